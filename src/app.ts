@@ -40,7 +40,7 @@ import { nodeRoutes } from './nodes/routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
-import type { Route } from './server/route.ts';
+import type { HttpRoute } from './server/http-route.ts';
 import { anyOf, fixedTokens, scopeNow } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency.ts';
@@ -310,7 +310,7 @@ function composeAccess(shared: Shared, allowsAnonymous: boolean): {
 
 function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
-  readonly routes: readonly Route[];
+  readonly routes: readonly HttpRoute[];
 } {
   const { store, keys, clock, makeId, settings } = shared;
   const now = (): number => clock.now();

@@ -23,11 +23,11 @@ import { parsePartialDate } from '../src/books/partial-date.ts';
 import { parseWords, tokenize } from '../src/books/query/words.ts';
 import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
-import { createClientAddress } from '../src/server/exchange/client-address.ts';
+import { createClientAddressResolver } from '../src/server/exchange/client-address.ts';
 import { evaluate } from '../src/resources/conditional.ts';
 import { hostNameOf } from '../src/access/host-name.ts';
 import { parseQuery } from '../src/server/query.ts';
-import { givenRequestId } from '../src/server/exchange/request-id.ts';
+import { readRequestId } from '../src/server/exchange/request-id.ts';
 import { checkToken, fixedTokens } from '../src/access/bearer.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import { SETTING_ROWS } from '../src/settings/table.ts';
@@ -101,7 +101,7 @@ function msOf(run: () => unknown): number {
 }
 
 const NAMES = ['title', 'subtitle', 'authors', 'datePublished', 'inLanguage'];
-const clientAddress = createClientAddress(true);
+const clientAddress = createClientAddressResolver(true);
 const bypass = createProxyBypass(['.example.com', '10.0.0.0/8', '[::1]:80']);
 const version = { etag: '"a"', updatedAtMs: 0, changedAtMs: 0, isObserved: true };
 
@@ -133,7 +133,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-None-Match': (text) => evaluate({ 'if-none-match': text }, version, true),
   'If-Modified-Since': (text) => evaluate({ 'if-modified-since': text }, version, true),
   Host: (text) => hostNameOf(text),
-  'X-Request-Id': (text) => givenRequestId(requestWith('x-request-id', text)),
+  'X-Request-Id': (text) => readRequestId(requestWith('x-request-id', text)),
   'X-Hookshelf-Chain': hopsOf,
   'Retry-After': (text) => parseRetryAfter(text, 0),
   'a query string': (text) => parseQuery(text, NAMES),

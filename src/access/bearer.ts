@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import type { Exchange } from '../server/route.ts';
+import type { Exchange } from '../server/http-route.ts';
 import { includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {

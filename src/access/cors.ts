@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
-import type { HttpExchange } from '../server/exchange/exchange.ts';
+import type { HttpExchange } from '../server/exchange/http-exchange.ts';
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 

@@ -6,8 +6,8 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { RateLimitedLog } from '../base/rate-limited-log.ts';
-import type { HttpExchange } from '../server/exchange/exchange.ts';
-import type { Access } from '../server/route.ts';
+import type { HttpExchange } from '../server/exchange/http-exchange.ts';
+import type { Access } from '../server/http-route.ts';
 import type { AllowedMethods, Entrance, Guard } from '../server/routing/dispatcher.ts';
 import { checkToken } from './bearer.ts';
 import type { TokenVerifier } from './bearer.ts';

@@ -2,7 +2,7 @@
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import { WHOLE_LIST_HEADERS, sendWholeList } from '../resources/route-parts.ts';
-import type { Access, Route } from '../server/route.ts';
+import type { Access, HttpRoute } from '../server/http-route.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
 import type { AccessState } from './access-state.ts';
 import { tokenResource } from './resource.ts';
@@ -21,7 +21,7 @@ const SCOPE_SCHEMA: ObjectSchema = {
 /** `state` is what operators are told. */
 export function tokenRoutes(
   tokens: Tokens, verifier: TokenVerifier, state: () => AccessState,
-): readonly Route[] {
+): readonly HttpRoute[] {
   return [
     {
       method: 'GET',
@@ -29,7 +29,7 @@ export function tokenRoutes(
       operationId: 'getAccess',
       summary: 'What the caller may do',
       access: 'read',
-      answers: [{
+      responses: [{
         status: 200, description: 'The scope', schema: SCOPE_SCHEMA, mediaType: 'application/json',
       }],
       handle: (exchange) => exchange.sendJson(200, { scope: scopeNow(exchange, verifier) }),
@@ -37,7 +37,7 @@ export function tokenRoutes(
     {
       method: 'GET', path: ACCESS_STATE_PATH, operationId: 'getAccessState',
       summary: 'Whether the API is closed, and whether any token opens it', access: 'control',
-      answers: [{ status: 200, description: 'isClosed and hasUsableToken' }],
+      responses: [{ status: 200, description: 'isClosed and hasUsableToken' }],
       handle: (exchange) => exchange.sendJson(200, state()),
     },
     listRoute(tokens, tokenResource.path, 'control'),
@@ -49,7 +49,7 @@ export function tokenRoutes(
       summary: 'A new token; its text is shown this once',
       access: 'control',
       body: { mediaTypes: ['application/json'], schema: TOKEN_MODEL },
-      answers: [{ status: 201, description: 'The token, with its text', schema: TOKEN_MODEL }],
+      responses: [{ status: 201, description: 'The token, with its text', schema: TOKEN_MODEL }],
       handle: async (exchange) => {
         exchange.sendJson(201, await tokens.create(await exchange.readJson()));
       },
@@ -60,7 +60,7 @@ export function tokenRoutes(
       operationId: 'revokeToken',
       summary: 'Ends a token at once; its record stays',
       access: 'control',
-      answers: [{ status: 200, description: 'The revoked token', schema: TOKEN_MODEL }],
+      responses: [{ status: 200, description: 'The revoked token', schema: TOKEN_MODEL }],
       handle: async (exchange) => {
         const [identifier] = exchange.params;
         if (identifier === undefined) throw new AppError('not_found', 'no token was named');
@@ -71,11 +71,11 @@ export function tokenRoutes(
 }
 
 /** Commands find all about tokens in one place; over TCP they can only be looked at. */
-function listRoute(tokens: Tokens, path: string, access: Access): Route {
+function listRoute(tokens: Tokens, path: string, access: Access): HttpRoute {
   return {
     method: 'GET', path, operationId: access === 'control' ? 'listOwnTokens' : 'listTokens',
     summary: 'All tokens, revoked and expired ones too, without their text', access,
-    answers: [{
+    responses: [{
       status: 200, description: 'An array of tokens', mediaType: 'application/json',
       schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
       headers: WHOLE_LIST_HEADERS,

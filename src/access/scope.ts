@@ -1,5 +1,5 @@
 /** What a token is good for. */
-import type { Access } from '../server/route.ts';
+import type { Access } from '../server/http-route.ts';
 
 /** Each scope includes those before it. */
 export const SCOPES = ['read', 'write', 'admin'] as const;

@@ -14,7 +14,7 @@ import { iconRoute } from '../server/documents/icon.ts';
 import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations.ts';
-import type { Route } from '../server/route.ts';
+import type { HttpRoute } from '../server/http-route.ts';
 import { BODIES_BYTES_MAX, createDispatcher } from '../server/routing/dispatcher.ts';
 import type { Dispatcher, Sharing } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load.ts';
@@ -40,7 +40,7 @@ type DispatcherParts = {
 const BODIES_SHARE = 1 / 8;
 
 export function composeDispatcher(
-  parts: DispatcherParts, tokens: TokenVerifier, domainRoutes: readonly Route[],
+  parts: DispatcherParts, tokens: TokenVerifier, domainRoutes: readonly HttpRoute[],
   refusals: RateLimitedLog,
 ): Dispatcher {
   const { clock, logger, metrics, underWay, unreadiness, sharing, settings } = parts;

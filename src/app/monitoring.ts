@@ -10,7 +10,7 @@ import { monitoringRoutes } from '../monitoring/routes.ts';
 import type { Status } from '../monitoring/routes.ts';
 import type { Statistics } from '../monitoring/statistics.ts';
 import { consoleRoute } from '../server/documents/console.ts';
-import type { Route } from '../server/route.ts';
+import type { HttpRoute } from '../server/http-route.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { shownSettings } from '../settings/shown.ts';
 import type { OpenedStore } from '../store/store.ts';
@@ -30,7 +30,7 @@ type MonitoringParts = {
   readonly startedMs: number;
 };
 
-export function composeMonitoring(parts: MonitoringParts): readonly Route[] {
+export function composeMonitoring(parts: MonitoringParts): readonly HttpRoute[] {
   const { settings, statistics, lines, webhooks } = parts;
   return [
     ...monitoringRoutes({

@@ -1,13 +1,13 @@
 /** The routes of the catalog: those of every resource, the collection with its queries, imports. */
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/text/refusal.ts';
-import { checkMediaType } from '../server/exchange/body.ts';
-import { problemAnswers } from '../server/problem.ts';
+import { checkMediaType } from '../server/exchange/read-body.ts';
+import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import { listed } from '../resources/route-parts.ts';
 import { resourceRoutes } from '../resources/routes.ts';
-import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
+import type { ResponseSpec, Handler, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
@@ -20,7 +20,7 @@ const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 /** `list` answers `GET /api/books`; without `keys` an `Idempotency-Key` has no effect. */
 export function bookRoutes(options: {
   readonly catalog: Catalog; readonly list: Handler; readonly keys?: IdempotencyKeys;
-}): readonly Route[] {
+}): readonly HttpRoute[] {
   const { catalog, list, keys = null } = options;
   return [
     listRoute(list),
@@ -29,7 +29,7 @@ export function bookRoutes(options: {
   ];
 }
 
-function listRoute(handle: Handler): Route {
+function listRoute(handle: Handler): HttpRoute {
   return {
     method: 'GET',
     path: bookResource.path,
@@ -37,9 +37,9 @@ function listRoute(handle: Handler): Route {
     summary: 'All books, or those that match, in id order or sorted, whole or page by page',
     access: 'read',
     parameters: bookQueryParameters,
-    answers: [
+    responses: [
       listed('The books, streamed', bookSchema, 'How many books match, on all pages'),
-      ...problemAnswers(400, 503),
+      ...problemResponses(400, 503),
     ],
     handle,
   };
@@ -58,7 +58,7 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
   },
 ];
 
-const IMPORT_ANSWER: AnswerSpec = {
+const IMPORT_ANSWER: ResponseSpec = {
   status: 200,
   description: 'JSON Lines, streamed while the body is read: for each book that came, in order, '
     + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `replaced` or '
@@ -72,7 +72,7 @@ const IMPORT_ANSWER: AnswerSpec = {
 /** Short: each record is one line, also where the documentation shows it. */
 const IMPORT_EXAMPLE = { title: 'Emma', authors: [{ name: 'Jane Austen' }] };
 
-function importRoute(catalog: Catalog): Route {
+function importRoute(catalog: Catalog): HttpRoute {
   return {
     method: 'POST',
     path: BOOKS_IMPORT_PATH,
@@ -81,7 +81,7 @@ function importRoute(catalog: Catalog): Route {
     access: 'write',
     parameters: IMPORT_PARAMETERS,
     body: { mediaTypes: IMPORT_MEDIA_TYPES, schema: importSchema, example: IMPORT_EXAMPLE },
-    answers: [IMPORT_ANSWER, ...problemAnswers(400, 415)],
+    responses: [IMPORT_ANSWER, ...problemResponses(400, 415)],
     handle(exchange) {
       const query = parseQuery(exchange.search, ['replace', 'dryRun']);
       const mode = {

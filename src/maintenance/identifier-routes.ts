@@ -4,9 +4,9 @@
  */
 import type { Schema } from '../base/schema.ts';
 import { notFound } from '../resources/not-found.ts';
-import { problemAnswers } from '../server/problem.ts';
+import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
-import type { Route } from '../server/route.ts';
+import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { findIdentifiers } from './identifiers.ts';
 
@@ -17,8 +17,8 @@ const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_
 
 /** `collections` are the store's, by name; `apiRoutes` say which of them the API shows. */
 export function identifierRoutes(
-  store: OpenedStore, collections: readonly string[], apiRoutes: readonly Route[],
-): readonly Route[] {
+  store: OpenedStore, collections: readonly string[], apiRoutes: readonly HttpRoute[],
+): readonly HttpRoute[] {
   const isShown = (name: string): boolean =>
     apiRoutes.some(({ method, path }) => method === 'GET' && path === `/api/${name}`);
   return [
@@ -33,8 +33,8 @@ export function identifierRoutes(
 
 function routeBelow(
   root: string, store: OpenedStore, collections: readonly string[],
-  named: Pick<Route, 'access' | 'operationId'>,
-): Route {
+  named: Pick<HttpRoute, 'access' | 'operationId'>,
+): HttpRoute {
   return {
     ...named, method: 'GET', path: `${root}/identifiers/{collection}`,
     summary: 'The identifiers that begin or end with `part`, or have a name that does; one that '
@@ -45,12 +45,12 @@ function routeBelow(
       { name: 'part', in: 'query', description: 'Of the identifier or name', isRequired: true,
         schema: TEXT },
     ],
-    answers: [
+    responses: [
       {
         status: 200, description: `At most ${IDENTIFIERS_MAX} of them`,
         mediaType: 'application/json', schema: IDENTIFIERS,
       },
-      ...problemAnswers(400, 404),
+      ...problemResponses(400, 404),
     ],
     async handle(exchange) {
       const name = exchange.params[0] ?? '';

@@ -1,16 +1,16 @@
 /** Routes to maintain the data directory and its server: on the control socket only. */
-import type { Route } from '../server/route.ts';
+import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 
 /** `places` are where the server listens on TCP now. */
 export function maintenanceRoutes(
   store: OpenedStore, places: () => readonly object[],
-): readonly Route[] {
+): readonly HttpRoute[] {
   return [
     {
       method: 'POST', path: '/control/data/compact', operationId: 'compactData',
       summary: 'Write a new generation beside traffic', access: 'control',
-      answers: [{ status: 200, description: 'The generation, its sequence, the engine if any' }],
+      responses: [{ status: 200, description: 'The generation, its sequence, the engine if any' }],
       async handle(exchange) {
         await store.compact();
         const { generation, sequence } = store.statistics;
@@ -21,7 +21,7 @@ export function maintenanceRoutes(
     {
       method: 'GET', path: '/control/data/backup', operationId: 'listBackup',
       summary: 'The files that a start of this moment would read', access: 'control',
-      answers: [{ status: 200, description: 'Their names, how much of each, what they make up' }],
+      responses: [{ status: 200, description: 'Their names, how much of each, what they make up' }],
       async handle(exchange) {
         const backup = await store.openBackup();
         backup.close();
@@ -35,7 +35,7 @@ export function maintenanceRoutes(
     {
       method: 'GET', path: '/control/places', operationId: 'listPlaces',
       summary: 'Where on TCP the server listens', access: 'control',
-      answers: [{ status: 200, description: 'URL, host and port of each' }],
+      responses: [{ status: 200, description: 'URL, host and port of each' }],
       handle: (exchange) => exchange.sendJson(200, { places: places() }),
     },
   ];

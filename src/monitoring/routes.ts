@@ -2,9 +2,9 @@
 import { LOG_LEVELS } from '../base/log.ts';
 import type { Schema } from '../base/schema.ts';
 import { arrayOf, objectOf, shown, text } from '../resources/route-parts.ts';
-import { problemAnswers } from '../server/problem.ts';
-import { choiceOf, integerOf, parseQuery } from '../server/query.ts';
-import type { ParameterSpec, Route } from '../server/route.ts';
+import { problemResponses } from '../server/problem.ts';
+import { parseChoiceParameter, parseIntegerParameter, parseQuery } from '../server/query.ts';
+import type { ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import type { LogLines } from './log-lines.ts';
 import type { Statistics, StatisticsWindow } from './statistics.ts';
 
@@ -54,7 +54,7 @@ type MonitoringParts = {
 const WINDOWS: readonly StatisticsWindow[] = ['1h', '24h'];
 const ID_LENGTH_MAX = 200;
 
-export function monitoringRoutes(parts: MonitoringParts): readonly Route[] {
+export function monitoringRoutes(parts: MonitoringParts): readonly HttpRoute[] {
   return [statusRoute(parts), statisticsRoute(parts), logRoute(parts), settingsRoute(parts)];
 }
 
@@ -63,11 +63,11 @@ const flag: Schema = { kind: 'boolean' };
 const time: Schema = { kind: 'string', format: 'date-time' };
 const anything: Schema = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
 
-function statusRoute({ status }: MonitoringParts): Route {
+function statusRoute({ status }: MonitoringParts): HttpRoute {
   return {
     method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
     summary: 'Whether the service is ready, what it holds and what waits',
-    answers: [shown('The state of this moment', objectOf('Status', {
+    responses: [shown('The state of this moment', objectOf('Status', {
       isReady: flag, reason: text(), version: text(), node: text(), startedAt: time,
       store: objectOf('StoreStatus', {
         records: integer, bytes: integer, journalBytes: integer, generation: integer,
@@ -92,7 +92,7 @@ const REQUESTS = objectOf('RequestSeries',
 const RUNS = objectOf('RunSeries', { succeeded: COUNTS, failed: COUNTS });
 const DELIVERIES = objectOf('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
 
-function statisticsRoute({ statistics, describeHook }: MonitoringParts): Route {
+function statisticsRoute({ statistics, describeHook }: MonitoringParts): HttpRoute {
   return {
     method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
     summary: 'Requests, runs of actions and delivery attempts of the last hour by minute, or of '
@@ -101,7 +101,7 @@ function statisticsRoute({ statistics, describeHook }: MonitoringParts): Route {
       name: 'window', in: 'query', description: 'How far back; 1h when absent',
       schema: { kind: 'string', values: WINDOWS },
     }],
-    answers: [
+    responses: [
       shown('Counters since the process began', objectOf('Statistics', {
         window: { kind: 'string', values: WINDOWS }, since: time, times: arrayOf(time),
         requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
@@ -110,11 +110,11 @@ function statisticsRoute({ statistics, describeHook }: MonitoringParts): Route {
           deliveries: DELIVERIES,
         }, { nullable: ['hookName', 'target'] })),
       })),
-      ...problemAnswers(400),
+      ...problemResponses(400),
     ],
     handle(exchange) {
       const query = parseQuery(exchange.search, ['window']);
-      const report = statistics.report(choiceOf(query, 'window', WINDOWS) ?? '1h');
+      const report = statistics.report(parseChoiceParameter(query, 'window', WINDOWS) ?? '1h');
       const hooks = report.hooks.map(({ hook, ...series }) =>
         ({ hook, ...describeHook(hook), ...series }));
       exchange.sendJson(200, { ...report, hooks });
@@ -134,34 +134,34 @@ const LOG_PARAMETERS: readonly ParameterSpec[] = [
   { name: 'after', in: 'query', description: 'Lines after that number', schema: integer },
 ];
 
-function logRoute({ lines }: MonitoringParts): Route {
+function logRoute({ lines }: MonitoringParts): HttpRoute {
   return {
     method: 'GET', path: '/api/log', operationId: 'listLogLines', access: 'admin',
     summary: 'The last 1,000 lines of the log, oldest first, secrets replaced',
     parameters: LOG_PARAMETERS,
-    answers: [
+    responses: [
       shown('The lines', arrayOf(objectOf('LogLine', {
         number: integer, time, level: { kind: 'string', values: LOG_LEVELS }, message: text(),
         fields: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 64 },
       }))),
-      ...problemAnswers(400),
+      ...problemResponses(400),
     ],
     handle(exchange) {
       const query = parseQuery(exchange.search, LOG_PARAMETERS.map(({ name }) => name));
       exchange.sendJson(200, lines.read({
-        level: choiceOf(query, 'level', LOG_LEVELS),
+        level: parseChoiceParameter(query, 'level', LOG_LEVELS),
         requestId: query.get('requestId') ?? null,
-        after: integerOf(query, 'after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+        after: parseIntegerParameter(query, 'after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
       }));
     },
   };
 }
 
-function settingsRoute({ settings }: MonitoringParts): Route {
+function settingsRoute({ settings }: MonitoringParts): HttpRoute {
   return {
     method: 'GET', path: '/api/settings', operationId: 'listSettings', access: 'admin',
     summary: 'Every setting, its value and where it came from; secrets are shown as ***',
-    answers: [shown('The settings', arrayOf(objectOf('Setting', {
+    responses: [shown('The settings', arrayOf(objectOf('Setting', {
       name: text(), value: anything, origin: text(), default: anything, unit: text(),
       variable: text(), meaning: text(),
     }, { nullable: ['value', 'default'] })))],

@@ -1,7 +1,7 @@
 /** The nodes that share the log, over HTTP. */
 import type { Schema } from '../base/schema.ts';
 import { arrayOf, objectOf, sendWholeList, text, wholeList } from '../resources/route-parts.ts';
-import type { Route } from '../server/route.ts';
+import type { HttpRoute } from '../server/http-route.ts';
 import { SHARDS } from './records.ts';
 
 /** A node as people are shown it. */
@@ -27,11 +27,11 @@ const flag: Schema = { kind: 'boolean' };
 const time: Schema = { kind: 'string', format: 'date-time' };
 const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-export function nodeRoutes(list: () => readonly NodeView[]): readonly Route[] {
+export function nodeRoutes(list: () => readonly NodeView[]): readonly HttpRoute[] {
   return [{
     method: 'GET', path: '/api/nodes', operationId: 'listNodes', access: 'read',
     summary: 'The processes that share the log of an engine; none without an engine',
-    answers: [wholeList('By identifier, with the shards of webhooks whose work each does',
+    responses: [wholeList('By identifier, with the shards of webhooks whose work each does',
       objectOf('Node', {
         identifier: text(), isSelf: flag, isLive: flag, version: text(), address: text(),
         startedAt: time, lastHeardAt: time, position: count, lag: count,

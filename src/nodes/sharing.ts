@@ -4,10 +4,10 @@
  * has caught up; nothing is read while the records are being loaded anew.
  */
 import { AppError } from '../base/errors.ts';
-import { HttpExchange } from '../server/exchange/exchange.ts';
-import { headerLines } from '../server/exchange/header-lines.ts';
-import { problemAnswers } from '../server/problem.ts';
-import type { ParameterSpec, Pull, Route } from '../server/route.ts';
+import { HttpExchange } from '../server/exchange/http-exchange.ts';
+import { formatHeaders } from '../server/exchange/header-text.ts';
+import { problemResponses } from '../server/problem.ts';
+import type { ParameterSpec, Pull, HttpRoute } from '../server/http-route.ts';
 import type { Sharing } from '../server/routing/dispatcher.ts';
 import type { Replica } from '../store/store-port.ts';
 
@@ -35,7 +35,7 @@ export function createSharing(replica: Replica): Sharing {
     ): void {
       if (!mayWrite(this)) return super.send(status, headers, body);
       const own = [SEQUENCE_HEADER, String(replica.sequence)];
-      const all = typeof headers === 'string' ? headers + headerLines(own) : [...headers, ...own];
+      const all = typeof headers === 'string' ? headers + formatHeaders(own) : [...headers, ...own];
       return super.send(status, all, body);
     }
 
@@ -77,15 +77,15 @@ export function createSharing(replica: Replica): Sharing {
 }
 
 /** What the OpenAPI document says besides of a route. */
-function describe(route: Route): Route {
+function describe(route: HttpRoute): HttpRoute {
   if (route.method !== 'GET') {
-    return { ...route, answers: route.answers.map((answer) => answer.status >= 300 ? answer
+    return { ...route, responses: route.responses.map((answer) => answer.status >= 300 ? answer
       : { ...answer, headers: { ...answer.headers, [SEQUENCE_HEADER]: WRITTEN } }) };
   }
   if (!readsRecords({ route, path: route.path })) return route;
   return {
     ...route, parameters: [...route.parameters ?? [], READ_PARAMETER],
-    answers: [...route.answers, ...problemAnswers(503)],
+    responses: [...route.responses, ...problemResponses(503)],
   };
 }
 

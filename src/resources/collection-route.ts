@@ -3,9 +3,9 @@
  * `cursor`. For resources that a person makes by hand; books have a route of their own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { problemAnswers } from '../server/problem.ts';
-import { PAGE_LIMIT_MAX, integerOf, parseQuery } from '../server/query.ts';
-import type { Exchange, ParameterSpec, Route } from '../server/route.ts';
+import { problemResponses } from '../server/problem.ts';
+import { PAGE_LIMIT_MAX, parseIntegerParameter, parseQuery } from '../server/query.ts';
+import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import { decodeIdCursor, encodeIdCursor } from './id-cursor.ts';
 import { PIECE_BYTES, streamRecords } from './page-stream.ts';
 import type { Repository } from './repository.ts';
@@ -36,7 +36,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
 export function collectionRoute(
   resource: Pick<Resource, 'path' | 'noun' | 'schema' | 'access'>, records: Records,
   filter: CollectionFilter | null = null,
-): Route {
+): HttpRoute {
   const { path, noun, schema, access } = resource;
   return {
     method: 'GET',
@@ -45,10 +45,10 @@ export function collectionRoute(
     summary: `Every ${noun}, in order of its key`,
     access: access?.read ?? 'read',
     parameters: filter === null ? PARAMETERS : [filter.parameter, ...PARAMETERS],
-    answers: [
+    responses: [
       listed(`Every ${noun}`, schema,
         filter === null ? 'How many there are' : 'How many match, on all pages'),
-      ...problemAnswers(400),
+      ...problemResponses(400),
     ],
     handle: (exchange) => sendCollection(exchange, path, records, filter),
   };
@@ -59,7 +59,7 @@ async function sendCollection(
 ): Promise<void> {
   const filterNames = filter === null ? [] : [filter.parameter.name];
   const query = parseQuery(exchange.search, ['limit', 'cursor', ...filterNames]);
-  const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
+  const limit = parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX);
   const isWanted = filter?.read(query) ?? null;
   const count = isWanted === null ? records.size : records.count(isWanted);
   const next = records.walk(decodeIdCursor(query.get('cursor')), isWanted ?? undefined);

@@ -1,6 +1,6 @@
 /** Conditional writes (RFC 9110 §13): what a request expects of the stored record. */
 import { AppError } from '../base/errors.ts';
-import type { Exchange } from '../server/route.ts';
+import type { Exchange } from '../server/http-route.ts';
 import { evaluate, isConditional } from './conditional.ts';
 import type { Expectation } from './repository.ts';
 

@@ -13,9 +13,9 @@ import { timeText } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import { checkMediaType, parseBody } from '../server/exchange/body.ts';
-import { announcesBody, consumedJson } from '../server/exchange/mounting.ts';
-import type { Exchange, ParameterSpec } from '../server/route.ts';
+import { checkMediaType, parseJsonBody } from '../server/exchange/read-body.ts';
+import { announcesBody, findConsumedJson } from '../server/exchange/mounting.ts';
+import type { Exchange, ParameterSpec } from '../server/http-route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
 import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
@@ -102,7 +102,7 @@ export class IdempotencyKeys {
   ): Promise<void> {
     const identifier = identifierOf(exchange);
     if (isBodyExpected(exchange)) checkMediaType(exchange.request, mediaTypes);
-    const parsed = consumedJson(exchange.request);
+    const parsed = findConsumedJson(exchange.request);
     const bytes = parsed === undefined
       ? await exchange.readBody() : Buffer.from(JSON.stringify(parsed));
     const request = digest(bytes);
@@ -143,7 +143,7 @@ export class IdempotencyKeys {
 
 /** The value of a JSON body. */
 export function valueOf({ parsed, bytes }: GivenBody): unknown {
-  return parsed ?? parseBody(bytes);
+  return parsed ?? parseJsonBody(bytes);
 }
 
 /** `valueOf` of a body that may be left out. */

@@ -1,6 +1,6 @@
 /** Records as the text of one JSON array, piece by piece. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pull } from '../server/route.ts';
+import type { Pull } from '../server/http-route.ts';
 
 /** Bytes of records that are copied together, and that one turn of the loop makes. */
 export const PIECE_BYTES = 65_536;

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { httpDate } from '../base/clock.ts';
 import type { JsonObject } from '../base/schema.ts';
-import { headerList } from '../server/exchange/header-lines.ts';
+import { parseHeaderText } from '../server/exchange/header-text.ts';
 
 /** What a list holds of a record. */
 export type ShownRecord = { readonly id: string; readonly bytes: Buffer };
@@ -54,7 +54,7 @@ export class Representation implements ShownRecord {
   }
 
   /** Media type, tag and date, as they are sent: all ours, so that nothing need be checked. */
-  get headerLines(): string {
+  get headerText(): string {
     // Without Cache-Control a cache may take a tenth of the age for fresh (RFC 9111 §4.2.2).
     this.#headerLines ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
       + `Last-Modified: ${httpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
@@ -63,7 +63,7 @@ export class Representation implements ShownRecord {
 
   /** The same as a flat list. */
   get headers(): readonly string[] {
-    return headerList(this.headerLines);
+    return parseHeaderText(this.headerText);
   }
 
   #makeEtag(): string {

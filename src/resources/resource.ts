@@ -3,7 +3,7 @@
  * follow from this description. A description is data and pure functions; it opens nothing.
  */
 import type { JsonObject, JsonValue, Member, ObjectSchema } from '../base/schema.ts';
-import type { Access } from '../server/route.ts';
+import type { Access } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import type { Observation } from './representation.ts';
 

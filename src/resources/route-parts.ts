@@ -3,9 +3,9 @@ import { isJsonObject, parseObject } from '../base/fields.ts';
 import { findMemberText } from '../base/json/member.ts';
 import { JSON_DEPTH_MAX } from '../base/json/parse.ts';
 import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
-import { checkMediaType, parseBody } from '../server/exchange/body.ts';
-import { consumedJson } from '../server/exchange/mounting.ts';
-import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
+import { checkMediaType, parseJsonBody } from '../server/exchange/read-body.ts';
+import { findConsumedJson } from '../server/exchange/mounting.ts';
+import type { ResponseSpec, Exchange, ParameterSpec } from '../server/http-route.ts';
 import type { GivenBody } from './idempotency.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -37,12 +37,12 @@ export function objectOf(
   return { kind: 'object', name, members: Object.fromEntries(entries) };
 }
 
-export function shown(description: string, schema: Schema, status = 200): AnswerSpec {
+export function shown(description: string, schema: Schema, status = 200): ResponseSpec {
   return { status, description, mediaType: JSON_TYPE, schema };
 }
 
 /** A list in pages; `count` says what `X-Total-Count` counts. */
-export function listed(description: string, items: Schema, count: string): AnswerSpec {
+export function listed(description: string, items: Schema, count: string): ResponseSpec {
   return {
     ...shown(description, arrayOf(items)),
     headers: {
@@ -52,7 +52,7 @@ export function listed(description: string, items: Schema, count: string): Answe
 }
 
 /** A list that has no pages, as it is short: see `sendWholeList`. */
-export function wholeList(description: string, items: Schema): AnswerSpec {
+export function wholeList(description: string, items: Schema): ResponseSpec {
   return { ...shown(description, arrayOf(items)), headers: WHOLE_LIST_HEADERS };
 }
 
@@ -72,7 +72,7 @@ export function pathParameter(name: string, description: string): ParameterSpec 
  */
 export async function readPayload(exchange: Exchange, schema: ObjectSchema): Promise<PayloadRead> {
   checkMediaType(exchange.request, [JSON_TYPE]);
-  const parsed = consumedJson(exchange.request);
+  const parsed = findConsumedJson(exchange.request);
   return parsed === undefined
     ? payloadIn(schema, await exchange.readBody()) : payloadOf(schema, parsed);
 }
@@ -85,7 +85,7 @@ export function parsePayload(schema: ObjectSchema, { parsed, bytes }: GivenBody)
 type PayloadRead = { readonly members: JsonObject; readonly payloadJson: Buffer };
 
 function payloadIn(schema: ObjectSchema, body: Buffer): PayloadRead {
-  const members = parseObject(schema, parseBody(body));
+  const members = parseObject(schema, parseJsonBody(body));
   return { members, payloadJson: findMemberText(body, 'payload') ?? NO_PAYLOAD };
 }
 

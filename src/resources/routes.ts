@@ -4,11 +4,11 @@
  */
 import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
 import type { StringSchema } from '../base/schema.ts';
-import { headerLines, headerList } from '../server/exchange/header-lines.ts';
-import { problemAnswers } from '../server/problem.ts';
+import { formatHeaders, parseHeaderText } from '../server/exchange/header-text.ts';
+import { problemResponses } from '../server/problem.ts';
 import type {
-  AnswerSpec, BodySpec, Exchange, Handler, ParameterSpec, Route,
-} from '../server/route.ts';
+  ResponseSpec, BodySpec, Exchange, Handler, ParameterSpec, HttpRoute,
+} from '../server/http-route.ts';
 import { expectationOf } from './expectation.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type IdempotencyKeys,
@@ -34,14 +34,14 @@ const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 
 /** With `keys`, adding takes an `Idempotency-Key`. */
 export function resourceRoutes(
   resource: Routed, records: Records, keys: IdempotencyKeys | null = null,
-): readonly Route[] {
+): readonly HttpRoute[] {
   return [
     getRoute(resource, records), postRoute(resource, records, keys), putRoute(resource, records),
     patchRoute(resource, records), deleteRoute(resource, records),
   ];
 }
 
-function getRoute(resource: Routed, records: Records): Route {
+function getRoute(resource: Routed, records: Records): HttpRoute {
   const { schema, noun, access } = resource;
   const handle: Handler = (exchange) => {
     const id = exchange.params[0] ?? '';
@@ -56,22 +56,22 @@ function getRoute(resource: Routed, records: Records): Route {
     summary: `One ${noun}`,
     access: access?.read ?? 'read',
     parameters: [keyParameter(resource), ...READ_CONDITIONS],
-    answers: [
+    responses: [
       shown(resource, 200, `The ${noun}`),
       { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
-      ...problemAnswers(400, 404, 412),
+      ...problemResponses(400, 404, 412),
     ],
     handle,
   };
 }
 
-function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | null): Route {
+function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | null): HttpRoute {
   const { schema, noun, access } = resource;
-  const headersOf = (exchange: Exchange, { id, headerLines: own }: Representation): string => {
+  const headersOf = (exchange: Exchange, { id, headerText: own }: Representation): string => {
     // No character of a key needs to be encoded (record.ts).
     const path = `${resource.path}/${id}`;
     const link = exchange.linkTo(path);
-    return (link === path ? `Location: ${path}\r\n` : headerLines(['Location', link])) + own;
+    return (link === path ? `Location: ${path}\r\n` : formatHeaders(['Location', link])) + own;
   };
   return {
     method: 'POST',
@@ -81,20 +81,20 @@ function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | n
     access: access?.write ?? 'write',
     ...keys === null ? {} : { parameters: [IDEMPOTENCY_PARAMETER] },
     body: bodyOf(resource),
-    answers: [
+    responses: [
       { ...shown(resource, 201, `The ${noun} as stored`),
         headers: {
           ...VERSION_HEADERS, Location: `Where the new ${noun} is`,
           ...keys === null ? {} : REPLAYED_ANSWER,
         } },
-      ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       if (keys !== null && exchange.request.headers[IDEMPOTENCY_HEADER] !== undefined) {
         return keys.serve(exchange, BODY_MEDIA_TYPES, (body, remember) =>
           records.add(valueOf(body), hopsTo(exchange), (transaction, added) =>
             remember(transaction, {
-              status: 201, headers: headerList(headersOf(exchange, added)),
+              status: 201, headers: parseHeaderText(headersOf(exchange, added)),
               body: added.bytes.toString(),
             })));
       }
@@ -105,7 +105,7 @@ function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | n
   };
 }
 
-function putRoute(resource: Routed, records: Records): Route {
+function putRoute(resource: Routed, records: Records): HttpRoute {
   return changeRoute(resource, {
     method: 'PUT',
     operationId: `replace${resource.schema.name}`,
@@ -115,7 +115,7 @@ function putRoute(resource: Routed, records: Records): Route {
   });
 }
 
-function patchRoute(resource: Routed, records: Records): Route {
+function patchRoute(resource: Routed, records: Records): HttpRoute {
   return changeRoute(resource, {
     method: 'PATCH',
     operationId: `patch${resource.schema.name}`,
@@ -127,10 +127,10 @@ function patchRoute(resource: Routed, records: Records): Route {
 
 function changeRoute(
   resource: Routed,
-  { body, change, ...named }: Pick<Route, 'method' | 'operationId' | 'summary'> & {
+  { body, change, ...named }: Pick<HttpRoute, 'method' | 'operationId' | 'summary'> & {
     readonly body: BodySpec; readonly change: Records['replace'];
   },
-): Route {
+): HttpRoute {
   const { noun, access } = resource;
   return {
     ...named,
@@ -138,20 +138,20 @@ function changeRoute(
     access: access?.write ?? 'write',
     parameters: [keyParameter(resource), ...WRITE_CONDITIONS],
     body,
-    answers: [
+    responses: [
       shown(resource, 200, `The ${noun} as stored`),
-      ...problemAnswers(400, 404, 409, 412, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const given = await exchange.readJson(body.mediaTypes);
       const expect = expectationOf(exchange, noun);
       const stored = await change(exchange.params[0] ?? '', given, expect, hopsTo(exchange));
-      exchange.send(200, stored.headerLines, stored.bytes);
+      exchange.send(200, stored.headerText, stored.bytes);
     },
   };
 }
 
-function deleteRoute(resource: Routed, records: Records): Route {
+function deleteRoute(resource: Routed, records: Records): HttpRoute {
   const { schema, noun, access } = resource;
   return {
     method: 'DELETE',
@@ -160,9 +160,9 @@ function deleteRoute(resource: Routed, records: Records): Route {
     summary: `Delete one ${noun}`,
     access: access?.write ?? 'write',
     parameters: [keyParameter(resource), ...WRITE_CONDITIONS],
-    answers: [
+    responses: [
       { status: 204, description: 'Deleted' },
-      ...problemAnswers(400, 404, 409, 412, 503, 507),
+      ...problemResponses(400, 404, 409, 412, 503, 507),
     ],
     async handle(exchange) {
       const expect = expectationOf(exchange, noun);
@@ -182,7 +182,7 @@ function hopsTo(exchange: Exchange): number {
 
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };
 
-function shown({ schema }: Routed, status: number, description: string): AnswerSpec {
+function shown({ schema }: Routed, status: number, description: string): ResponseSpec {
   return {
     status, description, mediaType: JSON_MEDIA_TYPE, schema, headers: VERSION_HEADERS,
   };

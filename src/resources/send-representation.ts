@@ -1,7 +1,7 @@
 /** Answers a read with one record, or with 304 where the caller has that version of it. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { problemAnswers } from '../server/problem.ts';
-import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
+import { problemResponses } from '../server/problem.ts';
+import type { ResponseSpec, Exchange, ParameterSpec } from '../server/http-route.ts';
 import { evaluate, isConditional } from './conditional.ts';
 import { preconditionFailed } from './expectation.ts';
 import type { Representation } from './representation.ts';
@@ -14,9 +14,9 @@ export const IF_NONE_MATCH: ParameterSpec = {
 };
 
 /** Beside the answer with the record. */
-export const CONDITIONAL_ANSWERS: readonly AnswerSpec[] = [
+export const CONDITIONAL_ANSWERS: readonly ResponseSpec[] = [
   { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
-  ...problemAnswers(404, 412),
+  ...problemResponses(404, 412),
 ];
 
 /** Throws `precondition_failed`, which a read with If-Match asks for. */
@@ -27,7 +27,7 @@ export function sendRepresentation(
   if (isConditional(headers) && isCurrent(headers, noun, found)) {
     return sendCurrent(exchange, found);
   }
-  exchange.send(200, found.headerLines, found.bytes);
+  exchange.send(200, found.headerText, found.bytes);
 }
 
 /**

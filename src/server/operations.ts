@@ -2,8 +2,8 @@
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema, StringSchema } from '../base/schema.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { problemAnswers } from './problem.ts';
-import type { AnswerSpec, Route } from './route.ts';
+import { problemResponses } from './problem.ts';
+import type { ResponseSpec, HttpRoute } from './http-route.ts';
 
 type OperationsSpec = {
   readonly version: string;
@@ -20,13 +20,13 @@ type OperationsSpec = {
 
 const METRICS_MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export function operationsRoutes(spec: OperationsSpec): readonly Route[] {
+export function operationsRoutes(spec: OperationsSpec): readonly HttpRoute[] {
   return [
     indexRoute(spec), healthRoute(), readinessRoute(spec), metricsRoute(spec), documentRoute(spec),
   ];
 }
 
-function indexRoute(spec: OperationsSpec): Route {
+function indexRoute(spec: OperationsSpec): HttpRoute {
   const paths = {
     health: '/healthz', readiness: '/readyz', metrics: '/metrics', openapi: '/openapi.json',
     ...spec.links,
@@ -38,7 +38,7 @@ function indexRoute(spec: OperationsSpec): Route {
     operationId: 'getIndex',
     summary: 'What this service is, and where to go on',
     access: 'public',
-    answers: [
+    responses: [
       jsonAnswer('Name, version and links', INDEX_SCHEMA),
       {
         status: 302, description: 'To a page, for a caller that prefers HTML to JSON',
@@ -85,26 +85,26 @@ function indexBody(
   return JSON.stringify({ name: 'hookshelf', version, links: Object.fromEntries(links) });
 }
 
-function healthRoute(): Route {
+function healthRoute(): HttpRoute {
   return {
     method: 'GET',
     path: '/healthz',
     operationId: 'getHealth',
     summary: 'Whether the process answers',
     access: 'public',
-    answers: [jsonAnswer('It does', STATUS_SCHEMA)],
+    responses: [jsonAnswer('It does', STATUS_SCHEMA)],
     handle: (exchange) => exchange.sendJson(200, { status: 'ok' }, NO_STORE),
   };
 }
 
-function readinessRoute(spec: OperationsSpec): Route {
+function readinessRoute(spec: OperationsSpec): HttpRoute {
   return {
     method: 'GET',
     path: '/readyz',
     operationId: 'getReadiness',
     summary: 'Whether the store is open and takes writes',
     access: 'public',
-    answers: [jsonAnswer('It does', STATUS_SCHEMA), ...problemAnswers(503)],
+    responses: [jsonAnswer('It does', STATUS_SCHEMA), ...problemResponses(503)],
     handle(exchange) {
       const reason = spec.unreadiness();
       if (reason !== null) throw new AppError('unavailable', reason);
@@ -113,7 +113,7 @@ function readinessRoute(spec: OperationsSpec): Route {
   };
 }
 
-function metricsRoute(spec: OperationsSpec): Route {
+function metricsRoute(spec: OperationsSpec): HttpRoute {
   // A rendering takes milliseconds: whoever asks in the same turn of the event loop shares it.
   let bytes: Buffer | null = null;
   const forget = (): void => {
@@ -125,7 +125,7 @@ function metricsRoute(spec: OperationsSpec): Route {
     operationId: 'getMetrics',
     summary: 'Figures in the Prometheus text format',
     access: 'read',
-    answers: [{
+    responses: [{
       status: 200,
       description: 'Requests, latency, journal, queue, deliveries, memory',
       mediaType: 'text/plain',
@@ -141,7 +141,7 @@ function metricsRoute(spec: OperationsSpec): Route {
   };
 }
 
-function documentRoute(spec: OperationsSpec): Route {
+function documentRoute(spec: OperationsSpec): HttpRoute {
   let bytes: Buffer | null = null;
   return {
     method: 'GET',
@@ -149,7 +149,7 @@ function documentRoute(spec: OperationsSpec): Route {
     operationId: 'getOpenApi',
     summary: 'This interface as an OpenAPI 3.1 document',
     access: 'public',
-    answers: [jsonAnswer('The document', { kind: 'json', isObject: true, ...UNLIMITED })],
+    responses: [jsonAnswer('The document', { kind: 'json', isObject: true, ...UNLIMITED })],
     async handle(exchange) {
       bytes ??= Buffer.from(await spec.document());
       exchange.send(200, ['Content-Type', 'application/json', 'Cache-Control', 'no-cache'], bytes);
@@ -176,6 +176,6 @@ const STATUS_SCHEMA: ObjectSchema = {
   members: { status: { schema: TEXT, isRequired: true } },
 };
 
-function jsonAnswer(description: string, schema: AnswerSpec['schema'] & object): AnswerSpec {
+function jsonAnswer(description: string, schema: ResponseSpec['schema'] & object): ResponseSpec {
   return { status: 200, description, mediaType: 'application/json', schema };
 }

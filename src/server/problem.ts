@@ -9,7 +9,7 @@ import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { http } from '../base/node-modules.ts';
 import { escapeControls } from '../base/text/printable.ts';
-import type { AnswerSpec, ErrorFormat } from './route.ts';
+import type { ResponseSpec, ErrorFormat } from './http-route.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
@@ -58,12 +58,12 @@ const TITLES: Readonly<Record<number, string>> = {
 const ERRORS_SHOWN_MAX = 20;
 
 /** The problem answers of a route, for its table of answers. */
-export function problemAnswers(...statuses: readonly number[]): AnswerSpec[] {
+export function problemResponses(...statuses: readonly number[]): ResponseSpec[] {
   return statuses.map((status) =>
     ({ status, description: titleOf(status), mediaType: PROBLEM_MEDIA_TYPE }));
 }
 
-type ErrorAnswer = {
+type ErrorResponse = {
   readonly status: number;
   /** Name, value, name, … */
   readonly headers: string[];
@@ -71,9 +71,9 @@ type ErrorAnswer = {
 };
 
 /** The answer to anything that was thrown while a route served `instance`. */
-export function errorAnswer(
+export function createErrorResponse(
   thrown: unknown, instance: string, format: ErrorFormat | undefined,
-): ErrorAnswer {
+): ErrorResponse {
   const problem = toProblem(thrown, instance);
   const { mediaType = PROBLEM_MEDIA_TYPE } = format ?? {};
   return {
@@ -92,20 +92,20 @@ export function statusOf(code: ErrorCode): number {
 export function toProblem(thrown: unknown, instance?: string): Problem {
   const code = codeOf(thrown);
   const status = STATUS[code];
-  const isKnown = thrown instanceof AppError;
-  const isTold = isKnown && code !== 'internal';
+  const isAppError = thrown instanceof AppError;
+  const isPublic = isAppError && code !== 'internal';
   return {
-    type: typeOf(code),
+    type: problemType(code),
     title: titleOf(status),
     status,
-    detail: isTold ? thrown.message : 'internal error',
+    detail: isPublic ? thrown.message : 'internal error',
     ...instance === undefined ? {} : { instance },
-    ...isKnown ? errorsOf(thrown, status) : {},
+    ...isAppError ? listFieldErrors(thrown, status) : {},
   };
 }
 
 /** A 422 has them always; of what no member is to blame for, the pointer is that of the whole. */
-function errorsOf(
+function listFieldErrors(
   { message, details: { errors } }: AppError, status: number,
 ): { readonly errors?: readonly FieldError[] } {
   if (errors !== undefined) return { errors };
@@ -116,36 +116,37 @@ function errorsOf(
  * The error that an answer of at least 400 stands for, given its parsed body and its `Retry-After`.
  * Its message lists the broken rules, fit for a terminal.
  */
-export function errorOf(
+export function parseProblem(
   status: number, document: unknown, retryAfter: string | undefined,
 ): AppError {
   const problem = isJsonObject(document) ? document : {};
-  const errors = Array.isArray(problem['errors']) ? problem['errors'].flatMap(fieldErrorOf) : [];
+  const errors = Array.isArray(problem['errors']) ? problem['errors'].flatMap(parseFieldError) : [];
   const detail = typeof problem['detail'] === 'string' ? problem['detail'] : `status ${status}`;
   const retryAfterS = Number(retryAfter ?? NaN);
-  const code = Object.keys(STATUS).filter(isCode).find((one) => typeOf(one) === problem['type']);
-  return new AppError(code ?? 'internal', errors.length > 0 ? textOf(errors) : detail,
+  const code = Object.keys(STATUS).filter(isCode)
+    .find((known) => problemType(known) === problem['type']);
+  return new AppError(code ?? 'internal', errors.length > 0 ? formatFieldErrors(errors) : detail,
     { errors, ...Number.isFinite(retryAfterS) ? { retryAfterS } : {} });
 }
 
-function fieldErrorOf(entry: unknown): FieldError[] {
+function parseFieldError(entry: unknown): FieldError[] {
   if (!isJsonObject(entry)) return [];
   const { pointer, detail } = entry;
   return typeof pointer === 'string' && typeof detail === 'string' ? [{ pointer, detail }] : [];
 }
 
-function textOf(errors: readonly FieldError[]): string {
-  const shown = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
+function formatFieldErrors(errors: readonly FieldError[]): string {
+  const lines = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
     escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`));
-  const rest = errors.length - shown.length;
-  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+  const rest = errors.length - lines.length;
+  return lines.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
 
 function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof AppError ? thrown.code : 'internal';
 }
 
-function typeOf(code: ErrorCode): string {
+function problemType(code: ErrorCode): string {
   return `urn:hookshelf:problem:${code.replaceAll('_', '-')}`;
 }
 

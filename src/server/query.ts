@@ -10,7 +10,7 @@ export const PAGE_LIMIT_MAX = 1000;
  * `known`, one that stands twice, and a bad percent-encoding. `+` is a space.
  */
 export function parseQuery(
-  search: string, known: readonly string[],
+  search: string, allowedNames: readonly string[],
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const pair of search.split('&')) {
@@ -18,7 +18,7 @@ export function parseQuery(
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
-    if (!known.includes(name)) throw unknown(name, known);
+    if (!allowedNames.includes(name)) throw unknownParameter(name, allowedNames);
     if (values.has(name)) throw malformed(`the query parameter \`${name}\` stands twice`);
     values.set(name, value);
   }
@@ -26,7 +26,7 @@ export function parseQuery(
 }
 
 /** An integer parameter from `minimum` to `maximum`, or null when it is absent. */
-export function integerOf(
+export function parseIntegerParameter(
   query: ReadonlyMap<string, string>, name: string, minimum: number, maximum: number,
 ): number | null {
   const text = query.get(name);
@@ -38,14 +38,14 @@ export function integerOf(
 }
 
 /** A parameter that is one of `values`, or null when it is absent. */
-export function choiceOf<Value extends string>(
+export function parseChoiceParameter<Value extends string>(
   query: ReadonlyMap<string, string>, name: string, values: readonly Value[],
 ): Value | null {
-  const given = query.get(name);
-  if (given === undefined) return null;
-  const value = values.find((one) => one === given);
+  const text = query.get(name);
+  if (text === undefined) return null;
+  const value = values.find((one) => one === text);
   if (value !== undefined) return value;
-  throw malformed(`\`${name}\` must be one of ${values.join(', ')}, not ${quoted(given)}`);
+  throw malformed(`\`${name}\` must be one of ${values.join(', ')}, not ${quoted(text)}`);
 }
 
 function decode(text: string): string {
@@ -56,8 +56,8 @@ function decode(text: string): string {
   }
 }
 
-function unknown(name: string, known: readonly string[]): AppError {
-  return malformed(`unknown query parameter \`${name}\`${hintFor(name, known)}`);
+function unknownParameter(name: string, allowedNames: readonly string[]): AppError {
+  return malformed(`unknown query parameter \`${name}\`${hintFor(name, allowedNames)}`);
 }
 
 function malformed(message: string): AppError {

@@ -2,16 +2,16 @@
 import { AppError } from '../base/errors.ts';
 import { late } from '../base/late.ts';
 import { hintFor, quoted } from '../base/text/refusal.ts';
-import { problemAnswers } from '../server/problem.ts';
+import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
-import type { Exchange, ParameterSpec, Route } from '../server/route.ts';
+import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import type { Broadcast, BroadcastOptions } from './broadcast.ts';
 import { eventText, parsePosition } from './event.ts';
 import type { Position, StreamFilter } from './event.ts';
 import type { Topic } from './topic.ts';
 
 interface EventStream {
-  readonly routes: readonly Route[];
+  readonly routes: readonly HttpRoute[];
   /** Tells of a new record that is on no disk. */
   announce(topic: Topic, describe: () => ReturnType<Topic['describe']>): void;
   /** Ends all streams; idempotent. */
@@ -59,19 +59,19 @@ export function createEventStream(options: StreamOptions): EventStream {
   };
 }
 
-function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Route {
+function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): HttpRoute {
   const { topics, clock, hooksNamed, mayRead } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
     summary: 'Committed changes as server-sent events, as they happen',
     parameters: parametersOf(topics),
     isLongLived: true,
-    answers: [
+    responses: [
       {
         status: 200, mediaType: MEDIA_TYPE, schema: { kind: 'string' },
         description: 'Events without end, and a comment line every 15 s',
       },
-      ...problemAnswers(400, 410, 503),
+      ...problemResponses(400, 410, 503),
     ],
     async handle(exchange) {
       const query = parseQuery(exchange.search, ['topics', 'hook', 'lastEventId']);

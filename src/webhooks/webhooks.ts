@@ -4,7 +4,7 @@ import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import { notFound } from '../resources/not-found.ts';
-import type { Route } from '../server/route.ts';
+import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
 import {
@@ -68,7 +68,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
 export type GivenHook = Partial<OutgoingWebhook>;
 
 export interface Webhooks {
-  readonly routes: readonly Route[];
+  readonly routes: readonly HttpRoute[];
   readonly resources: Resources;
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;

@@ -5,7 +5,7 @@ import type { GuardOptions } from '../../src/access/guard.ts';
 import { hostNameOf, isLoopbackName } from '../../src/access/host-name.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
-import type { Access } from '../../src/server/route.ts';
+import type { Access } from '../../src/server/http-route.ts';
 import { anyOf, fixedTokens } from '../../src/access/bearer.ts';
 import type { TokenVerifier } from '../../src/access/bearer.ts';
 import type { Scope } from '../../src/access/scope.ts';

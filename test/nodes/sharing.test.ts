@@ -7,18 +7,18 @@ import { createSharing } from '../../src/nodes/sharing.ts';
 import { exchangeAny, open, type Target } from '../../src/server/local/call.ts';
 import { memoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
-import type { Route } from '../../src/server/route.ts';
+import type { HttpRoute } from '../../src/server/http-route.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Replica } from '../../src/store/store-port.ts';
 import { turnsUntil } from '../support/turns.ts';
 
 type Given = { -readonly [Name in keyof Replica]: Replica[Name] };
 
-const route = (given: Partial<Route>): Route => ({
+const route = (given: Partial<HttpRoute>): HttpRoute => ({
   method: 'GET', path: '/api/things', operationId: 'listThings', summary: '', access: 'read',
-  answers: [], handle: (exchange) => exchange.sendJson(200, {}), ...given,
+  responses: [], handle: (exchange) => exchange.sendJson(200, {}), ...given,
 });
-const ROUTES: readonly Route[] = [
+const ROUTES: readonly HttpRoute[] = [
   route({}), route({ method: 'POST', operationId: 'addThing' }),
   route({
     path: '/api/texts', method: 'POST', operationId: 'addText',
@@ -92,10 +92,10 @@ test('what no record is in waits for no sequence', async () => {
 test('the OpenAPI document tells of the sequence of writes and reads', () => {
   const { describe } = createSharing(replicaOf());
   const answers = [200, 404].map((status) => ({ status, description: '' }));
-  const [read, write, , health] = ROUTES.map((each) => describe({ ...each, answers }));
+  const [read, write, , health] = ROUTES.map((each) => describe({ ...each, responses: answers }));
   assert.deepEqual(read?.parameters?.map(({ name }) => name), ['Hookshelf-Sequence']);
-  assert.deepEqual(read?.answers.map(({ status }) => status), [200, 404, 503]);
-  assert.deepEqual(write?.answers.map(({ headers }) => Object.keys(headers ?? {})),
+  assert.deepEqual(read?.responses.map(({ status }) => status), [200, 404, 503]);
+  assert.deepEqual(write?.responses.map(({ headers }) => Object.keys(headers ?? {})),
     [['Hookshelf-Sequence'], []]);
   assert.equal(health?.parameters, undefined);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeIdCursor, encodeIdCursor } from '../../src/resources/id-cursor.ts';
 import { PIECE_BYTES, frameArray, streamRecords } from '../../src/resources/page-stream.ts';
-import type { Pull } from '../../src/server/route.ts';
+import type { Pull } from '../../src/server/http-route.ts';
 
 /** Everything that a stream gives, a text for each piece; bounded. */
 async function piecesOf(pull: Pull): Promise<string[]> {

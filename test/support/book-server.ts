@@ -16,7 +16,7 @@ import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Entrance } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
-import type { Route } from '../../src/server/route.ts';
+import type { HttpRoute } from '../../src/server/http-route.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import type { IdempotencyKeys } from '../../src/resources/idempotency.ts';
 import type { ChangeHook } from '../../src/resources/repository.ts';
@@ -27,7 +27,7 @@ export type BookServer = {
   readonly port: number;
   readonly store: Store;
   readonly catalog: Catalog;
-  readonly routes: readonly Route[];
+  readonly routes: readonly HttpRoute[];
   /** One request on a connection of its own. */
   ask(
     method: string, path: string, body?: string | Buffer, headers?: Record<string, string>,

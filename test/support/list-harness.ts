@@ -1,6 +1,6 @@
 /** Asks a book list as an HTTP client would, without a server. */
 import type { BookList } from '../../src/books/list/book-list.ts';
-import type { Exchange } from '../../src/server/route.ts';
+import type { Exchange } from '../../src/server/http-route.ts';
 import type { NaiveBook } from './naive-list.ts';
 
 export type ListAnswer = {

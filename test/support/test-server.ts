@@ -8,7 +8,7 @@ import type { Dispatcher, Entrance, Guard } from '../../src/server/routing/dispa
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import type { Certificate, Listener, ServerLimits } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
-import type { Handler, Method, Route } from '../../src/server/route.ts';
+import type { Handler, Method, HttpRoute } from '../../src/server/http-route.ts';
 
 export type TestServer = {
   readonly port: number;
@@ -45,7 +45,7 @@ export const LIMITS: ServerLimits = {
 };
 
 export async function startServer(
-  routes: readonly Route[], options: TestServerOptions = {},
+  routes: readonly HttpRoute[], options: TestServerOptions = {},
 ): Promise<TestServer> {
   const metrics = new Metrics();
   const logged: Logged[] = [];
@@ -80,16 +80,17 @@ export async function startServer(
 
 /** A route with only what is served; `access` is `read` when not given. */
 export function route(
-  method: Method | 'ANY', path: string, handle: Handler, more: Partial<Route> = {},
-): Route {
+  method: Method | 'ANY', path: string, handle: Handler, more: Partial<HttpRoute> = {},
+): HttpRoute {
   return {
-    method, path, handle, operationId: `${method}${path}`, summary: '', access: 'read', answers: [],
+    method, path, handle, operationId: `${method}${path}`, summary: '', access: 'read',
+    responses: [],
     ...more,
   };
 }
 
 /** A route that answers with what it received. */
-export function echoRoute(method: Method, path: string, more: Partial<Route> = {}): Route {
+export function echoRoute(method: Method, path: string, more: Partial<HttpRoute> = {}): HttpRoute {
   return route(method, path, async (exchange) => {
     const body = await exchange.readBody();
     exchange.sendJson(200, {

@@ -4,7 +4,7 @@
  * down where it can. Both answers are streamed.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Exchange, Handler } from '../../server/route.ts';
+import type { Exchange, Handler } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import { PAGE_LIMIT_MAX, parseQuery } from '../../server/query.ts';
-import type { ParameterSpec } from '../../server/route.ts';
+import type { ParameterSpec } from '../../server/http-route.ts';
 
 export const SORT_KEYS = ['id', 'title', 'datePublished', 'updatedAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
-import type { Exchange } from '../../server/route.ts';
+import type { Exchange } from '../../server/http-route.ts';
 import type { Catalog } from '../catalog.ts';
 import { JSON_LINES } from './import-record.ts';
 import { Importer } from './importer.ts';

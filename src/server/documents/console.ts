@@ -5,8 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { loadCrypto } from '../../base/node-modules.ts';
-import { problemAnswers } from '../problem.ts';
-import type { Route } from '../route.ts';
+import { problemResponses } from '../problem.ts';
+import type { HttpRoute } from '../http-route.ts';
 
 type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -29,7 +29,7 @@ const ENCODERS: Readonly<Record<Encoding, (page: Buffer) => Buffer>> = {
 };
 
 /** `readPage` gives the file that the build makes. */
-export function consoleRoute(readPage: () => string): Route {
+export function consoleRoute(readPage: () => string): HttpRoute {
   let page: Page | null = null;
   const bodies = new Map<Encoding, Buffer>();
   return {
@@ -38,10 +38,10 @@ export function consoleRoute(readPage: () => string): Route {
     operationId: 'getConsole',
     summary: 'The whole service in a browser; the page is empty until the API gives it data',
     access: 'public',
-    answers: [
+    responses: [
       { status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' } },
       { status: 304, description: 'Not changed since' },
-      ...problemAnswers(503),
+      ...problemResponses(503),
     ],
     handle(exchange) {
       page ??= pageOf(readPage());

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
 import type { ChapterView } from './page/page.ts';
 import { late } from '../../base/late.ts';
-import { problemAnswers } from '../problem.ts';
-import type { AnswerSpec, Route } from '../route.ts';
+import { problemResponses } from '../problem.ts';
+import type { ResponseSpec, HttpRoute } from '../http-route.ts';
 
 type Manual = {
   readonly chapters: readonly ChapterView[];
@@ -21,7 +21,7 @@ type Manual = {
 export function docsRoute(spec: {
   readonly document: () => DocumentView | Promise<DocumentView>;
   readonly chapters?: readonly ChapterView[];
-}): Route {
+}): HttpRoute {
   let template = { base: '', page: '' };
   let last = { origin: '', bytes: Buffer.alloc(0) };
   return {
@@ -30,7 +30,7 @@ export function docsRoute(spec: {
     operationId: 'getDocs',
     summary: 'This interface as a page to read',
     access: 'public',
-    answers: [PAGE_ANSWER],
+    responses: [PAGE_ANSWER],
     handle: (exchange) => withPages(async (pages) => {
       const base = exchange.linkTo('');
       if (template.page === '' || base !== template.base) {
@@ -49,7 +49,7 @@ export function docsRoute(spec: {
 }
 
 /** `GET /docs/{chapter}`. Each page is made once, when it is first asked for. */
-export function chapterRoute(manual: Manual): Route {
+export function chapterRoute(manual: Manual): HttpRoute {
   const made = new Map<string, Buffer>();
   return {
     method: 'GET',
@@ -61,7 +61,7 @@ export function chapterRoute(manual: Manual): Route {
       name: 'chapter', in: 'path', description: 'Its name, as /docs lists them',
       schema: { kind: 'string' }, isRequired: true,
     }],
-    answers: [PAGE_ANSWER, ...problemAnswers(404)],
+    responses: [PAGE_ANSWER, ...problemResponses(404)],
     handle: (exchange) => withPages((pages) => {
       const chapter = manual.get(exchange.params[0] ?? '');
       let page = made.get(chapter.name);
@@ -74,7 +74,7 @@ export function chapterRoute(manual: Manual): Route {
   };
 }
 
-const PAGE_ANSWER: AnswerSpec = {
+const PAGE_ANSWER: ResponseSpec = {
   status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
 };
 

@@ -1,5 +1,5 @@
 /** `GET /favicon.ico`: the mark of the project, three books on a shelf with a hook below it. */
-import type { Route } from '../route.ts';
+import type { HttpRoute } from '../http-route.ts';
 
 /** Filled, so that it can be seen on light and on dark tabs. */
 const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
@@ -13,14 +13,14 @@ export function iconLink(path: string): string {
 }
 
 /** Browsers ask for this path by themselves, and go by the media type, not by the name. */
-export function iconRoute(): Route {
+export function iconRoute(): HttpRoute {
   return {
     method: 'GET',
     path: '/favicon.ico',
     operationId: 'getIcon',
     summary: 'The icon of the pages',
     access: 'public',
-    answers: [{
+    responses: [{
       status: 200, description: 'The icon', mediaType: 'image/svg+xml', schema: { kind: 'string' },
     }],
     handle: (exchange) => exchange.send(200, [

@@ -5,11 +5,11 @@
 import type { JsonValue } from '../../base/schema.ts';
 import { schemasFrom } from './openapi-schema.ts';
 import type { Form, JsonSchemaObject, Schemas } from './openapi-schema.ts';
-import { PROBLEM_MEDIA_TYPE, problemAnswers } from '../problem.ts';
-import type { AnswerSpec, ParameterSpec, Route } from '../route.ts';
+import { PROBLEM_MEDIA_TYPE, problemResponses } from '../problem.ts';
+import type { ResponseSpec, ParameterSpec, HttpRoute } from '../http-route.ts';
 
 type DocumentSpec = {
-  readonly routes: readonly Route[];
+  readonly routes: readonly HttpRoute[];
   readonly version: string;
   /** Absolute address of the service, when it is known. */
   readonly baseUri: string | null;
@@ -64,7 +64,7 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
   };
 }
 
-function operationOf(route: Route, operationId: string, schemas: Schemas): object {
+function operationOf(route: HttpRoute, operationId: string, schemas: Schemas): object {
   const isPublic = route.access === 'public';
   const scope = isPublic ? {} : { description: `Scope of the token: \`${route.access}\`.` };
   const parameters = parametersOf(route);
@@ -98,7 +98,7 @@ function tagOf(path: string): string {
 }
 
 /** Those of the route, and path parameters that it does not describe. */
-function parametersOf(route: Route): readonly ParameterSpec[] {
+function parametersOf(route: HttpRoute): readonly ParameterSpec[] {
   const given = route.parameters ?? [];
   const names = [...route.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1] ?? '');
   const missing = names.filter((name) =>
@@ -120,15 +120,15 @@ function parameterOf(parameter: ParameterSpec, schemas: Schemas): object {
   };
 }
 
-function responsesOf(route: Route, schemas: Schemas): object {
+function responsesOf(route: HttpRoute, schemas: Schemas): object {
   const responses: Record<string, object> = {};
-  for (const answer of [...route.answers, ...commonAnswers(route)]) {
+  for (const answer of [...route.responses, ...commonAnswers(route)]) {
     responses[answer.status] ??= responseOf(answer, schemas);
   }
   return responses;
 }
 
-const DENIED: readonly AnswerSpec[] = [
+const DENIED: readonly ResponseSpec[] = [
   {
     status: 401, description: 'A token is needed, or the one given is not valid',
     mediaType: PROBLEM_MEDIA_TYPE, headers: { 'WWW-Authenticate': 'How to authenticate' },
@@ -146,17 +146,17 @@ const DENIED: readonly AnswerSpec[] = [
 const FOR_ANY_HOST = /^\/(?:healthz|readyz)$|^\/webhook\//;
 
 /** What is decided before a handler runs. */
-function commonAnswers(route: Route): readonly AnswerSpec[] {
+function commonAnswers(route: HttpRoute): readonly ResponseSpec[] {
   if (FOR_ANY_HOST.test(route.path)) return [];
   return [
     // Of a path that cannot be decoded, and of a query in the API, which may be unknown.
-    ...route.path.includes('{') || route.path.startsWith('/api/') ? problemAnswers(400) : [],
-    ...route.body === undefined ? [] : problemAnswers(408),
+    ...route.path.includes('{') || route.path.startsWith('/api/') ? problemResponses(400) : [],
+    ...route.body === undefined ? [] : problemResponses(408),
     ...route.access === 'public' ? DENIED.filter(({ status }) => status === 421) : DENIED,
   ];
 }
 
-function responseOf(answer: AnswerSpec, schemas: Schemas): object {
+function responseOf(answer: ResponseSpec, schemas: Schemas): object {
   const { description, mediaType, schema, headers } = answer;
   return {
     description,
@@ -171,7 +171,7 @@ function responseOf(answer: AnswerSpec, schemas: Schemas): object {
 }
 
 function answerSchema(
-  mediaType: string, schema: AnswerSpec['schema'], schemas: Schemas,
+  mediaType: string, schema: ResponseSpec['schema'], schemas: Schemas,
 ): JsonSchemaObject {
   if (schema !== undefined) return schemas.of(schema, 'view' satisfies Form);
   return mediaType === PROBLEM_MEDIA_TYPE ? { $ref: '#/components/schemas/Problem' } : {};

@@ -11,16 +11,16 @@ export type BodyReader = {
   readonly reject: (error: Error) => void;
 };
 
-type Arrival = { readonly reader: BodyReader; readonly bytes: Buffer };
+type ReceivedBody = { readonly reader: BodyReader; readonly bytes: Buffer };
 
-let arrivals: Arrival[] = [];
+let receivedBodies: ReceivedBody[] = [];
 
-export function handOver(reader: BodyReader, bytes: Buffer): void {
-  if (arrivals.push({ reader, bytes }) === 1) setImmediate(handOverAll);
+export function deliverBody(reader: BodyReader, bytes: Buffer): void {
+  if (receivedBodies.push({ reader, bytes }) === 1) setImmediate(deliverBatch);
 }
 
-function handOverAll(): void {
-  const arrived = arrivals;
-  arrivals = [];
-  for (const { reader, bytes } of arrived) reader.resolve(bytes);
+function deliverBatch(): void {
+  const batch = receivedBodies;
+  receivedBodies = [];
+  for (const { reader, bytes } of batch) reader.resolve(bytes);
 }

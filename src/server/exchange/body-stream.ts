@@ -8,34 +8,34 @@ import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 
-const streaming = new WeakSet<Duplex>();
+const streamingSockets = new WeakSet<Duplex>();
 
 /** Whether a body is read from this connection that may take as long as it needs. */
-export function isStreaming(socket: Duplex): boolean {
-  return streaming.has(socket);
+export function isStreamingBody(socket: Duplex): boolean {
+  return streamingSockets.has(socket);
 }
 
 /**
  * The chunks of the body. Throws `timeout` when none arrives for `stallMs` (Infinity: never), and
  * `malformed` when the body was cut short. Ending the iteration early leaves the rest unread.
  */
-export async function* bodyChunks(
+export async function* readBodyChunks(
   request: IncomingMessage, stallMs: number, clock: Clock,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { socket } = request;
-  const chunks = new Chunks(request);
-  streaming.add(socket);
+  const chunks = new BodyChunks(request);
+  streamingSockets.add(socket);
   try {
     while (!chunks.isEnded) {
       if (chunks.isEmpty) {
-        const pending = chunks.more();
+        const pending = chunks.waitForMore();
         await (stallMs === Infinity ? pending : withDeadline(pending, stallMs, clock));
       } else {
         yield chunks.take();
       }
     }
   } finally {
-    streaming.delete(socket);
+    streamingSockets.delete(socket);
     chunks.close();
   }
 }
@@ -44,18 +44,18 @@ export async function* bodyChunks(
 const JOINED_BYTES = 65_536;
 
 /** What has come of a body and was not taken yet. */
-class Chunks {
+class BodyChunks {
   readonly #request: IncomingMessage;
   readonly #collector = new ByteCollector();
   #isComplete: boolean;
   #error: AppError | null = null;
-  #isNoted = false;
+  #isScheduled = false;
   #wake: () => void = () => {};
 
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.#isComplete = request.readableEnded;
-    if (request.destroyed && !request.complete) this.#error = cutShort();
+    if (request.destroyed && !request.complete) this.#error = cutShortError();
     request.on('error', this.#onError).on('data', this.#onData).on('end', this.#onEnd)
       .on('close', this.#onClose);
   }
@@ -78,7 +78,7 @@ class Chunks {
   }
 
   /** Resolves when there is more, or the end. */
-  more(): Promise<void> {
+  waitForMore(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
@@ -93,15 +93,15 @@ class Chunks {
 
   readonly #onData = (chunk: Buffer): void => {
     this.#collector.add(chunk);
-    if (this.#isNoted) return;
-    this.#isNoted = true;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     // Once all that was read together is joined: paused before, Node would keep the rest of it
     // piece by piece, and woken before, the taker would have a turn for each.
     setImmediate(this.#onJoined);
   };
 
   readonly #onJoined = (): void => {
-    this.#isNoted = false;
+    this.#isScheduled = false;
     if (this.#collector.length >= JOINED_BYTES) this.#request.pause();
     this.#wake();
   };
@@ -112,19 +112,19 @@ class Chunks {
   };
 
   readonly #onClose = (): void => {
-    if (!this.#isComplete) this.#error ??= cutShort();
+    if (!this.#isComplete) this.#error ??= cutShortError();
     this.#wake();
   };
 
   // Ours when the body came too late or broken.
   readonly #onError = (thrown: Error): void => {
-    this.#error ??= thrown instanceof AppError ? thrown : cutShort(thrown);
+    this.#error ??= thrown instanceof AppError ? thrown : cutShortError(thrown);
     this.#wake();
   };
 }
 
 /** The error for a body that ended before its announced length. */
-export function cutShort(cause?: Error): AppError {
+export function cutShortError(cause?: Error): AppError {
   return new AppError('malformed', 'the body was cut short', {}, cause);
 }
 

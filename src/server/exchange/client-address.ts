@@ -11,7 +11,7 @@ import { AddressSet } from '../../base/network/address-set.ts';
 export type TrustProxy = boolean | readonly string[];
 
 /** The client's address, given its peer's; `''` on a unix socket. */
-export type ClientAddressOf = (request: IncomingMessage, peer: string | undefined) => string;
+export type ClientAddressResolver = (request: IncomingMessage, peer: string | undefined) => string;
 
 // An address with its zone, brackets and port is shorter; a longer one is none.
 const NODE_LENGTH_MAX = 100;
@@ -23,8 +23,8 @@ const PRIVATE_GROUPS = ['loopback', 'private'];
  * (RFC 7239), that is not a trusted proxy's. Whatever stands to the left of it the client may have
  * written itself. Elsewhere, and where the header names nobody, it is the peer's.
  */
-export function createClientAddress(trustProxy: TrustProxy): ClientAddressOf {
-  if (trustProxy === false) return (_request, peer = '') => unmapped(peer);
+export function createClientAddressResolver(trustProxy: TrustProxy): ClientAddressResolver {
+  if (trustProxy === false) return (_request, peer = '') => unmapAddress(peer);
   const proxies = new AddressSet();
   const entries = trustProxy === true
     ? PRIVATE_GROUPS.flatMap((group) => ADDRESS_GROUPS.get(group) ?? []) : trustProxy;
@@ -33,12 +33,12 @@ export function createClientAddress(trustProxy: TrustProxy): ClientAddressOf {
   const isTrusted = (address: string): boolean =>
     address === '' ? trustProxy === true : proxies.hasAsItStands(address);
   return (request, peer = '') => {
-    let client = unmapped(peer);
+    let client = unmapAddress(peer);
     if (!isTrusted(client)) return client;
-    for (const node of nodesFromRight(request)) {
-      const address = addressOf(node);
+    for (const node of listNodesFromRight(request)) {
+      const address = parseAddress(node);
       if (address === null) break;
-      client = unmapped(address);
+      client = unmapAddress(address);
       if (!isTrusted(client)) break;
     }
     return client;
@@ -46,16 +46,16 @@ export function createClientAddress(trustProxy: TrustProxy): ClientAddressOf {
 }
 
 /** What each proxy said of who asked it, the nearest proxy's word first. */
-function* nodesFromRight({ headers }: IncomingMessage): Generator<string> {
+function* listNodesFromRight({ headers }: IncomingMessage): Generator<string> {
   const { forwarded, 'x-forwarded-for': list } = headers;
   const plain = Array.isArray(list) ? list.join() : list;
-  if (plain !== undefined) yield* itemsFromRight(plain);
+  if (plain !== undefined) yield* listItemsFromRight(plain);
   // A comma in quotes splits here as well: no address has one, and a quote that a client left open
   // must not swallow what its proxy added.
-  else for (const element of itemsFromRight(forwarded ?? '')) yield forOf(element);
+  else for (const element of listItemsFromRight(forwarded ?? '')) yield parseForParameter(element);
 }
 
-function* itemsFromRight(list: string): Generator<string> {
+function* listItemsFromRight(list: string): Generator<string> {
   let end = list.length;
   while (end >= 0) {
     const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
@@ -66,7 +66,7 @@ function* itemsFromRight(list: string): Generator<string> {
 }
 
 /** The value of `for` in an element such as `for="[2001:db8::1]:80";proto=https`; `''` if none. */
-function forOf(element: string): string {
+function parseForParameter(element: string): string {
   for (const pair of element.split(';')) {
     const equals = pair.indexOf('=');
     if (equals < 0 || pair.slice(0, equals).trim().toLowerCase() !== 'for') continue;
@@ -77,19 +77,19 @@ function forOf(element: string): string {
   return '';
 }
 
-function addressOf(node: string): string | null {
+function parseAddress(node: string): string | null {
   if (node.length > NODE_LENGTH_MAX) return null;
-  const address = withoutPort(node);
+  const address = stripPort(node);
   return isIP(address) === 0 ? null : address;
 }
 
-function withoutPort(text: string): string {
+function stripPort(text: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
   if (bracketed !== undefined) return bracketed;
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
 }
 
-function unmapped(address: string): string {
+function unmapAddress(address: string): string {
   const bare = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : '';
   return isIPv4(bare) ? bare : address;
 }

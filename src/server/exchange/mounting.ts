@@ -7,11 +7,11 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { isDeeperThan } from '../../base/json/encode.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
-import { OwnRequest } from './own-request.ts';
+import { BufferedRequest } from './buffered-request.ts';
 
 /** Whether somebody else has read the request's body, or a part of it. */
 export function isConsumed(request: IncomingMessage): boolean {
-  if (request instanceof OwnRequest) return false;
+  if (request instanceof BufferedRequest) return false;
   return request.readableDidRead || (request.readableEnded && announcesBody(request));
 }
 
@@ -27,11 +27,12 @@ export function announcesBody(request: IncomingMessage): boolean {
  * The bytes of a body that somebody else has read and kept: `request.rawBody`, or
  * `request.body` of `express.raw()`. null when there are none, or they were decompressed.
  */
-export function consumedBytes(request: IncomingMessage): Buffer | null {
+export function findConsumedBytes(request: IncomingMessage): Buffer | null {
   if (request.headers['content-encoding'] !== undefined) return null;
-  const kept = [memberOf(request, 'rawBody'), memberOf(request, 'body')].find(ArrayBuffer.isView);
-  if (kept === undefined) return null;
-  return Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength);
+  const bytes = [getMember(request, 'rawBody'), getMember(request,
+    'body')].find(ArrayBuffer.isView);
+  if (bytes === undefined) return null;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**
@@ -39,16 +40,16 @@ export function consumedBytes(request: IncomingMessage): Buffer | null {
  * `request.body`. Undefined when the body is unread or its bytes are there. Throws `malformed` when
  * it is nested deeper than ours may be.
  */
-export function consumedJson(request: IncomingMessage): object | undefined {
-  if (!isConsumed(request) || consumedBytes(request) !== null) return undefined;
-  const body = memberOf(request, 'body');
+export function findConsumedJson(request: IncomingMessage): object | undefined {
+  if (!isConsumed(request) || findConsumedBytes(request) !== null) return undefined;
+  const body = getMember(request, 'body');
   if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
   if (!isDeeperThan(body, JSON_DEPTH_MAX)) return body;
   throw new AppError('malformed', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
 }
 
 /** The error for a body that somebody else has read, when its bytes are needed. */
-export function bodyConsumed(): AppError {
+export function bodyConsumedError(): AppError {
   return new AppError('misconfigured', 'the body of the request had been read before it came to '
     + 'hookshelf: mount its handler in front of whatever parses bodies');
 }
@@ -58,16 +59,16 @@ export function bodyConsumed(): AppError {
  * more than `url`; empty when there is none.
  */
 export function mountPathOf(request: IncomingMessage): string {
-  if (request instanceof OwnRequest) return '';
-  const base = memberOf(request, 'baseUrl');
+  if (request instanceof BufferedRequest) return '';
+  const base = getMember(request, 'baseUrl');
   if (typeof base === 'string') return base;
   const { url = '' } = request;
-  const original = memberOf(request, 'originalUrl');
+  const original = getMember(request, 'originalUrl');
   const isCut = typeof original === 'string' && original.endsWith(url);
   return isCut ? original.slice(0, original.length - url.length) : '';
 }
 
-function memberOf(request: IncomingMessage, name: string): unknown {
+function getMember(request: IncomingMessage, name: string): unknown {
   const value: unknown = Reflect.get(request, name);
   return value;
 }

@@ -38,6 +38,6 @@ export function waitForTurn(
   });
 }
 
-type Queue = { waiting: number; isPausing: boolean };
+type PipelineQueue = { waiting: number; isPausing: boolean };
 
-const queues = new WeakMap<Socket, Queue>();
+const queues = new WeakMap<Socket, PipelineQueue>();

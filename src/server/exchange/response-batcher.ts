@@ -6,9 +6,9 @@
 import type { ServerResponse } from 'node:http';
 import { httpDate, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { headerList } from './header-lines.ts';
-import { OwnResponse, type WholeAnswer } from './own-response.ts';
-import { cutStalledReader } from './stream.ts';
+import { parseHeaderText } from './header-text.ts';
+import { SingleWriteResponse, type WholeResponse } from './single-write-response.ts';
+import { cutStalledReader } from './response-stream.ts';
 
 type ResponseBatcherOptions = {
   /** A reader that takes nothing for so long is cut. */
@@ -17,16 +17,16 @@ type ResponseBatcherOptions = {
   readonly logger: Logger;
 };
 
-type Answer = WholeAnswer & { readonly response: ServerResponse };
+type BatchedResponse = WholeResponse & { readonly response: ServerResponse };
 
 export class ResponseBatcher {
   readonly #options: ResponseBatcherOptions;
-  #answers: Answer[] = [];
+  #batch: BatchedResponse[] = [];
   readonly #flush = (): void => {
-    const answers = this.#answers;
-    this.#answers = [];
+    const batch = this.#batch;
+    this.#batch = [];
     const date = httpDate(this.#options.clock.now());
-    for (const answer of answers) this.#send(answer, date);
+    for (const batched of batch) this.#send(batched, date);
   };
 
   constructor(options: ResponseBatcherOptions) {
@@ -34,22 +34,22 @@ export class ResponseBatcher {
   }
 
   /** `isUrgent`: is sent at once. */
-  add(answer: Answer, isUrgent: boolean): void {
-    if (isUrgent) this.#send(answer, null);
-    else if (this.#answers.push(answer) === 1) setImmediate(this.#flush);
+  add(batched: BatchedResponse, isUrgent: boolean): void {
+    if (isUrgent) this.#send(batched, null);
+    else if (this.#batch.push(batched) === 1) setImmediate(this.#flush);
   }
 
   /**
    * In the midst of a turn, without a date, it goes Node's way, which keeps the next request for
    * another turn.
    */
-  #send(answer: Answer, date: string | null): void {
-    const { response, status, lines, body } = answer;
+  #send(batched: BatchedResponse, date: string | null): void {
+    const { response, status, headerText, body } = batched;
     if (response.destroyed) return;
     try {
-      const isSent = date !== null && response instanceof OwnResponse
-        && response.sendWhole(answer, date);
-      if (!isSent) response.writeHead(status, headerList(lines)).end(body);
+      const isSent = date !== null && response instanceof SingleWriteResponse
+        && response.sendWhole(batched, date);
+      if (!isSent) response.writeHead(status, parseHeaderText(headerText)).end(body);
     } catch (thrown) {
       // Another program's server may have changed it. Other answers must not go down with it.
       this.#options.logger.error('an answer could not be sent', { error: thrown });

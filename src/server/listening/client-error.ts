@@ -7,11 +7,11 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
 import { http, loadCrypto } from '../../base/node-modules.ts';
-import { isStreaming } from '../exchange/body-stream.ts';
-import { discardThen } from '../exchange/discard.ts';
+import { isStreamingBody } from '../exchange/body-stream.ts';
+import { discardInput } from '../exchange/discard-input.ts';
 import { hasFailed, markFailed } from '../exchange/failed-connections.ts';
-import { OwnRequest } from '../exchange/own-request.ts';
-import { givenRequestId } from '../exchange/request-id.ts';
+import { BufferedRequest } from '../exchange/buffered-request.ts';
+import { readRequestId } from '../exchange/request-id.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
 import type { Problem } from '../problem.ts';
 import type { CountRefusal } from '../routing/dispatcher.ts';
@@ -25,7 +25,7 @@ export function answerClientError(
 ): void {
   const isLate = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
   // Node tells so once a request, and leaves it to us.
-  if (hasFailed(socket) || (isLate && isStreaming(socket))) return;
+  if (hasFailed(socket) || (isLate && isStreamingBody(socket))) return;
   markFailed(socket);
   // Node's parser would go on complaining about what still comes in.
   socket.removeAllListeners('data');
@@ -84,19 +84,19 @@ function close(error: Error, socket: Duplex, clock: Clock, count: CountRefusal):
   const problem = toProblem(code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge() : explain(code));
   // A request that has been routed is counted there, however it ends.
   if (owed === null) count(UNKNOWN_METHOD, problem.status);
-  const requestId = owed === null ? null : givenRequestId(owed.req);
+  const requestId = owed === null ? null : readRequestId(owed.req);
   endWith(problem, requestId ?? makeId(), socket, clock);
 }
 
 /** False when nobody reads the body. */
 function tellReader(request: IncomingMessage, error: AppError): boolean {
-  if (request instanceof OwnRequest && request.failReader(error)) return true;
+  if (request instanceof BufferedRequest && request.failReader(error)) return true;
   return request.listenerCount('error') > 0 && request.emit('error', error);
 }
 
 function endWith(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
   socket.end(encode(problem, requestId));
-  discardThen(socket, clock, () => socket.destroy());
+  discardInput(socket, clock, () => socket.destroy());
 }
 
 function makeId(): string {

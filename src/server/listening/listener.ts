@@ -14,8 +14,8 @@ import { http, loadHttps } from '../../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
 import { cutIdleConnections } from './idle-connections.ts';
-import { OwnRequest } from '../exchange/own-request.ts';
-import { responseClass } from '../exchange/own-response.ts';
+import { BufferedRequest } from '../exchange/buffered-request.ts';
+import { createResponseClass } from '../exchange/single-write-response.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';
 
 export type ServerLimits = {
@@ -62,7 +62,8 @@ export function createHttpServer(
   };
   // Apart, as the options' type asks for a class of responses that is generic in the request.
   Object.assign(options, {
-    IncomingMessage: OwnRequest, ServerResponse: responseClass(limits.keepAliveTimeoutMs),
+    IncomingMessage: BufferedRequest,
+    ServerResponse: createResponseClass(limits.keepAliveTimeoutMs),
   });
   // Counted from the connection on: what keeps sending pieces of a handshake is cut as well.
   const handshakeTimeout = options.headersTimeout;

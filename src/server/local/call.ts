@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { http } from '../../base/node-modules.ts';
-import { errorOf } from '../problem.ts';
+import { parseProblem } from '../problem.ts';
 import { watchLiveness } from './liveness.ts';
 import type { LivenessOptions } from './liveness.ts';
 
@@ -85,7 +85,7 @@ export async function open(target: Target, call: Call): Promise<IncomingMessage>
   const status = response.statusCode ?? 0;
   if (status < 400) return response;
   const document = parse(response, await readAll(response));
-  throw errorOf(status, document, response.headers['retry-after']);
+  throw parseProblem(status, document, response.headers['retry-after']);
 }
 
 async function send(target: Target, call: Call): Promise<IncomingMessage> {

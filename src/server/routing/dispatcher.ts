@@ -9,17 +9,17 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { UnderWay } from '../../base/under-way.ts';
-import { BodyRoom } from '../body-room.ts';
-import { createClientAddress } from '../exchange/client-address.ts';
+import { BodyBudget } from '../body-budget.ts';
+import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
-import { HttpExchange } from '../exchange/exchange.ts';
-import type { Endpoint, Entrance, ExchangeContext } from '../exchange/exchange.ts';
+import { HttpExchange } from '../exchange/http-exchange.ts';
+import type { Endpoint, Entrance, ExchangeContext } from '../exchange/http-exchange.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ResponseBatcher } from '../exchange/response-batcher.ts';
 import { isPipelined, waitForTurn } from '../exchange/pipeline.ts';
-import { givenRequestId } from '../exchange/request-id.ts';
+import { readRequestId } from '../exchange/request-id.ts';
 import { parseQuery } from '../query.ts';
-import type { Route } from '../route.ts';
+import type { HttpRoute } from '../http-route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
 import { splitTarget } from './target.ts';
 
@@ -44,11 +44,11 @@ export interface Sharing {
   /** null: it may be served at once. Else it may then; rejects with `unavailable`, `malformed`. */
   wait(exchange: HttpExchange): Promise<void> | null;
   /** The route as its document shows it. */
-  describe(route: Route): Route;
+  describe(route: HttpRoute): HttpRoute;
 }
 
 type DispatcherOptions = {
-  readonly routes: readonly Route[];
+  readonly routes: readonly HttpRoute[];
   /** null: everybody may do everything. */
   readonly guard: Guard | null;
   readonly clock: Clock;
@@ -110,9 +110,9 @@ const STALL_MS = 30_000;
 // A hundred senders of the largest bodies at once still have room.
 export const BODIES_BYTES_MAX = 256 << 20;
 
-const UNROUTED: Route = {
+const UNROUTED: HttpRoute = {
   method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
-  answers: [], handle() {},
+  responses: [], handle() {},
 };
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -140,11 +140,12 @@ class HttpDispatcher implements Dispatcher {
     const stallMs = options.stallMs ?? STALL_MS;
     const { clock, logger } = options;
     const batcher = new ResponseBatcher({ stallMs, clock, logger });
-    const clientAddressOf = createClientAddress(options.trustProxy);
+    const resolveClientAddress = createClientAddressResolver(options.trustProxy);
     const { bodyStallMs = stallMs, bodiesBytesMax = BODIES_BYTES_MAX } = options;
-    const bodyRoom = new BodyRoom(options.bodyBytesMax, bodiesBytesMax);
+    const bodyBudget = new BodyBudget(options.bodyBytesMax, bodiesBytesMax);
     this.#context = {
-      ...options, stallMs, bodyStallMs, bodyRoom, batcher, clientAddressOf, isDraining: false,
+      ...options, stallMs, bodyStallMs, bodyBudget, batcher, resolveClientAddress,
+      isDraining: false,
     };
     this.#guard = options.guard;
     this.#underWay = options.underWay;
@@ -210,7 +211,7 @@ class HttpDispatcher implements Dispatcher {
       const table = entrance === 'control' ? this.#control : this.#open;
       const pending = this.#isPrepared || entrance === 'control' ? this.#route(exchange, table)
         : this.prepare().then(() => this.#route(exchange, table));
-      if (pending === undefined) exchange.close();
+      if (pending === undefined) exchange.ensureResponse();
       else this.#answerLater(exchange, pending);
     } catch (thrown) {
       exchange.fail(thrown);
@@ -221,7 +222,7 @@ class HttpDispatcher implements Dispatcher {
     this.#underWay?.begin();
     pending.then(() => {
       this.#underWay?.end();
-      exchange.close();
+      exchange.ensureResponse();
     }, (thrown: unknown) => {
       this.#underWay?.end();
       exchange.fail(thrown);
@@ -248,7 +249,7 @@ class HttpDispatcher implements Dispatcher {
   }
 
   #requestId(request: IncomingMessage): string {
-    const given = givenRequestId(request);
+    const given = readRequestId(request);
     if (given !== null) return given;
     this.#requestCount += 1;
     this.#idPrefix ??= `${loadCrypto().randomBytes(6).toString('hex')}-`;
@@ -262,7 +263,7 @@ type RouteTable = {
 };
 
 /** Every GET route serves HEAD too. */
-function createTable(routes: readonly Route[], metrics: Metrics): RouteTable {
+function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable {
   const router = new Router(routes.flatMap((route) => {
     const value = { route, meter: metrics.meter(route.path) };
     const entry = { method: route.method, path: route.path, value };
@@ -280,7 +281,7 @@ function createTable(routes: readonly Route[], metrics: Metrics): RouteTable {
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /** Refuses any parameter where the route knows none; others are looked at by the route. */
-function checkQuery({ path, parameters = [] }: Route, search: string): void {
+function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void {
   const isKnown = parameters.some((parameter) => parameter.in === 'query');
   if (path.startsWith('/api/') && !isKnown) parseQuery(search, []);
 }

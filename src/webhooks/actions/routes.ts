@@ -3,11 +3,11 @@ import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
 import { anyJson, objectOf, sendWholeList, text, wholeList } from '../../resources/route-parts.ts';
 import { resourceRoutes } from '../../resources/routes.ts';
-import type { Route } from '../../server/route.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import type { ActionRegistry } from './registry.ts';
 import { configurationResource } from './resource.ts';
 
-export function actionRoutes(actions: ActionRegistry, records: Repository): readonly Route[] {
+export function actionRoutes(actions: ActionRegistry, records: Repository): readonly HttpRoute[] {
   return [
     actionsRoute(actions),
     collectionRoute(configurationResource, records),
@@ -15,7 +15,7 @@ export function actionRoutes(actions: ActionRegistry, records: Repository): read
   ];
 }
 
-function actionsRoute(actions: ActionRegistry): Route {
+function actionsRoute(actions: ActionRegistry): HttpRoute {
   const item = objectOf('ActionDescription', {
     identifier: text(), label: text(), isBuiltIn: { kind: 'boolean' },
     options: anyJson(),
@@ -23,7 +23,7 @@ function actionsRoute(actions: ActionRegistry): Route {
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
     summary: 'The actions that configurations can name, with their options',
-    answers: [wholeList('Every action', item)],
+    responses: [wholeList('Every action', item)],
     handle: (exchange) => sendWholeList(exchange,
       actions.list().map(({ identifier, label, isBuiltIn, options }) =>
         ({ identifier, label, isBuiltIn, options }))),

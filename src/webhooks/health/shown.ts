@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/sch
 import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { Listed } from '../../resources/resource.ts';
-import { choiceOf } from '../../server/query.ts';
+import { parseChoiceParameter } from '../../server/query.ts';
 import { lastSeenMs, sinceOf } from './health.ts';
 import type { HealthMonitor, ShownState } from './monitor.ts';
 import { showFailure, textOrNull } from './record.ts';
@@ -100,7 +100,7 @@ export function stateFilter(monitor: HealthMonitor): CollectionFilter {
       schema: { kind: 'string', values: STATES },
     },
     read(query) {
-      const state = choiceOf(query, 'state', STATES);
+      const state = parseChoiceParameter(query, 'state', STATES);
       return state === null ? null : (id) => monitor.findState(id) === state;
     },
   };

@@ -1,10 +1,10 @@
 /** Answers with bytes that a stranger made or was sent: to be saved, and never shown as a page. */
-import type { AnswerSpec, Exchange } from '../../server/route.ts';
+import type { ResponseSpec, Exchange } from '../../server/http-route.ts';
 
 const OCTETS = 'application/octet-stream';
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/;
 
-export function attachmentAnswer(description: string): AnswerSpec {
+export function attachmentAnswer(description: string): ResponseSpec {
   return {
     status: 200, description, mediaType: '*/*',
     headers: { 'Content-Disposition': 'An attachment', 'X-Content-Type-Options': '`nosniff`' },

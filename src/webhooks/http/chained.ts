@@ -4,7 +4,7 @@
  */
 import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Exchange } from '../../server/route.ts';
+import type { Exchange } from '../../server/http-route.ts';
 
 /** Throws `invalid` for a request that a webhook, a forward or a delivery has made. */
 export function refuseChained({ request: { headers } }: Exchange): void {

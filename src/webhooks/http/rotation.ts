@@ -13,8 +13,8 @@ import type { Resource } from '../../resources/resource.ts';
 import { JSON_TYPE, shown } from '../../resources/route-parts.ts';
 import { keyParameter } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
-import { problemAnswers } from '../../server/problem.ts';
-import type { Route } from '../../server/route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { randomSecretBytes, secretOf, type SecretShape } from './new-secret.ts';
 
@@ -83,7 +83,7 @@ function rotatedSchema(schema: ObjectSchema & { readonly name: string }): Object
   return { ...schema, name: `Rotated${schema.name}`, members: { ...schema.members, secret } };
 }
 
-export function rotationRoute(parts: RotationParts): Route {
+export function rotationRoute(parts: RotationParts): HttpRoute {
   const { resource: { path, noun, schema, collection }, records, secretSchema } = parts;
   const input: ObjectSchema = {
     kind: 'object', name: `${schema.name}Rotation`,
@@ -108,9 +108,9 @@ export function rotationRoute(parts: RotationParts): Route {
     summary: `Give one ${noun} a new secret; the old one counts for a while`,
     parameters: [keyParameter({ collection, noun })],
     body: { mediaTypes: [JSON_TYPE], schema: input, isOptional: true },
-    answers: [
+    responses: [
       shown(`The ${noun} as stored, with \`secret\` if it was made`, rotatedSchema(schema)),
-      ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const id = exchange.params[0] ?? '';

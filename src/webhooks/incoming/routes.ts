@@ -4,7 +4,7 @@ import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
 import { JSON_TYPE, anyJson, pathParameter } from '../../resources/route-parts.ts';
 import { resourceRoutes } from '../../resources/routes.ts';
-import type { AnswerSpec, Route } from '../../server/route.ts';
+import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { stateFilter } from '../health/shown.ts';
 import { rotationRoute } from '../http/rotation.ts';
@@ -32,7 +32,7 @@ type IncomingRouteParts = {
   readonly baseUri: () => string;
 };
 
-export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
+export function incomingRoutes(parts: IncomingRouteParts): readonly HttpRoute[] {
   const { store, receive: { hooks, clock, limits } } = parts;
   const collection = store.collection(incomingCollection.name);
   const now = (): number => clock.now();
@@ -67,8 +67,8 @@ const MESSAGE_SCHEMA: ObjectSchema = {
   },
 };
 
-function receiveRoutes(parts: ReceiveParts): readonly Route[] {
-  const answer = (status: number, description: string): AnswerSpec =>
+function receiveRoutes(parts: ReceiveParts): readonly HttpRoute[] {
+  const answer = (status: number, description: string): ResponseSpec =>
     ({ status, description, mediaType: JSON_TYPE, schema: MESSAGE_SCHEMA });
   // The longer path comes first: in the document, where a rest looks like one segment, the other
   // then stands in its place. It also takes what cannot be decoded, which is no webhook's path.
@@ -76,7 +76,7 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
     access: 'public', summary: 'Longer paths are no webhook',
     parameters: [pathParameter('pathSegment', 'Anything else')],
-    answers: [answer(404, 'Webhook not found or disabled')],
+    responses: [answer(404, 'Webhook not found or disabled')],
     errorFormat: receiveErrorFormat,
     handle: createRefuser(parts.hooks),
   }, {
@@ -92,7 +92,7 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     ],
     // Anything else comes as well, and counts as [].
     body: { mediaTypes: [JSON_TYPE], schema: anyJson(), isOptional: true },
-    answers: [
+    responses: [
       answer(200, 'The action succeeded, or the request is accepted, filtered or a duplicate'),
       answer(400, 'The action failed'),
       answer(401, 'Signature verification failed'), answer(403, 'Address not allowed'),

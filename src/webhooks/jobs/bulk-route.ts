@@ -5,8 +5,8 @@ import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type IdempotencyKeys,
 } from '../../resources/idempotency.ts';
 import { JSON_TYPE, objectOf, shown } from '../../resources/route-parts.ts';
-import { problemAnswers } from '../../server/problem.ts';
-import type { Route } from '../../server/route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { refuseChained } from '../http/chained.ts';
 import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
@@ -18,7 +18,7 @@ const COUNT_SCHEMA = objectOf('Count', {
 });
 
 /** What a route that asks for a job is made from. */
-type BulkSpec = Pick<Route, 'path' | 'operationId' | 'summary'> & {
+type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary'> & {
   readonly kind: string;
   /** The name of the body in the OpenAPI document. */
   readonly name: string;
@@ -37,7 +37,7 @@ type BulkParts = {
 /** The route that adds a job of a kind, or with `dryRun` says how many records it would take. */
 export function bulkRoute(
   { jobs, store, keys }: BulkParts, { kind, name, members, hookOf, ...named }: BulkSpec,
-): Route {
+): HttpRoute {
   const schema: ObjectSchema = {
     kind: 'object', name,
     members: {
@@ -59,13 +59,13 @@ export function bulkRoute(
     ...named, method: 'POST', access: 'write',
     parameters: [IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema },
-    answers: [
+    responses: [
       shown('A dry run: how many there are', COUNT_SCHEMA),
       {
         ...shown('The job that does it', JOB_SCHEMA, 202),
         headers: { ...REPLAYED_ANSWER, Location: 'The job' },
       },
-      ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       refuseChained(exchange);

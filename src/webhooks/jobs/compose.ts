@@ -1,5 +1,5 @@
 /** The jobs of the relay put together: their kinds, and the routes that ask for them. */
-import type { Route } from '../../server/route.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
@@ -41,7 +41,7 @@ const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 
 export function composeJobs(
   parts: JobsParts,
-): { readonly jobs: Jobs; readonly routes: readonly Route[] } {
+): { readonly jobs: Jobs; readonly routes: readonly HttpRoute[] } {
   const { store, requests, deliveries, settled } = parts;
   const jobs = new Jobs({
     ...parts,
@@ -58,7 +58,7 @@ export function composeJobs(
   return { jobs, routes };
 }
 
-function replayRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): Route {
+function replayRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): HttpRoute {
   return bulkRoute({ jobs, store, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
@@ -73,7 +73,7 @@ function replayRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): Route {
   });
 }
 
-function resendRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): Route {
+function resendRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): HttpRoute {
   return bulkRoute({ jobs, store, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',

@@ -7,28 +7,28 @@ import {
 import {
   CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
-import { problemAnswers } from '../../server/problem.ts';
-import type { Route } from '../../server/route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './resource.ts';
 
 const { path: PATH, noun: NOUN } = jobResource;
 
-export function jobRoutes(jobs: Jobs): readonly Route[] {
+export function jobRoutes(jobs: Jobs): readonly HttpRoute[] {
   const id = pathParameter('id', 'Of the job');
   return [
     {
       method: 'GET', path: PATH, operationId: 'listJobs', access: 'read',
       summary: 'Jobs, newest first: those that run, and the last hundred that have ended',
-      answers: [wholeList('Jobs', JOB_SCHEMA), ...problemAnswers(400)],
+      responses: [wholeList('Jobs', JOB_SCHEMA), ...problemResponses(400)],
       handle: (exchange) => sendWholeList(exchange, jobs.list().map(shownJob)),
     },
     {
       method: 'GET', path: `${PATH}/{id}`, operationId: 'getJob', access: 'read',
       summary: 'How far a job has got',
       parameters: [id, IF_NONE_MATCH],
-      answers: [
+      responses: [
         { ...shown('The job', JOB_SCHEMA), headers: ETAG_HEADER }, ...CONDITIONAL_ANSWERS,
       ],
       handle: (exchange) =>
@@ -38,7 +38,7 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
       method: 'DELETE', path: `${PATH}/{id}`, operationId: 'cancelJob', access: 'write',
       summary: 'Cancel a job; what it has done stays done, and one that has ended stays as it is',
       parameters: [id],
-      answers: [shown('The job', JOB_SCHEMA), ...problemAnswers(404, 503, 507)],
+      responses: [shown('The job', JOB_SCHEMA), ...problemResponses(404, 503, 507)],
       handle: async (exchange) =>
         exchange.sendJson(200, shownJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },

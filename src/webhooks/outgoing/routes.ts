@@ -10,8 +10,8 @@ import {
 } from '../../resources/route-parts.ts';
 import { keyParameter, resourceRoutes } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
-import { problemAnswers } from '../../server/problem.ts';
-import type { Route } from '../../server/route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { HealthMonitor } from '../health/monitor.ts';
 import { stateFilter } from '../health/shown.ts';
@@ -38,7 +38,7 @@ type OutgoingRouteParts = {
   ) => Promise<object>;
 };
 
-export function outgoingRoutes(parts: OutgoingRouteParts): readonly Route[] {
+export function outgoingRoutes(parts: OutgoingRouteParts): readonly HttpRoute[] {
   return [
     sendRoute(parts),
     rotationRoute({
@@ -60,19 +60,19 @@ const SEND_SCHEMA: ObjectSchema = {
   },
 };
 
-function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
+function sendRoute({ hooks, send }: OutgoingRouteParts): HttpRoute {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
     parameters: [keyParameter(outgoingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
-    answers: [
+    responses: [
       shown('What came of it; a failed delivery is `success: false`', objectOf('SendResult', {
         success: { kind: 'boolean' }, message: text(),
         statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: anyJson(),
       }, { nullable: ['statusCode'], optional: ['message'] })),
-      ...problemAnswers(400, 404, 413, 415, 422),
+      ...problemResponses(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
       const { payloadJson, members } = announcesBody(exchange.request)

@@ -12,8 +12,8 @@ import {
   CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
-import { problemAnswers } from '../../server/problem.ts';
-import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
@@ -40,7 +40,7 @@ export function requestRoutes(parts: {
   readonly service: RequestService;
   readonly hooks: WebhookDirectory;
   readonly keys: IdempotencyKeys | null;
-}): readonly Route[] {
+}): readonly HttpRoute[] {
   const { service, hooks, keys } = parts;
   return [
     requestListRoute(service, hooks),
@@ -54,12 +54,12 @@ export function requestRoutes(parts: {
   ];
 }
 
-function getRoute(service: RequestService): Route {
+function getRoute(service: RequestService): HttpRoute {
   return {
     method: 'GET', path: ONE, operationId: 'getRequest', access: 'read',
     summary: 'One kept request with what became of it',
     parameters: [ID, IF_NONE_MATCH],
-    answers: [
+    responses: [
       { ...shown('The request', requestSchema), headers: ETAG_HEADER }, ...CONDITIONAL_ANSWERS,
     ],
     handle: (exchange) =>
@@ -67,14 +67,14 @@ function getRoute(service: RequestService): Route {
   };
 }
 
-function bodyRoute(service: RequestService): Route {
+function bodyRoute(service: RequestService): HttpRoute {
   return {
     method: 'GET', path: `${ONE}/body`, operationId: 'getRequestBody', access: 'read',
     summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
     parameters: [ID],
-    answers: [
+    responses: [
       attachmentAnswer('The bytes, under the media type that they came with'),
-      ...problemAnswers(404),
+      ...problemResponses(404),
     ],
     handle(exchange) {
       const request = getRequest(service, exchange);
@@ -86,12 +86,12 @@ function bodyRoute(service: RequestService): Route {
 }
 
 // Who sees signatures could send the request once more from elsewhere: that is for who may write.
-function headersRoute(service: RequestService): Route {
+function headersRoute(service: RequestService): HttpRoute {
   return {
     method: 'GET', path: `${ONE}/headers`, operationId: 'getRequestHeaders', access: 'write',
     summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
     parameters: [ID],
-    answers: [shown('As they came', headersSchema), ...problemAnswers(404)],
+    responses: [shown('As they came', headersSchema), ...problemResponses(404)],
     handle(exchange) {
       const { query, headers } = getRequest(service, exchange);
       exchange.sendJson(200, { query, headers }, ['Cache-Control', 'no-store']);
@@ -103,18 +103,18 @@ function mediaTypeOf({ headers }: KeptRequest): string {
   return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
 }
 
-function reconcileRoute(service: RequestService): Route {
+function reconcileRoute(service: RequestService): HttpRoute {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
     summary: 'Prove that accepted = pending + done + failed + filtered + duplicate + aged out + '
       + 'deleted',
-    answers: [shown('The totals, and what does not add up', reconciliationSchema)],
+    responses: [shown('The totals, and what does not add up', reconciliationSchema)],
     handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }
 
-function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Route {
-  const answer: AnswerSpec = {
+function replayRoute(service: RequestService, keys: IdempotencyKeys | null): HttpRoute {
+  const answer: ResponseSpec = {
     ...shown('Accepted: on disk, and it will be run; the request as it is now', requestSchema, 202),
     headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_ANSWER },
   };
@@ -123,7 +123,7 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Rou
     summary: 'Run one kept request again as it came, in the background',
     parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
-    answers: [answer, ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507)],
+    responses: [answer, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],
     async handle(exchange) {
       refuseChained(exchange);
       const id = exchange.params[0] ?? '';
@@ -151,15 +151,15 @@ function readReplay(value: unknown): ReplayOptions {
   };
 }
 
-function pinRoute(service: RequestService): Route {
+function pinRoute(service: RequestService): HttpRoute {
   return {
     method: 'PATCH', path: ONE, operationId: 'patchRequest', access: 'write',
     summary: 'Pin one kept request, or unpin it: a pinned one is kept whatever its age',
     parameters: [ID, IF_MATCH],
     body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
-    answers: [
+    responses: [
       { ...shown('The request as stored', requestSchema), headers: ETAG_HEADER },
-      ...problemAnswers(400, 404, 409, 412, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
@@ -177,13 +177,13 @@ function pinnedIn({ pinned }: JsonObject, patch: unknown): boolean | null {
   return isGiven ? pinned === true : null;
 }
 
-function deleteRoute(service: RequestService): Route {
+function deleteRoute(service: RequestService): HttpRoute {
   return {
     method: 'DELETE', path: ONE, operationId: 'deleteRequest', access: 'write',
     summary: 'Delete one kept request that is not pending',
     parameters: [ID, IF_MATCH],
-    answers: [
-      { status: 204, description: 'Deleted' }, ...problemAnswers(400, 404, 409, 412, 503, 507),
+    responses: [
+      { status: 204, description: 'Deleted' }, ...problemResponses(400, 404, 409, 412, 503, 507),
     ],
     async handle(exchange) {
       await service.remove(exchange.params[0] ?? '', expectationOf(exchange, NOUN));
@@ -201,7 +201,7 @@ function getRequest(service: RequestService, exchange: Exchange): KeptRequest {
 
 function requestListRoute(
   service: RequestService, hooks: WebhookDirectory,
-): Route {
+): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
     summary: 'Requests that were kept, newest first, whole or page by page',
@@ -210,9 +210,9 @@ function requestListRoute(
       event: 'Only those that the sender names so, such as `push`',
       time: 'Received',
     })],
-    answers: [
+    responses: [
       listed('The requests', requestSchema, 'How many match, on all pages'),
-      ...problemAnswers(400),
+      ...problemResponses(400),
     ],
     handle: (exchange) => sendWorkList<KeptRequest, RequestStatus>(exchange, {
       path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,

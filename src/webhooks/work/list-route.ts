@@ -5,8 +5,10 @@ import { parseTime } from '../../base/time.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/page-stream.ts';
 import { text } from '../../resources/route-parts.ts';
-import { PAGE_LIMIT_MAX, choiceOf, integerOf, parseQuery } from '../../server/query.ts';
-import type { Exchange, ParameterSpec, Pull } from '../../server/route.ts';
+import {
+  PAGE_LIMIT_MAX, parseChoiceParameter, parseIntegerParameter, parseQuery,
+} from '../../server/query.ts';
+import type { Exchange, ParameterSpec, Pull } from '../../server/http-route.ts';
 
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;
@@ -94,10 +96,10 @@ export async function sendWorkList<Item, Status extends string>(
   ];
   const query = parseQuery(exchange.search, [...names, 'limit', 'cursor']);
   const filter = filterIn(query, work);
-  const isNewestFirst = choiceOf(query, 'order', ORDERS) === 'newest';
+  const isNewestFirst = parseChoiceParameter(query, 'order', ORDERS) === 'newest';
   const list = (start: string | null, count: number): Promise<readonly Item[]> =>
     work.list(filter, start, count, isNewestFirst);
-  const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
+  const limit = parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX);
   const from = decodeIdCursor(query.get('cursor'));
   const encode = (item: Item | undefined): Buffer | null =>
     item === undefined ? null : Buffer.from(JSON.stringify(work.shown(item)));
@@ -150,7 +152,7 @@ function filterIn<Status extends string>(
   const hook = query.get('hook');
   return {
     hook: hook === undefined ? null : hookOf(hook),
-    status: choiceOf(query, 'status', statuses),
+    status: parseChoiceParameter(query, 'status', statuses),
     event: query.get('event') ?? null, eventId: query.get('eventId') ?? null,
     sinceMs: timeIn(query, 'since'), untilMs: timeIn(query, 'until'),
   };

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { runImport } from '../../../src/books/transfer/import.ts';
 import type { Catalog } from '../../../src/books/catalog.ts';
-import type { Exchange } from '../../../src/server/route.ts';
+import type { Exchange } from '../../../src/server/http-route.ts';
 
 const BATCH = 256;
 const TURNS = 400;

@@ -13,7 +13,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { ErrorCode } from '../../../src/base/errors.ts';
 import { openSession } from '../../../src/cli/session/open.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
-import { errorAnswer } from '../../../src/server/problem.ts';
+import { createErrorResponse } from '../../../src/server/problem.ts';
 
 /** Time passes where a test says so: it fires timers by their delay. */
 class HeldClock implements Clock {
@@ -59,7 +59,7 @@ class HeldClock implements Clock {
 }
 
 function refuse(response: ServerResponse, error: AppError): void {
-  const { status, headers, body } = errorAnswer(error, '/', undefined);
+  const { status, headers, body } = createErrorResponse(error, '/', undefined);
   response.writeHead(status, headers);
   response.end(body);
 }

@@ -5,10 +5,10 @@ import type { ObjectSchema } from '../../../src/base/schema.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
 import { createDocument } from '../../../src/server/documents/openapi.ts';
 import { operationsRoutes } from '../../../src/server/operations.ts';
-import { problemAnswers, toProblem } from '../../../src/server/problem.ts';
+import { problemResponses, toProblem } from '../../../src/server/problem.ts';
 import { resourceRoutes } from '../../../src/resources/routes.ts';
 import type { Repository } from '../../../src/resources/repository.ts';
-import type { Route } from '../../../src/server/route.ts';
+import type { HttpRoute } from '../../../src/server/http-route.ts';
 import { resolvePointer, validate } from '../../support/json-schema.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { route, startServer } from '../../support/test-server.ts';
@@ -44,14 +44,16 @@ const records: Omit<Repository, 'size' | 'walk' | 'count'> = {
   remove: () => Promise.reject(new Error('not here')),
 };
 
-function allRoutes(): readonly Route[] {
-  const routes: Route[] = [
+function allRoutes(): readonly HttpRoute[] {
+  const routes: HttpRoute[] = [
     ...resourceRoutes({
       path: '/api/things', noun: 'thing', schema: THING, collection: { name: 'things', key: 'id' },
     }, records),
     route('ANY', '/webhook/in/{rest...}', (exchange) => exchange.sendJson(200, {}),
       { access: 'public', operationId: 'receive' }),
-    route('POST', '/control/stop', () => {}, { access: 'control', answers: problemAnswers(409) }),
+    route('POST', '/control/stop', () => {}, {
+      access: 'control', responses: problemResponses(409),
+    }),
   ];
   routes.push(...operationsRoutes({
     version: '1.2.3', unreadiness: () => null, metrics: new Metrics(), links: { docs: '/docs' },

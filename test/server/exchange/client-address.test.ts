@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { createClientAddress } from '../../../src/server/exchange/client-address.ts';
+import { createClientAddressResolver } from '../../../src/server/exchange/client-address.ts';
 import type { TrustProxy } from '../../../src/server/exchange/client-address.ts';
 
 type Headers = { readonly plain?: string; readonly standard?: string };
@@ -11,7 +11,7 @@ function clientOf(trustProxy: TrustProxy, peer: string | undefined, headers: Hea
   const request = new IncomingMessage(new Socket());
   if (headers.plain !== undefined) request.headers['x-forwarded-for'] = headers.plain;
   if (headers.standard !== undefined) request.headers.forwarded = headers.standard;
-  return createClientAddress(trustProxy)(request, peer);
+  return createClientAddressResolver(trustProxy)(request, peer);
 }
 
 const CIDRS = ['192.0.2.0/24', '2001:db8:5::/48', '127.0.0.1'];

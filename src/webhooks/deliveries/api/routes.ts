@@ -5,8 +5,8 @@ import { AppError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
 import { announcesBody } from '../../../server/exchange/mounting.ts';
-import { problemAnswers } from '../../../server/problem.ts';
-import type { Exchange, Route } from '../../../server/route.ts';
+import { problemResponses } from '../../../server/problem.ts';
+import type { Exchange, HttpRoute } from '../../../server/http-route.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
   type IdempotencyKeys,
@@ -59,7 +59,7 @@ const EVENT_SCHEMA: ObjectSchema = {
 export function deliveryRoutes(parts: {
   readonly events: Pick<Events, 'emitText'>; readonly service: DeliveryService;
   readonly hooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
-}): readonly Route[] {
+}): readonly HttpRoute[] {
   const { events, service, hooks, keys } = parts;
   return [
     emitRoute(events, keys),
@@ -77,18 +77,18 @@ export function deliveryRoutes(parts: {
 
 function emitRoute(
   events: Pick<Events, 'emitText'>, keys: IdempotencyKeys | null,
-): Route {
+): HttpRoute {
   return {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
     summary: 'Emit an event: every enabled outgoing webhook that it triggers gets a delivery',
     parameters: [IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
-    answers: [
+    responses: [
       {
         ...shown('Accepted: on disk, and it will be delivered', emittedSchema, 202),
         headers: REPLAYED_ANSWER,
       },
-      ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const { headers } = exchange.request;
@@ -111,7 +111,7 @@ function emitRoute(
   };
 }
 
-function listRoute(service: DeliveryService, hooks: WebhookDirectory): Route {
+function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
@@ -119,9 +119,9 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): Route {
       hook: 'Of this outgoing webhook only: its identifier or name',
       event: 'Only those of this event', time: 'Created',
     }), ORDER_PARAMETER],
-    answers: [
+    responses: [
       listed('Deliveries', deliverySchema, 'How many match, on all pages'),
-      ...problemAnswers(400),
+      ...problemResponses(400),
     ],
     handle: (exchange) => sendWorkList<Delivery, DeliveryStatus>(exchange, {
       path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
@@ -133,12 +133,12 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): Route {
   };
 }
 
-function getRoute(service: DeliveryService): Route {
+function getRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'GET', path: ONE, operationId: 'getDelivery', access: 'read',
     summary: 'One delivery with its attempts, and the request that it sent last',
     parameters: [IDENTIFIER, IF_NONE_MATCH],
-    answers: [
+    responses: [
       { ...shown('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
       ...CONDITIONAL_ANSWERS,
     ],
@@ -152,14 +152,14 @@ function getRoute(service: DeliveryService): Route {
   };
 }
 
-function bodyRoute(service: DeliveryService): Route {
+function bodyRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'GET', path: `${ONE}/body`, operationId: 'getDeliveryBody', access: 'read',
     summary: 'The body of the request that one delivery sent last, byte for byte',
     parameters: [IDENTIFIER],
-    answers: [
+    responses: [
       attachmentAnswer('The bytes, under the media type that they went out with'),
-      ...problemAnswers(404),
+      ...problemResponses(404),
     ],
     handle(exchange) {
       const { delivery: { identifier }, sent } = getSent(service, exchange);
@@ -182,22 +182,22 @@ function getSent(
   return found;
 }
 
-function reconcileRoute(service: DeliveryService): Route {
+function reconcileRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
     summary: 'Prove that accepted = pending + delivered + failed + cancelled + aged out',
-    answers: [shown('The totals, and what does not add up', reconciliationSchema)],
+    responses: [shown('The totals, and what does not add up', reconciliationSchema)],
     handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }
 
-function retryFailedRoute(service: DeliveryService): Route {
+function retryFailedRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
     summary: 'Try every failed delivery again now, but those of removed webhooks',
-    answers: [
+    responses: [
       shown('How many', retriedSchema, 202),
-      ...problemAnswers(422, 503, 507),
+      ...problemResponses(422, 503, 507),
     ],
     async handle(exchange) {
       refuseChained(exchange);
@@ -208,13 +208,13 @@ function retryFailedRoute(service: DeliveryService): Route {
 
 function actRoute(
   service: DeliveryService, verb: 'retry' | 'cancel', summary: string,
-): Route {
+): HttpRoute {
   return {
     method: 'POST', path: `${ONE}/${verb}`, operationId: `${verb}Delivery`,
     access: 'write', summary,
     parameters: [IDENTIFIER],
-    answers: [
-      shown('The delivery', deliverySchema, 202), ...problemAnswers(404, 409, 422, 503, 507),
+    responses: [
+      shown('The delivery', deliverySchema, 202), ...problemResponses(404, 409, 422, 503, 507),
     ],
     async handle(exchange) {
       if (verb === 'retry') refuseChained(exchange);
@@ -223,16 +223,16 @@ function actRoute(
   };
 }
 
-function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Route {
+function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): HttpRoute {
   const answer = shown('Accepted: on disk, and it will be sent', deliverySchema, 202);
   return {
     method: 'POST', path: `${ONE}/resend`, operationId: 'resendDelivery', access: 'write',
     summary: 'Send one delivery again, also one that was delivered or cancelled',
     parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
-    answers: [
+    responses: [
       { ...answer, headers: keys === null ? {} : REPLAYED_ANSWER },
-      ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507),
+      ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       refuseChained(exchange);

@@ -3,7 +3,7 @@
  * duplicate, or its event has failed and runs again on the first request.
  */
 import { timeText } from '../../../base/clock.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { statusOf } from '../../requests/codec.ts';
 import { eventIdCollection, findEvent, putEvent } from '../../requests/event-ids.ts';

@@ -5,7 +5,7 @@
  * accepted that is not.
  */
 import { types } from 'node:util';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { LabelledLog } from '../../actions/run-log.ts';
 import { duplicateAnswer, resultAnswer, type ReceiveAnswer } from '../receiving/answer.ts';

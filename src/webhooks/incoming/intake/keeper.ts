@@ -2,7 +2,7 @@
 import { timeText, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import type { Store } from '../../../store/store-port.ts';
 import type { InboxCapacity } from '../../requests/capacity.ts';
 import type { OwnEvents } from '../../deliveries/own-events.ts';

@@ -1,7 +1,7 @@
 /** A request that came in, as the inbox keeps it. */
 import { timeText } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import { carriedBody } from '../../requests/body.ts';
 import {
   ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type RunAttempt,

@@ -1,7 +1,7 @@
 /** Runs the routes of a request whose answer is their result, and keeps what the inbox wants. */
 import { types } from 'node:util';
 import type { AppError } from '../../../base/errors.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { ChainRefusal } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';

@@ -3,8 +3,8 @@
  */
 import { CHAIN_REFUSED } from '../../../base/chain.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
-import { headerLines } from '../../../server/exchange/header-lines.ts';
-import type { ErrorFormat, Exchange } from '../../../server/route.ts';
+import { formatHeaders } from '../../../server/exchange/header-text.ts';
+import type { ErrorFormat, Exchange } from '../../../server/http-route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import {
   ChainRefusal, FAILED_MESSAGE, encodeData, type LogHolder,
@@ -12,8 +12,8 @@ import {
 import type { RouteOutcome } from './run-routes.ts';
 
 const JSON_TYPE = 'application/json';
-const JSON_HEADERS = headerLines(['Content-Type', JSON_TYPE]);
-const REFUSED_HEADERS = headerLines(
+const JSON_HEADERS = formatHeaders(['Content-Type', JSON_TYPE]);
+const REFUSED_HEADERS = formatHeaders(
   ['Content-Type', JSON_TYPE, 'X-Hookshelf-Chain', CHAIN_REFUSED]);
 // Text goes out in one write with its head; a buffer would take two pieces.
 const DONE = '{"success":true,"message":"","data":{}}';

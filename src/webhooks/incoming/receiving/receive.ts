@@ -5,7 +5,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { quoted } from '../../../base/text/refusal.ts';
-import type { Exchange, Handler } from '../../../server/route.ts';
+import type { Exchange, Handler } from '../../../server/http-route.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/form.ts';
 import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
 import { bodyKind } from '../body-format.ts';

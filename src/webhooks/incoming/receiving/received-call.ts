@@ -2,7 +2,7 @@
 import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
 import { timeText } from '../../../base/clock.ts';
 import { tagging, type Logger } from '../../../base/log.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
 import type { Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';

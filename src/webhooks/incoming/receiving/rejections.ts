@@ -7,7 +7,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../../base/errors.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { statusOf } from '../../../server/problem.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
 import type { OnOutcome } from '../../outcome.ts';
 

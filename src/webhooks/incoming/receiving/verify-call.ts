@@ -2,7 +2,7 @@
  * Whether a received request is its sender's. A handshake is answered at once; anything else is
  * admitted or refused. Nothing here costs more than one verification.
  */
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import type { Verified } from '../../actions/action.ts';
 import {
   answerChallenge, findChallenge, isChallengeAttempt, type ChallengeAnswer,

@@ -9,8 +9,8 @@ import {
   JSON_TYPE, arrayOf, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
 import { keyParameter } from '../../../resources/routes.ts';
-import { problemAnswers } from '../../../server/problem.ts';
-import type { Route } from '../../../server/route.ts';
+import { problemResponses } from '../../../server/problem.ts';
+import type { HttpRoute } from '../../../server/http-route.ts';
 import { CHECKS } from '../../senders/diagnosis/report.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
 import { incomingResource } from '../resource.ts';
@@ -70,14 +70,14 @@ function findInputProblems({ request, at: _, ...written }: JsonObject): FieldErr
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 
-export function diagnoseRoute(parts: DiagnoseParts): Route {
+export function diagnoseRoute(parts: DiagnoseParts): HttpRoute {
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/diagnose', access: 'write',
     operationId: 'diagnoseIncomingWebhook',
     summary: 'Say why a request is refused, or that it would be accepted',
     parameters: [keyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
-    answers: [
+    responses: [
       shown('What was found', objectOf('Diagnosis', {
         accepted: { kind: 'boolean' }, failedCheck: { kind: 'string', values: CHECKS },
         checks: arrayOf(objectOf('DiagnosisResult', {
@@ -86,7 +86,7 @@ export function diagnoseRoute(parts: DiagnoseParts): Route {
           finding: text(),
         })),
       }, { nullable: ['failedCheck'] })),
-      ...problemAnswers(400, 404, 413, 415, 422),
+      ...problemResponses(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
       const hook = getHook(parts.hooks, exchange.params[0] ?? '');

@@ -2,21 +2,21 @@
 import { late } from '../../../base/late.ts';
 import { objectOf, shown, text } from '../../../resources/route-parts.ts';
 import { keyParameter } from '../../../resources/routes.ts';
-import { problemAnswers } from '../../../server/problem.ts';
-import type { Route } from '../../../server/route.ts';
+import { problemResponses } from '../../../server/problem.ts';
+import type { HttpRoute } from '../../../server/http-route.ts';
 import type { HookIndex } from '../receiving/hook-index.ts';
 import { incomingResource } from '../resource.ts';
 import { getHook } from './hook.ts';
 
 const withExamples = late(() => import('./make-examples.ts'));
 
-export function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
+export function examplesRoute(hooks: HookIndex, baseUri: () => string): HttpRoute {
   return {
     method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
     operationId: 'getIncomingWebhookExamples',
     summary: 'Ready-to-run calls of one incoming webhook, and how to set up its sender',
     parameters: [keyParameter(incomingResource)],
-    answers: [
+    responses: [
       shown('The examples', objectOf('IncomingWebhookExamples', {
         identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),
         curl: text(), php: text(),
@@ -25,7 +25,7 @@ export function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
           documentation: text(), unconfirmed: text(), canSign: { kind: 'boolean' },
         }, { nullable: ['unconfirmed'] }),
       }, { nullable: ['curl', 'php', 'setup'] })),
-      ...problemAnswers(404),
+      ...problemResponses(404),
     ],
     handle(exchange) {
       const hook = getHook(hooks, exchange.params[0] ?? '');

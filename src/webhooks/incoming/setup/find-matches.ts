@@ -1,7 +1,7 @@
 /** Which routes of a webhook a request would run: one that is kept, or one that is written down. */
 import type { JsonObject } from '../../../base/schema.ts';
 import { notFound } from '../../../resources/not-found.ts';
-import type { Exchange } from '../../../server/route.ts';
+import type { Exchange } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import { explainCondition } from '../../filters/explain.ts';
 import { Facts } from '../../filters/facts.ts';

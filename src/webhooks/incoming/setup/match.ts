@@ -6,8 +6,8 @@ import {
   JSON_TYPE, anyJson, arrayOf, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
 import { keyParameter } from '../../../resources/routes.ts';
-import { problemAnswers } from '../../../server/problem.ts';
-import type { Route } from '../../../server/route.ts';
+import { problemResponses } from '../../../server/problem.ts';
+import type { HttpRoute } from '../../../server/http-route.ts';
 import type { MatchParts } from './find-matches.ts';
 import { incomingResource } from '../resource.ts';
 import { routesMember } from '../routing.ts';
@@ -63,14 +63,14 @@ function findInputProblems({ request, routes: _, ...written }: JsonObject, given
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 
-export function matchRoute(parts: MatchParts): Route {
+export function matchRoute(parts: MatchParts): HttpRoute {
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/match', access: 'write',
     operationId: 'matchIncomingWebhook',
     summary: 'Say which routes a request would run, and which conditions are false',
     parameters: [keyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
-    answers: [
+    responses: [
       shown('Every route of the webhook', objectOf('RequestMatch', {
         event: text(),
         routes: arrayOf(objectOf('RouteMatch', {
@@ -78,7 +78,7 @@ export function matchRoute(parts: MatchParts): Route {
           failed: arrayOf(objectOf('FailedCondition', { pointer: text(), detail: text() })),
         })),
       }, { nullable: ['event'] })),
-      ...problemAnswers(400, 404, 413, 415, 422),
+      ...problemResponses(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
       const hook = getHook(parts.hooks, exchange.params[0] ?? '');

@@ -4,18 +4,18 @@ import type { Schema } from '../../../base/schema.ts';
 import {
   arrayOf, objectOf, sendWholeList, text, wholeList,
 } from '../../../resources/route-parts.ts';
-import type { Route } from '../../../server/route.ts';
+import type { HttpRoute } from '../../../server/http-route.ts';
 
 const withList = late(() => import('../../senders/presets/list.ts'));
 
 const seconds: Schema = { kind: 'integer', minimum: 1, maximum: 86_400 };
 
-export function presetsRoute(): Route {
+export function presetsRoute(): HttpRoute {
   return {
     method: 'GET', path: '/api/verification-presets', access: 'read',
     operationId: 'listVerificationPresets',
     summary: 'The senders whose requests can be verified, and how to set each up',
-    answers: [
+    responses: [
       wholeList('The presets', objectOf('VerificationPreset', {
         name: text(), sender: text(), header: text(), needs: arrayOf(text()),
         covers: arrayOf({ kind: 'string', values: ['body', 'time', 'id'] }),

@@ -10,8 +10,8 @@ import {
   JSON_TYPE, anyJson, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
 import { keyParameter } from '../../../resources/routes.ts';
-import { problemAnswers } from '../../../server/problem.ts';
-import type { Route } from '../../../server/route.ts';
+import { problemResponses } from '../../../server/problem.ts';
+import type { HttpRoute } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { HookIndex } from '../receiving/hook-index.ts';
 import { incomingResource } from '../resource.ts';
@@ -34,19 +34,19 @@ const INPUT: ObjectSchema = {
   },
 };
 
-export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Route {
+export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): HttpRoute {
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
     parameters: [keyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
-    answers: [
+    responses: [
       shown('To be sent as it is', objectOf('SampleCall', {
         isAddressLimited: { kind: 'boolean' }, method: text(), path: text(),
         headers: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 2 },
         body: { kind: 'string', description: 'base64' },
       }, { nullable: ['body'] })),
-      ...problemAnswers(400, 404, 409, 413, 415, 422),
+      ...problemResponses(400, 404, 409, 413, 415, 422),
     ],
     async handle(exchange) {
       const hook = getHook(hooks, exchange.params[0] ?? '');

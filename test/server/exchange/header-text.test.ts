@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headerLines, headerList } from '../../../src/server/exchange/header-lines.ts';
+import { formatHeaders, parseHeaderText } from '../../../src/server/exchange/header-text.ts';
 
 test('headers are a line each, and a list again', () => {
   const list = ['ETag', '"a: b"', 'X-A', '', 'Link', '</x>; rel="next"', 'X-B', 'caf\xe9'];
-  const lines = headerLines(list);
+  const lines = formatHeaders(list);
   assert.equal(lines, 'ETag: "a: b"\r\nX-A: \r\nLink: </x>; rel="next"\r\nX-B: caf\xe9\r\n');
-  assert.deepEqual(headerList(lines), list);
-  assert.deepEqual(headerList(headerLines([])), []);
+  assert.deepEqual(parseHeaderText(lines), list);
+  assert.deepEqual(parseHeaderText(formatHeaders([])), []);
 });
 
 for (const [what, header] of [
@@ -15,6 +15,6 @@ for (const [what, header] of [
   ['a space in a name', ['X A', 'b']], ['no name', ['', 'b']],
 ] as const) {
   test(`no header that HTTP does not know goes out: ${what}`, () => {
-    assert.throws(() => headerLines(['ETag', '"a"', ...header]), /AssertionError|assert/i);
+    assert.throws(() => formatHeaders(['ETag', '"a"', ...header]), /AssertionError|assert/i);
   });
 }

@@ -5,13 +5,15 @@ import { Socket, connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { HELD_BYTES_MAX, OwnRequest } from '../../../src/server/exchange/own-request.ts';
+import {
+  BUFFERED_BYTES_MAX, BufferedRequest,
+} from '../../../src/server/exchange/buffered-request.ts';
 
-type Serve = (request: OwnRequest) => Promise<string>;
+type Serve = (request: BufferedRequest) => Promise<string>;
 
 /** What `serve` gives for each of the pieces that a client sends, each in a turn of its own. */
 async function serveOne(pieces: readonly string[], serve: Serve): Promise<string> {
-  const server = createServer({ IncomingMessage: OwnRequest });
+  const server = createServer({ IncomingMessage: BufferedRequest });
   const answered = new Promise<string>((resolve, reject) => {
     server.on('request', (request, response) => {
       serve(request).then(resolve, reject).finally(() => response.end());
@@ -44,7 +46,7 @@ function post(length: number): string {
   return `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-async function readWhole(request: OwnRequest): Promise<string> {
+async function readWhole(request: BufferedRequest): Promise<string> {
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     assert(request.readWhole({ resolve, reject }));
   });
@@ -61,10 +63,10 @@ const BODIES: readonly (readonly [string, readonly string[], string])[] = [
   ['in pieces', [post(5), 'he', 'll', 'o'], 'hello'],
   ['of nothing', [post(0)], ''],
   ['that is not there', ['GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ''],
-  ['as large as may be', [post(HELD_BYTES_MAX), 'x'.repeat(HELD_BYTES_MAX)],
-    'x'.repeat(HELD_BYTES_MAX)],
+  ['as large as may be', [post(BUFFERED_BYTES_MAX), 'x'.repeat(BUFFERED_BYTES_MAX)],
+    'x'.repeat(BUFFERED_BYTES_MAX)],
 ];
-const LARGE = 'x'.repeat(HELD_BYTES_MAX * 8);
+const LARGE = 'x'.repeat(BUFFERED_BYTES_MAX * 8);
 const STREAMED: typeof BODIES = [
   ...BODIES,
   ['larger than is held', [post(LARGE.length), LARGE], LARGE],
@@ -101,7 +103,7 @@ for (const [name, pieces, body] of STREAMED) {
     test(`a body ${name} can be read as a stream, ${how}`, async () => {
       assert.equal(await serveOne(pieces, read), body);
       const late: Serve = async (request) => {
-        if (body.length <= HELD_BYTES_MAX) await untilComplete(request);
+        if (body.length <= BUFFERED_BYTES_MAX) await untilComplete(request);
         const given = await read(request);
         assert.equal(request.readWhole({ resolve() {}, reject() {} }), false);
         return given;
@@ -134,8 +136,8 @@ test('a request that nobody reads has ended once it is there, as far as Node is 
 
 test('hands all bodies of a turn of the event loop over at its end, in order', async () => {
   const told: string[] = [];
-  const begin = (name: string): OwnRequest => {
-    const request = new OwnRequest(new Socket());
+  const begin = (name: string): BufferedRequest => {
+    const request = new BufferedRequest(new Socket());
     const resolve = (bytes: Buffer): void => { told.push(`${name} ${bytes.toString()}`); };
     request.readWhole({ resolve, reject: (error) => assert.fail(error) });
     return request;

@@ -5,23 +5,23 @@
  */
 import { http } from '../../base/node-modules.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
-import { handOver, type BodyReader } from './body-batcher.ts';
-import { cutShort } from './body-stream.ts';
+import { deliverBody, type BodyReader } from './body-batcher.ts';
+import { cutShortError } from './body-stream.ts';
 
 /** So much of a body is held while nobody reads it, as Node does. */
-export const HELD_BYTES_MAX = 16_384;
-const NOTHING = Buffer.alloc(0);
+export const BUFFERED_BYTES_MAX = 16_384;
+const EMPTY = Buffer.alloc(0);
 
-export class OwnRequest extends http.IncomingMessage {
+export class BufferedRequest extends http.IncomingMessage {
   #isStream = false;
-  #held: ByteCollector | null = null;
+  #buffer: ByteCollector | null = null;
   #reader: BodyReader | null = null;
 
   static {
     // Here, as the types have a property. Node lets go of a request that has ended.
     Object.defineProperty(this.prototype, 'readableEnded', {
-      get(this: OwnRequest): unknown {
-        if (!this.#isStream) return this.complete && this.#held === null;
+      get(this: BufferedRequest): unknown {
+        if (!this.#isStream) return this.complete && this.#buffer === null;
         return Reflect.get(http.IncomingMessage.prototype, 'readableEnded', this);
       },
     });
@@ -33,7 +33,7 @@ export class OwnRequest extends http.IncomingMessage {
    */
   readWhole(reader: BodyReader): boolean {
     if (this.#isStream) return false;
-    if (this.complete) reader.resolve(this.#take());
+    if (this.complete) reader.resolve(this.#takeBuffer());
     else this.#reader = reader;
     return true;
   }
@@ -50,53 +50,53 @@ export class OwnRequest extends http.IncomingMessage {
     if (this.#isStream) return super.push(chunk);
     if (chunk === null) {
       const reader = this.#takeReader();
-      if (reader !== null) handOver(reader, this.#take());
+      if (reader !== null) deliverBody(reader, this.#takeBuffer());
       return false;
     }
-    const held = this.#held ?? new ByteCollector();
-    if (!Buffer.isBuffer(chunk) || held.length + chunk.length > HELD_BYTES_MAX) {
+    const buffer = this.#buffer ?? new ByteCollector();
+    if (!Buffer.isBuffer(chunk) || buffer.length + chunk.length > BUFFERED_BYTES_MAX) {
       this.#becomeStream();
       return super.push(chunk);
     }
-    held.add(chunk);
-    this.#held = held;
+    buffer.add(chunk);
+    this.#buffer = buffer;
     return true;
   }
 
   override read(size?: number): unknown {
-    if (this.#isOver('readable')) return null;
+    if (this.#isFinished('readable')) return null;
     this.#becomeStream();
     return super.read(size);
   }
 
   override resume(): this {
-    if (this.#isOver('data')) return this;
+    if (this.#isFinished('data')) return this;
     this.#becomeStream();
     return super.resume();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.failReader(cutShort());
+    this.failReader(cutShortError());
     super._destroy(error, done);
   }
 
   /** Node reads on where nobody has listened. If all came in, nothing is left to be done. */
-  #isOver(event: string): boolean {
+  #isFinished(event: string): boolean {
     if (this.#isStream || !this.complete || this.listenerCount(event) > 0) return false;
-    this.#held = null;
+    this.#buffer = null;
     return true;
   }
 
   #becomeStream(): void {
     if (this.#isStream) return;
     this.#isStream = true;
-    if (this.#held !== null) super.push(this.#take());
+    if (this.#buffer !== null) super.push(this.#takeBuffer());
     if (this.complete) super.push(null);
   }
 
-  #take(): Buffer {
-    const bytes = this.#held?.take() ?? NOTHING;
-    this.#held = null;
+  #takeBuffer(): Buffer {
+    const bytes = this.#buffer?.take() ?? EMPTY;
+    this.#buffer = null;
     return bytes;
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { discardThen } from '../../../src/server/exchange/discard.ts';
+import { discardInput } from '../../../src/server/exchange/discard-input.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RawConnection } from '../../support/raw-http.ts';
 import { startServer } from '../../support/test-server.ts';
@@ -65,7 +65,7 @@ function start(source = new PassThrough()) {
   let read = 0;
   source.on('data', (chunk: Buffer) => { read += chunk.length; });
   source.pause();
-  discardThen(source, clock, () => { calls += 1; });
+  discardInput(source, clock, () => { calls += 1; });
   return { source, clock, calls: () => calls, read: () => read };
 }
 

@@ -11,33 +11,33 @@ import type { ErrorCode } from '../../base/errors.ts';
 import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import {
-  addAccepted, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
-  parseBody, readBody,
-} from './body.ts';
-import type { BodyRoom } from '../body-room.ts';
-import { bodyChunks } from './body-stream.ts';
-import type { ClientAddressOf } from './client-address.ts';
-import { discardThen } from './discard.ts';
+  addAcceptHeaders, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
+  parseJsonBody, readBody,
+} from './read-body.ts';
+import type { BodyBudget } from '../body-budget.ts';
+import { readBodyChunks } from './body-stream.ts';
+import type { ClientAddressResolver } from './client-address.ts';
+import { discardInput } from './discard-input.ts';
 import { hasFailed } from './failed-connections.ts';
-import { headerLines, headerList } from './header-lines.ts';
+import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import { announcesBody, consumedJson, mountPathOf } from './mounting.ts';
+import { announcesBody, findConsumedJson, mountPathOf } from './mounting.ts';
 import type { ResponseBatcher } from './response-batcher.ts';
-import { errorAnswer } from '../problem.ts';
-import type { Exchange, Pull, Route } from '../route.ts';
-import { cutStalledReader, writePulled } from './stream.ts';
+import { createErrorResponse } from '../problem.ts';
+import type { Exchange, Pull, HttpRoute } from '../http-route.ts';
+import { cutStalledReader, writePulled } from './response-stream.ts';
 
 /** What all exchanges of one server share. */
 export type ExchangeContext = {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly bodyRoom: BodyRoom;
+  readonly bodyBudget: BodyBudget;
   /** A reader that takes nothing for so long is cut. */
   readonly stallMs: number;
   /** A streamed body of which nothing arrives for so long is cut. */
   readonly bodyStallMs: number;
   readonly batcher: ResponseBatcher;
-  readonly clientAddressOf: ClientAddressOf;
+  readonly resolveClientAddress: ClientAddressResolver;
   readonly baseUri?: string | null;
   readonly accessLog: 'all' | 'errors' | 'off';
   /** Set when the server stops: each answer then closes its connection. */
@@ -51,7 +51,7 @@ export type ExchangeContext = {
 export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
 
 /** A route as it is served: for one method, with its figures. */
-export type Endpoint = { readonly route: Route; readonly meter: Meter };
+export type Endpoint = { readonly route: HttpRoute; readonly meter: Meter };
 
 // Up to so much of an unread body is left to Node to read past, so that the connection lives on.
 const SKIPPED_BYTES_MAX = 65_536;
@@ -74,7 +74,7 @@ export class HttpExchange implements Exchange {
   corsHeaders: readonly string[] | null = null;
   /** The sender waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
-  isAnswered = false;
+  hasResponded = false;
   readonly #context: ExchangeContext;
   readonly #peerAddress: string | undefined;
 
@@ -93,7 +93,7 @@ export class HttpExchange implements Exchange {
     this.entrance = entrance;
   }
 
-  get route(): Route {
+  get route(): HttpRoute {
     return this.endpoint.route;
   }
 
@@ -102,7 +102,7 @@ export class HttpExchange implements Exchange {
   }
 
   get clientAddress(): string {
-    return this.#context.clientAddressOf(this.request, this.#peerAddress);
+    return this.#context.resolveClientAddress(this.request, this.#peerAddress);
   }
 
   linkTo(path: string): string {
@@ -116,18 +116,19 @@ export class HttpExchange implements Exchange {
   send(status: number, headers: readonly string[] | string, body?: Buffer | string): void {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
     const { response } = this;
-    const isUnderWay = this.#isBodyUnderWay();
+    const isBodyPending = this.#isBodyPending();
     const contentLength = status === 204 || status === 304 ? null : length;
-    const isLast = isUnderWay || this.#isLast();
-    const lines = this.#head(headers, contentLength, isLast);
-    if (isUnderWay) {
-      this.#sendBeforeDiscarding(status, lines, body);
+    const closesConnection = isBodyPending || this.#closesConnection();
+    const headerText = this.#buildHead(headers, contentLength, closesConnection);
+    if (isBodyPending) {
+      this.#sendBeforeDiscarding(status, headerText, body);
     } else {
       // Another program's server drops the request when its client ends its side: no time to lose.
       const isUrgent = this.entrance === 'embedded';
-      this.#context.batcher.add({ response, status, lines, body, bytes: length, isLast }, isUrgent);
+      this.#context.batcher.add({ response, status, headerText, body, bytes: length,
+        closesConnection }, isUrgent);
     }
-    this.#finish(status, length);
+    this.#record(status, length);
   }
 
   sendJson(status: number, value: unknown, headers: readonly string[] = []): void {
@@ -138,8 +139,9 @@ export class HttpExchange implements Exchange {
     const { request, response } = this;
     // Before the head is written, so that a failure can still be told.
     const first = request.method === 'HEAD' ? null : await pull();
-    if (response.destroyed) return this.#abandon();
-    response.writeHead(status, headerList(this.#head(headers, null, this.#isLast())));
+    if (response.destroyed) return this.#recordAbandoned();
+    response.writeHead(status, parseHeaderText(this.#buildHead(headers, null,
+      this.#closesConnection())));
     let bytes = 0;
     if (first === null) {
       response.end();
@@ -148,9 +150,9 @@ export class HttpExchange implements Exchange {
       bytes = await writePulled(response, first, pull);
     }
     // After a whole request, others may wait to be answered before the connection closes.
-    if (!request.complete && hasFailed(request.socket)) this.#closeFailed(request.socket);
-    else this.#discardRest();
-    return this.#finish(status, bytes);
+    if (!request.complete && hasFailed(request.socket)) this.#closeBrokenConnection(request.socket);
+    else this.#discardBody();
+    return this.#record(status, bytes);
   }
 
   readBody(): Promise<Buffer> {
@@ -158,19 +160,19 @@ export class HttpExchange implements Exchange {
   }
 
   #readBody<T>(take: (bytes: Buffer) => T): Promise<T> {
-    const { bodyRoom } = this.#context;
-    if ((announcedLength(this.request) ?? 0) <= bodyRoom.bodyBytesMax) this.#continue();
-    return readBody(this.request, bodyRoom, take);
+    const { bodyBudget } = this.#context;
+    if ((announcedLength(this.request) ?? 0) <= bodyBudget.bodyBytesMax) this.#sendContinue();
+    return readBody(this.request, bodyBudget, take);
   }
 
   readChunks(): AsyncIterable<Buffer> {
     checkUnread(this.request);
-    this.#continue();
+    this.#sendContinue();
     const stallMs = this.isControl ? Infinity : this.#context.bodyStallMs;
-    return bodyChunks(this.request, stallMs, this.#context.clock);
+    return readBodyChunks(this.request, stallMs, this.#context.clock);
   }
 
-  #continue(): void {
+  #sendContinue(): void {
     if (!this.awaitsContinue) return;
     this.awaitsContinue = false;
     this.response.writeContinue();
@@ -179,8 +181,8 @@ export class HttpExchange implements Exchange {
   readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
     try {
       checkMediaType(this.request, mediaTypes);
-      const parsed = consumedJson(this.request);
-      return parsed === undefined ? this.#readBody(parseBody) : Promise.resolve(parsed);
+      const json = findConsumedJson(this.request);
+      return json === undefined ? this.#readBody(parseJsonBody) : Promise.resolve(json);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
@@ -191,15 +193,16 @@ export class HttpExchange implements Exchange {
     if (!(thrown instanceof AppError)) {
       this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
     }
-    if (this.isAnswered) {
+    if (this.hasResponded) {
       const { response } = this;
       // Half an answer must not look like a whole one.
       if (response.headersSent && !response.writableEnded) response.destroy();
       return;
     }
-    if (this.response.destroyed) return this.#abandon();
-    const { status, headers, body } = errorAnswer(thrown, this.path, this.route.errorFormat);
-    if (status === 415) addAccepted(headers, this.route, this.request);
+    if (this.response.destroyed) return this.#recordAbandoned();
+    const { status, headers, body } = createErrorResponse(thrown, this.path,
+      this.route.errorFormat);
+    if (status === 415) addAcceptHeaders(headers, this.route, this.request);
     if (thrown instanceof AppError && LOGGED_CODES.includes(thrown.code)) {
       this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
     }
@@ -212,35 +215,35 @@ export class HttpExchange implements Exchange {
   }
 
   /** To be called when the handler is done: a handler that did not answer is a bug. */
-  close(): void {
-    if (!this.isAnswered) this.fail(new Error(`${this.route.operationId} gave no answer`));
+  ensureResponse(): void {
+    if (!this.hasResponded) this.fail(new Error(`${this.route.operationId} gave no answer`));
   }
 
   /** All lines of the head that are ours. */
-  #head(
-    headers: readonly string[] | string, contentLength: number | null, isLast: boolean,
+  #buildHead(
+    headers: readonly string[] | string, contentLength: number | null, closesConnection: boolean,
   ): string {
-    assert(!this.isAnswered, 'answered twice');
-    const given = typeof headers === 'string' ? headers : headerLines(headers);
-    this.isAnswered = true;
+    assert(!this.hasResponded, 'answered twice');
+    const handlerText = typeof headers === 'string' ? headers : formatHeaders(headers);
+    this.hasResponded = true;
     const length = contentLength === null ? '' : `Content-Length: ${contentLength}\r\n`;
-    const end = isLast ? 'Connection: close\r\n' : '';
-    const cors = this.corsHeaders === null ? '' : headerLines(this.corsHeaders);
-    return `${given}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${
+    const end = closesConnection ? 'Connection: close\r\n' : '';
+    const cors = this.corsHeaders === null ? '' : formatHeaders(this.corsHeaders);
+    return `${handlerText}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${
       length}${end}${cors}`;
   }
 
   /** Whether the connection ends with the answer. */
-  #isLast(): boolean {
+  #closesConnection(): boolean {
     const { request } = this;
     return this.#context.isDraining || isFramingDoubtful(request) || asksForUpgrade(request);
   }
 
   /** After a streamed answer, whose end had to be sent: closing waits for the rest of the body. */
-  #discardRest(): void {
+  #discardBody(): void {
     const { request } = this;
-    if (request.destroyed || !this.#isBodyUnderWay()) return;
-    discardThen(request, this.#context.clock, () => {
+    if (request.destroyed || !this.#isBodyPending()) return;
+    discardInput(request, this.#context.clock, () => {
       if (!request.complete) request.destroy();
     });
   }
@@ -251,13 +254,13 @@ export class HttpExchange implements Exchange {
   }
 
   /** Node's parser hands on nothing more of a connection that failed, and leaves it open. */
-  #closeFailed(socket: Socket): void {
+  #closeBrokenConnection(socket: Socket): void {
     socket.end();
-    discardThen(socket, this.#context.clock, () => socket.destroy());
+    discardInput(socket, this.#context.clock, () => socket.destroy());
   }
 
   /** Whether so much of the body may still come that the connection cannot be used again. */
-  #isBodyUnderWay(): boolean {
+  #isBodyPending(): boolean {
     const { request } = this;
     if (request.complete || !announcesBody(request)) return false;
     if (hasFailed(request.socket)) return true;
@@ -265,24 +268,26 @@ export class HttpExchange implements Exchange {
     return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
   }
 
-  #sendBeforeDiscarding(status: number, lines: string, body: Buffer | string | undefined): void {
+  #sendBeforeDiscarding(
+    status: number, headerText: string, body: Buffer | string | undefined,
+  ): void {
     const { request, response } = this;
-    response.writeHead(status, headerList(lines));
+    response.writeHead(status, parseHeaderText(headerText));
     // All of the answer goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);
-    if (hasFailed(request.socket)) return this.#closeFailed(request.socket);
+    if (hasFailed(request.socket)) return this.#closeBrokenConnection(request.socket);
     cutStalledReader(response, this.#stallMs, this.#context.clock);
-    discardThen(request, this.#context.clock, () => response.end());
+    discardInput(request, this.#context.clock, () => response.end());
   }
 
-  #abandon(): void {
-    this.isAnswered = true;
+  #recordAbandoned(): void {
+    this.hasResponded = true;
     // 499 is what operators know for a client that left before its answer.
-    this.#finish(499, 0);
+    this.#record(499, 0);
   }
 
-  #finish(status: number, bytes: number): void {
+  #record(status: number, bytes: number): void {
     const { accessLog, clock } = this.#context;
     const durationMs = clock.monotonicMs() - this.startedMs;
     const { isLongLived = false } = this.route;

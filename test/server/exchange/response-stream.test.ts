@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import type { Pull } from '../../../src/server/route.ts';
+import type { Pull } from '../../../src/server/http-route.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
 import { route, startServer } from '../../support/test-server.ts';

@@ -6,12 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import type { Route } from '../route.ts';
+import type { HttpRoute } from '../http-route.ts';
 import type { BodyReader } from './body-batcher.ts';
-import type { BodyRoom } from '../body-room.ts';
-import { cutShort } from './body-stream.ts';
-import { HELD_BYTES_MAX, OwnRequest } from './own-request.ts';
-import { bodyConsumed, consumedBytes, isConsumed } from './mounting.ts';
+import type { BodyBudget } from '../body-budget.ts';
+import { cutShortError } from './body-stream.ts';
+import { BUFFERED_BYTES_MAX, BufferedRequest } from './buffered-request.ts';
+import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounting.ts';
 
 /**
  * Whether a proxy in front may see another end of the request than we do (RFC 9112 §6.1): what
@@ -46,14 +46,14 @@ export function announcedLength(request: IncomingMessage): number | null {
  * bytes.
  */
 export function readBody<T>(
-  request: IncomingMessage, room: BodyRoom, take: (bytes: Buffer) => T,
+  request: IncomingMessage, budget: BodyBudget, convert: (bytes: Buffer) => T,
 ): Promise<T> {
-  const { bodyBytesMax: bytesMax } = room;
+  const { bodyBytesMax: bytesMax } = budget;
   return new Promise((resolve, reject) => {
     const reader: BodyReader = {
       resolve: (bytes) => {
         try {
-          resolve(take(bytes));
+          resolve(convert(bytes));
         } catch (thrown) {
           reject(thrown);
         }
@@ -61,22 +61,22 @@ export function readBody<T>(
       reject,
     };
     const announced = announcedLength(request);
-    if ((announced ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
-    if (request.destroyed && !request.complete) return reject(cutShort());
-    if (request instanceof OwnRequest && announced !== null && announced <= HELD_BYTES_MAX
+    if ((announced ?? 0) > bytesMax) return reject(tooLargeError(bytesMax));
+    if (request.destroyed && !request.complete) return reject(cutShortError());
+    if (request instanceof BufferedRequest && announced !== null && announced <= BUFFERED_BYTES_MAX
       && request.readWhole(reader)) return undefined;
-    if (isConsumed(request)) return reader.resolve(bytesKept(request, bytesMax));
+    if (isConsumed(request)) return reader.resolve(readConsumedBytes(request, bytesMax));
     if (request.readableEnded) return reader.resolve(Buffer.alloc(0));
-    return collect(request, room, reader);
+    return collectBody(request, budget, reader);
   });
 }
 
 /** Apart, so that what it shares with its listeners is not made for bodies that need none. */
-function collect(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {
-  const { bodyBytesMax: bytesMax } = room;
+function collectBody(request: IncomingMessage, budget: BodyBudget, reader: BodyReader): void {
+  const { bodyBytesMax: bytesMax } = budget;
   const collector = new ByteCollector();
   const stop = (): void => {
-    room.leave(arriving);
+    budget.release(pendingBody);
     request.off('data', onData).off('end', onEnd).off('close', onClose);
   };
   const refuse = (error: AppError): void => {
@@ -85,22 +85,22 @@ function collect(request: IncomingMessage, room: BodyRoom, reader: BodyReader): 
     collector.clear();
     reader.reject(error);
   };
-  const arriving = { bytes: 0, giveUp: (): void => refuse(outOfRoom()) };
+  const pendingBody = { bytes: 0, giveUp: (): void => refuse(budgetExceededError()) };
   const onData = (chunk: Buffer): void => {
-    if (collector.length + chunk.length > bytesMax) return refuse(tooLarge(bytesMax));
+    if (collector.length + chunk.length > bytesMax) return refuse(tooLargeError(bytesMax));
     collector.add(chunk);
-    return room.grow(arriving, chunk.length);
+    return budget.reserve(pendingBody, chunk.length);
   };
   let isEnded = false;
   // The listeners go with the request: taking each off costs more than calling it once more.
   const onEnd = (): void => {
     isEnded = true;
-    room.leave(arriving);
+    budget.release(pendingBody);
     reader.resolve(collector.take());
   };
   const onClose = (): void => {
-    room.leave(arriving);
-    if (!isEnded) reader.reject(cutShort());
+    budget.release(pendingBody);
+    if (!isEnded) reader.reject(cutShortError());
   };
   // Ours when the body came too late or broken; 'close' follows those of the connection. It
   // stays, as an error without a listener would end the process.
@@ -112,16 +112,16 @@ function collect(request: IncomingMessage, room: BodyRoom, reader: BodyReader): 
   request.on('error', onError).on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
-function bytesKept(request: IncomingMessage, bytesMax: number): Buffer {
-  const bytes = consumedBytes(request);
-  if (bytes === null) throw bodyConsumed();
-  if (bytes.length > bytesMax) throw tooLarge(bytesMax);
+function readConsumedBytes(request: IncomingMessage, bytesMax: number): Buffer {
+  const bytes = findConsumedBytes(request);
+  if (bytes === null) throw bodyConsumedError();
+  if (bytes.length > bytesMax) throw tooLargeError(bytesMax);
   return bytes;
 }
 
 /** Throws `misconfigured` when somebody else has read the body, or a part of it. */
 export function checkUnread(request: IncomingMessage): void {
-  if (isConsumed(request)) throw bodyConsumed();
+  if (isConsumed(request)) throw bodyConsumedError();
 }
 
 /**
@@ -135,14 +135,16 @@ export function checkMediaType(request: IncomingMessage, mediaTypes: readonly st
     throw new AppError('unsupported_media_type',
       `send the body without \`Content-Encoding: ${encoding}\``);
   }
-  const given = headers['content-type'];
-  if (given !== undefined && mediaTypes.includes(mediaTypeOf(given))) return;
-  const wanted = mediaTypes.map((type) => `\`Content-Type: ${type}\``).join(' or ');
-  throw new AppError('unsupported_media_type', `send ${wanted}`);
+  const contentType = headers['content-type'];
+  if (contentType !== undefined && mediaTypes.includes(parseMediaType(contentType))) return;
+  const acceptable = mediaTypes.map((type) => `\`Content-Type: ${type}\``).join(' or ');
+  throw new AppError('unsupported_media_type', `send ${acceptable}`);
 }
 
 /** RFC 9110 §15.5.16: a 415 says what would be taken. */
-export function addAccepted(headers: string[], route: Route, request: IncomingMessage): void {
+export function addAcceptHeaders(
+  headers: string[], route: HttpRoute, request: IncomingMessage,
+): void {
   const isEncoded = request.headers['content-encoding'] !== undefined;
   if (isEncoded) headers.push('Accept-Encoding', 'identity');
   if (route.body === undefined) return;
@@ -151,7 +153,7 @@ export function addAccepted(headers: string[], route: Route, request: IncomingMe
 }
 
 /** The value of a JSON body; throws `malformed`. */
-export function parseBody(bytes: Buffer): unknown {
+export function parseJsonBody(bytes: Buffer): unknown {
   try {
     return parseJson(bytes);
   } catch (thrown) {
@@ -160,17 +162,17 @@ export function parseBody(bytes: Buffer): unknown {
   }
 }
 
-function mediaTypeOf(contentType: string): string {
+function parseMediaType(contentType: string): string {
   const semicolon = contentType.indexOf(';');
   const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
   return type.trim().toLowerCase();
 }
 
-function outOfRoom(): AppError {
+function budgetExceededError(): AppError {
   const problem = 'too many bodies are arriving, and nothing of this one for the longest time';
   return new AppError('unavailable', problem, { retryAfterS: 1 });
 }
 
-function tooLarge(bytesMax: number): AppError {
+function tooLargeError(bytesMax: number): AppError {
   return new AppError('too_large', `the body is larger than ${bytesMax} bytes`);
 }

@@ -12,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Access = 'public' | 'read' | 'write' | 'admin' | 'control';
 
-export type Route = {
+export type HttpRoute = {
   /** `ANY`: the handler decides on the method, HEAD and OPTIONS included. */
   readonly method: Method | 'ANY';
   /** Segments, `{name}` for one of them, `{name...}` at the end for one or more. */
@@ -22,7 +22,7 @@ export type Route = {
   readonly access: Access;
   readonly parameters?: readonly ParameterSpec[];
   readonly body?: BodySpec;
-  readonly answers: readonly AnswerSpec[];
+  readonly responses: readonly ResponseSpec[];
   /** Problem documents (RFC 9457) when not given. */
   readonly errorFormat?: ErrorFormat;
   /** Its answers have no end of their own: how long they take says nothing. */
@@ -60,7 +60,7 @@ export type BodySpec = {
   readonly example?: JsonValue;
 };
 
-export type AnswerSpec = {
+export type ResponseSpec = {
   readonly status: number;
   readonly description: string;
   readonly mediaType?: string;
@@ -73,7 +73,7 @@ export type AnswerSpec = {
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly route: Route;
+  readonly route: HttpRoute;
   /** Values of the path's parameters in order, percent-decoded. */
   readonly params: readonly string[];
   /** The raw query without `?`; `''` when there is none. */

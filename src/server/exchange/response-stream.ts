@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { types } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
-import type { Pull } from '../route.ts';
+import type { Pull } from '../http-route.ts';
 
 // So much is handed to the socket before waiting: enough to keep a fast reader busy, little enough
 // for thousands of slow ones. The pieces are mostly slices of what the store holds anyway.
@@ -33,7 +33,7 @@ export async function writePulled(
     }
     response.uncork();
     if (response.writableLength > BUFFERED_BYTES_MAX) {
-      await drained(response);
+      await untilDrained(response);
     } else if (bytes - turnBytes > TURN_BYTES_MAX) {
       await nextTurn();
       turnBytes = bytes;
@@ -41,7 +41,7 @@ export async function writePulled(
     const next = pull();
     pieces = types.isPromise(next) ? await next : next;
   }
-  if (!response.destroyed) await ended(response);
+  if (!response.destroyed) await untilClosed(response);
   return bytes;
 }
 
@@ -52,13 +52,13 @@ export async function writePulled(
  */
 export function cutStalledReader(response: ServerResponse, stallMs: number, clock: Clock): void {
   if (stallMs === Infinity) return;
-  let last = takenOf(response);
+  let last = countTakenBytes(response);
   let lastMs = clock.monotonicMs();
   const check = (): void => {
-    const taken = takenOf(response);
+    const takenBytes = countTakenBytes(response);
     const nowMs = clock.monotonicMs();
-    if (taken !== last || response.socket?.writableLength === 0) {
-      last = taken;
+    if (takenBytes !== last || response.socket?.writableLength === 0) {
+      last = takenBytes;
       lastMs = nowMs;
     } else if (nowMs - lastMs >= stallMs) {
       response.socket?.destroy();
@@ -72,17 +72,17 @@ export function cutStalledReader(response: ServerResponse, stallMs: number, cloc
 }
 
 /** A number that changes whenever the reader takes something. */
-function takenOf(response: ServerResponse): number {
+function countTakenBytes(response: ServerResponse): number {
   const { socket } = response;
   if (socket === null) return 0;
   const doneBytes = socket.bytesWritten - socket.writableLength;
   // How much of a large write is left has no public name. Without it, only whole writes count.
   const handle: unknown = '_handle' in socket ? socket._handle : null;
-  const isTold = typeof handle === 'object' && handle !== null && 'writeQueueSize' in handle;
-  return isTold ? doneBytes - Number(handle.writeQueueSize) : doneBytes;
+  const isKnown = typeof handle === 'object' && handle !== null && 'writeQueueSize' in handle;
+  return isKnown ? doneBytes - Number(handle.writeQueueSize) : doneBytes;
 }
 
-function drained(response: ServerResponse): Promise<void> {
+function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (!response.writableNeedDrain || response.destroyed) return resolve();
     const settle = (): void => {
@@ -94,7 +94,7 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function ended(response: ServerResponse): Promise<void> {
+function untilClosed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', resolve);
     response.end();

@@ -3,18 +3,18 @@
  * a byte short of its end, hold ten thousand times the limit of one. Who has sent nothing for the
  * longest time goes first, so that those who stall do not keep out those who send.
  */
-export type ArrivingBody = {
+export type PendingBody = {
   bytes: number;
   /** Told that its bytes are wanted for others. */
   readonly giveUp: () => void;
 };
 
-export class BodyRoom {
+export class BodyBudget {
   /** Of one body. */
   readonly bodyBytesMax: number;
   readonly #bytesMax: number;
   /** The one that has sent nothing for the longest time is the first. */
-  readonly #arriving = new Set<ArrivingBody>();
+  readonly #pendingBodies = new Set<PendingBody>();
   #bytes = 0;
 
   constructor(bodyBytesMax: number, bytesMax: number) {
@@ -22,20 +22,20 @@ export class BodyRoom {
     this.#bytesMax = Math.max(bodyBytesMax, bytesMax);
   }
 
-  grow(body: ArrivingBody, bytes: number): void {
-    this.#arriving.delete(body);
-    this.#arriving.add(body);
+  reserve(body: PendingBody, bytes: number): void {
+    this.#pendingBodies.delete(body);
+    this.#pendingBodies.add(body);
     body.bytes += bytes;
     this.#bytes += bytes;
-    for (const idle of this.#arriving) {
+    for (const stalledBody of this.#pendingBodies) {
       if (this.#bytes <= this.#bytesMax) return;
-      this.leave(idle);
-      idle.giveUp();
+      this.release(stalledBody);
+      stalledBody.giveUp();
     }
   }
 
   /** It has come to its end, one way or another; it does not matter how often this is said. */
-  leave(body: ArrivingBody): void {
-    if (this.#arriving.delete(body)) this.#bytes -= body.bytes;
+  release(body: PendingBody): void {
+    if (this.#pendingBodies.delete(body)) this.#bytes -= body.bytes;
   }
 }

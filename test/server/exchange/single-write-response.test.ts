@@ -4,22 +4,25 @@ import { createServer, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { headerLines, headerList } from '../../../src/server/exchange/header-lines.ts';
-import { responseClass, type WholeAnswer } from '../../../src/server/exchange/own-response.ts';
+import { formatHeaders, parseHeaderText } from '../../../src/server/exchange/header-text.ts';
+import {
+  createResponseClass, type WholeResponse,
+} from '../../../src/server/exchange/single-write-response.ts';
 
 const DATE = 'Sun, 22 Nov 2026 06:23:50 GMT';
 const HEADERS = ['Content-Type', 'application/json', 'ETag', '"a-1"'];
 
 function answerOf(
-  status: number, body?: Buffer | string, isLast = false,
-): WholeAnswer {
+  status: number, body?: Buffer | string, closesConnection = false,
+): WholeResponse {
   const bytes = body === undefined ? 0 : Buffer.byteLength(body);
   const length = status === 204 || status === 304 ? [] : ['Content-Length', String(bytes)];
-  const end = isLast ? ['Connection', 'close'] : [];
-  return { status, lines: headerLines([...HEADERS, ...end, ...length]), body, bytes, isLast };
+  const end = closesConnection ? ['Connection', 'close'] : [];
+  const headerText = formatHeaders([...HEADERS, ...end, ...length]);
+  return { status, headerText, body, bytes, closesConnection };
 }
 
-type Asked = { readonly answer: WholeAnswer; readonly method?: string; readonly end?: string };
+type Asked = { readonly answer: WholeResponse; readonly method?: string; readonly end?: string };
 
 /** All that a server sends for a request and one after it that closes, and who wrote the first. */
 async function exchange(
@@ -28,7 +31,7 @@ async function exchange(
   let isWhole = false;
   let finished = 0;
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs });
-  const Own = responseClass(keepAliveTimeoutMs);
+  const Own = createResponseClass(keepAliveTimeoutMs);
   if (isOwn) Object.assign(server, { [symbolOf(server, 'ServerResponse')]: Own });
   server.on('request', (request, response: ServerResponse) => {
     response.on('finish', () => void (finished += 1));
@@ -38,7 +41,7 @@ async function exchange(
       isWhole ||= isFirst;
       return;
     }
-    response.writeHead(given.status, headerList(given.lines)).end(given.body);
+    response.writeHead(given.status, parseHeaderText(given.headerText)).end(given.body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -104,7 +107,7 @@ for (const [name, asked] of left) {
 
 test('it is finished once its reader has taken it, and not if that goes before', async () => {
   for (const isTaken of [true, false]) {
-    const Own = responseClass(5000);
+    const Own = createResponseClass(5000);
     const server = createServer();
     Object.assign(server, { [symbolOf(server, 'ServerResponse')]: Own });
     const told: string[] = [];

@@ -10,18 +10,18 @@ const BYTES_MAX = 65_536;
 const DURATION_MS_MAX = 1_000;
 
 /** Discards from `source` until it ends or a limit is reached, then calls `run` once. */
-export function discardThen(source: Readable, clock: Clock, run: () => void): void {
-  let discarded = 0;
+export function discardInput(source: Readable, clock: Clock, onDone: () => void): void {
+  let discardedBytes = 0;
   const finish = (): void => {
     timer.cancel();
     source.off('data', onData).off('end', finish).off('close', finish);
     // Paused, so that not even the rest is read.
     source.pause();
-    run();
+    onDone();
   };
   const onData = (chunk: Buffer): void => {
-    discarded += chunk.length;
-    if (discarded > BYTES_MAX) finish();
+    discardedBytes += chunk.length;
+    if (discardedBytes > BYTES_MAX) finish();
   };
   const timer = clock.startTimer(DURATION_MS_MAX, finish);
   source.on('error', ignore).on('data', onData).on('end', finish).on('close', finish);

@@ -47,8 +47,8 @@ import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency.ts';
 import type { Settings } from './settings/load.ts';
 import { createEventStream } from './stream/routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
-import { acquireLock } from './store/lock/lock.ts';
-import { limitsFor } from './store/records/memory-limits.ts';
+import { acquireLock } from './store/lock/directory-lock.ts';
+import { computeMemoryLimits } from './store/records/memory-limits.ts';
 import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
@@ -143,7 +143,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const sharedLog = options.sharedLog
     ?? await findSharedLog({ data, files, settings, logger, clock, role: options.role });
   const store = await openStore({
-    directory: data, files, logger, clock, specs: COLLECTIONS, limits: limitsFor(maxMemoryBytes),
+    directory: data, files, logger, clock, specs: COLLECTIONS,
+    limits: computeMemoryLimits(maxMemoryBytes),
     ...sharedLog === null ? {} : { shared: sharedLog },
   });
   closers.add(() => store.close());

@@ -52,7 +52,7 @@ export async function findSharedLog(
       + 'is set', { data, engine: engine.name });
   }
   const node = readNode(join(data, NODE_NAME)) ?? makeNode(data, clock);
-  return { engine, node, mayBegin: role === 'server' };
+  return { engine, node, mayCreate: role === 'server' };
 }
 
 /** At each start it is said what a durable answer is worth. */

@@ -3,7 +3,7 @@ import type { AccessState } from '../access/access-state.ts';
 import { TOKENS } from '../access/tokens.ts';
 import { decodeTokens, isGood } from '../access/token.ts';
 import { createNodeFiles } from '../store/disk/files.ts';
-import { assess } from '../store/generations/recovery.ts';
+import { assessDirectory } from '../store/generations/recovery.ts';
 
 /**
  * How a server on the directory would answer callers that have no token of the settings. Reads
@@ -11,8 +11,8 @@ import { assess } from '../store/generations/recovery.ts';
  * removes a file meanwhile.
  */
 export async function readStoredAccess(directory: string, nowMs: number): Promise<AccessState> {
-  const { collections } = await assess({
-    directory, files: createNodeFiles(), specs: [TOKENS], skipsOthers: true,
+  const { collections } = await assessDirectory({
+    directory, files: createNodeFiles(), specs: [TOKENS], skipsUnknownCollections: true,
   });
   const tokens = [...collections.values()].flatMap(decodeTokens);
   return {

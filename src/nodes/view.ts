@@ -41,9 +41,9 @@ export function unreadinessOf(replica: Replica, clock: Clock): string | null {
   if (replica.isReloading) return 'what this node holds is being loaded anew';
   const silentMs = clock.monotonicMs() - replica.lastResponseMs;
   if (silentMs < SILENT_MS) return null;
-  const { engine, awayReason } = replica;
+  const { engine, disconnectReason } = replica;
   return `the engine (${engine}) was last heard ${Math.round(silentMs / 1000)} s ago`
-    + (awayReason === null ? '' : `: ${awayReason}`);
+    + (disconnectReason === null ? '' : `: ${disconnectReason}`);
 }
 
 export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {

@@ -71,7 +71,7 @@ export interface Walk {
    * The next records joined by `,` and white space, up to about `bytesMax` (at least one record),
    * as few slices as they lie in; an empty array at the end. Ascending walks only.
    */
-  nextRuns(bytesMax: number): readonly Buffer[];
+  nextSlices(bytesMax: number): readonly Buffer[];
 }
 
 /** Sees committed state with everything staged before it on top, its own writes included. */
@@ -190,7 +190,7 @@ export interface Replica {
   /** When the engine last answered, on the monotonic clock. */
   readonly lastResponseMs: number;
   /** Why there is no session with it; null while there is one. */
-  readonly awayReason: string | null;
+  readonly disconnectReason: string | null;
   /** What readers see is being loaded anew: they are to be told to come again. */
   readonly isReloading: boolean;
   /** Since the start of the process. */

@@ -11,7 +11,7 @@ import { late } from '../base/late.ts';
 import type { Logger } from '../base/log.ts';
 import type { Backup } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
-import { diskError } from './disk/error.ts';
+import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
 import type { ImageKeeper } from './replication/image-keeper.ts';
@@ -26,9 +26,9 @@ import type {
   ChangeLog, Collection, CollectionSpec, Replica, Store, StoreStatistics, Transaction,
 } from './store-port.ts';
 import { FileJournal } from './generations/file-journal.ts';
-import { assess } from './generations/recovery.ts';
+import { assessDirectory } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
-import { repair } from './generations/repair.ts';
+import { repairDirectory } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
 import { Staging } from './transactions/staging.ts';
 
@@ -55,7 +55,7 @@ export type SharedLog = {
   /** A snapshot is written after so much of the log. */
   readonly snapshotEveryBytes?: number;
   /** False: `not_found` is thrown where the engine holds no log, and none is begun. */
-  readonly mayBegin?: boolean;
+  readonly mayCreate?: boolean;
 };
 
 export interface OpenedStore extends Store {
@@ -86,9 +86,9 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   checkNothingPending(files, directory);
-  const assessment = await assess(options);
+  const assessment = await assessDirectory(options);
   await completeRestore(files, directory, assessment);
-  const file = await repair(directory, files, logger, assessment);
+  const file = await repairDirectory(directory, files, logger, assessment);
   const journal = new FileJournal({ directory, files, logger, clock }, assessment, file);
   const { collections } = assessment;
   try {
@@ -98,7 +98,7 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
       openBackup: async () => {
         const { openBackup } = await loadBackup((module) => module);
         const { countRecords } = await loadManifest((module) => module);
-        return journal.betweenBatches(({ base, inUse }) => {
+        return journal.runBetweenBatches(({ base, inUse }) => {
           const contents = { sequence: journal.sequence, records: countRecords(collections) };
           return openBackup(files, directory, base, inUse, contents);
         });

@@ -44,7 +44,7 @@ test('a committed record is read, walked, and there again after a restart', asyn
     .map((slot) => books.idAt(slot)), ['a', 'ab', 'b', undefined]);
   assert.equal(books.find('ab')?.bytes.toString(), book('ab', 'AB'));
   assert.equal(books.find('c'), undefined);
-  const runs = Buffer.concat(books.walk().nextRuns(1e6)).toString();
+  const runs = Buffer.concat(books.walk().nextSlices(1e6)).toString();
   assert.deepEqual(JSON.parse(`[${runs}]`).map(({ id }: { id: string }) => id), ['a', 'ab', 'b']);
   await reopened.close();
 });

@@ -81,7 +81,7 @@ export class FakeCollection implements Collection {
       }
       return runs;
     };
-    return { next, nextRuns };
+    return { next, nextSlices: nextRuns };
   }
 
   onChange(listener: (change: Change) => void): () => void {

@@ -221,7 +221,7 @@ class MemoryCollection implements Collection {
       }
       return runs;
     };
-    return { next, nextRuns };
+    return { next, nextSlices: nextRuns };
   }
 
   onChange(listener: (change: Change) => void): () => void {

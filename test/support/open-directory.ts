@@ -1,7 +1,7 @@
 /** Opens the store in a real directory, under its real lock. */
 import { silentLogger } from '../../src/base/log.ts';
 import { createNodeFiles } from '../../src/store/disk/files.ts';
-import { acquireLock } from '../../src/store/lock/lock.ts';
+import { acquireLock } from '../../src/store/lock/directory-lock.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import { COLLECTIONS } from './workload.ts';

@@ -107,7 +107,7 @@ export function contentOf(store: Store): Content {
       assert.equal(collection.find(id)?.bytes.toString(), line);
       for (const member of spec.unique ?? []) {
         if (!(collection instanceof StoredCollection)) continue;
-        assert.equal(collection.unique.find(memberOf(record, member)), id);
+        assert.equal(collection.unique.findId(memberOf(record, member)), id);
       }
       lines.push(line);
     }

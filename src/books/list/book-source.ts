@@ -49,7 +49,7 @@ export function sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges):
 /** The rest of a walk as a JSON array: slices of the store, without copying. */
 export function streamWalk(walk: Walk): PullChunk {
   return streamArray(() => {
-    const runs = walk.nextRuns(RUN_BYTES);
+    const runs = walk.nextSlices(RUN_BYTES);
     return runs.length === 0 ? null : runs;
   });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
 import type { Settings } from '../../settings/load.ts';
-import { readLockOwner } from '../../store/lock/lock.ts';
+import { readLockOwner } from '../../store/lock/directory-lock.ts';
 import { lazy } from '../process/lazy.ts';
 import type { Io } from '../terminal/io.ts';
 import { createProcessLogger } from '../terminal/process-logger.ts';

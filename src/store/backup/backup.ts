@@ -11,7 +11,7 @@ import { isCount } from '../../base/fields.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  MANIFEST_NAME, isBackedUp, journalName, snapshotName, takeInventory,
+  MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
 } from '../disk/inventory.ts';
 import { encodeManifest, summedPieces } from './manifest.ts';
 import type { Contents, FileSum } from './manifest.ts';
@@ -35,7 +35,7 @@ export function openBackup(
   files: Files, directory: string, base: number,
   inUse: { readonly generation: number; readonly length: number }, contents: Contents,
 ): Backup {
-  const inventory = takeInventory(files, directory);
+  const inventory = readInventory(files, directory);
   const journals = inventory.journals.filter((generation) =>
     generation >= base && generation <= inUse.generation);
   const names = [
@@ -64,7 +64,7 @@ export function openFiles(
   };
   try {
     for (const { name, bytes } of wanted) {
-      if (!isBackedUp(name) || (bytes !== null && !isCount(bytes))) {
+      if (!isBackupName(name) || (bytes !== null && !isCount(bytes))) {
         throw new AppError('unavailable', `what was to be copied is no file of the store: ${name}`);
       }
       const descriptor = files.openSync(join(directory, name), 'read');

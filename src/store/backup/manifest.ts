@@ -14,7 +14,7 @@ import { AppError } from '../../base/errors.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { Files } from '../disk/files.ts';
-import { MANIFEST_NAME, isBackedUp } from '../disk/inventory.ts';
+import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
 import { readFully } from '../disk/read-write.ts';
 import { readPieces } from './pieces.ts';
 import type { BackupFile } from './pieces.ts';
@@ -76,7 +76,7 @@ export async function checkDirectory(
   files: Files, directory: string, manifest: Manifest,
 ): Promise<void> {
   const sums: FileSum[] = [];
-  for (const name of files.listSync(directory).filter(isBackedUp)) {
+  for (const name of files.listSync(directory).filter(isBackupName)) {
     const descriptor = files.openSync(join(directory, name), 'read');
     try {
       const file = { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
@@ -141,7 +141,7 @@ function parseManifest(text: string): Manifest | null {
       if (!isJsonObject(file)) return [];
       const { name, bytes, sha256 } = file;
       if (typeof name !== 'string' || !isCount(bytes) || typeof sha256 !== 'string') return [];
-      return isBackedUp(name) && DIGEST.test(sha256) ? [{ name, bytes, sha256 }] : [];
+      return isBackupName(name) && DIGEST.test(sha256) ? [{ name, bytes, sha256 }] : [];
     });
     return files.length === value.files.length ? { ...contents, files } : null;
   } catch {

@@ -14,7 +14,7 @@ import type { Manifest } from './manifest.ts';
 import type { BackupFile } from './pieces.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { MANIFEST_NAME, isBackedUp, isStoreName } from '../disk/inventory.ts';
+import { MANIFEST_NAME, isBackupName, isStoreName } from '../disk/inventory.ts';
 import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
@@ -127,7 +127,7 @@ function listDirectory(
   files: Files, from: string, open: (path: string) => Descriptor,
 ): BackupFile[] {
   checkNothingPending(files, from);
-  return files.listSync(from).filter(isBackedUp).sort().map((name) => {
+  return files.listSync(from).filter(isBackupName).sort().map((name) => {
     const descriptor = open(join(from, name));
     return { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
   });
@@ -148,7 +148,7 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
       throw new AppError('damaged', `${path}, offset ${offset}: not a whole tar file`);
     }
     const name = basename(header.name);
-    if (header.isFile && (isBackedUp(name) || name === MANIFEST_NAME)) {
+    if (header.isFile && (isBackupName(name) || name === MANIFEST_NAME)) {
       found.set(name, { name, descriptor, at, bytes: header.bytes });
     }
     at += header.bytes + tarPadding(header.bytes);

@@ -18,7 +18,7 @@ export type Inventory = {
   readonly temporary: readonly string[];
 };
 
-const NAME = new RegExp([
+const NAME_PATTERN = new RegExp([
   /^([a-z]+(?:-[a-z]+)*)-(\d{6,15})/, /(?:\.(json|jsonl|unsynced)|-\d+(?:-\d+)?\.torn)(\.tmp)?$/,
 ].map(({ source }) => source).join(''));
 const PROBE_NAME = 'probe.tmp';
@@ -28,21 +28,21 @@ export const MANIFEST_NAME = 'manifest.json';
 export const REPLICA_FOLDER = 'replica';
 
 export function journalName(generation: number): string {
-  return `journal-${digits(generation)}.jsonl`;
+  return `journal-${formatGeneration(generation)}.jsonl`;
 }
 
 export function snapshotName(collection: string, generation: number): string {
-  return `${collection}-${digits(generation)}.json`;
+  return `${collection}-${formatGeneration(generation)}.json`;
 }
 
 export function unsyncedName(generation: number): string {
-  return `journal-${digits(generation)}.unsynced`;
+  return `journal-${formatGeneration(generation)}.unsynced`;
 }
 
 /** `copyNumber`: an end torn at the same place before keeps its name. */
 export function tornName(generation: number, offset: number, copyNumber = 1): string {
   const suffix = copyNumber === 1 ? '' : `-${copyNumber}`;
-  return `journal-${digits(generation)}-${offset}${suffix}.torn`;
+  return `journal-${formatGeneration(generation)}-${offset}${suffix}.torn`;
 }
 
 export function temporaryName(name: string): string {
@@ -51,21 +51,21 @@ export function temporaryName(name: string): string {
 
 /** Whether a file of this name is data: a snapshot or journal, or something kept aside. */
 export function isStoreName(name: string): boolean {
-  return NAME.test(name) && !name.endsWith('.tmp');
+  return NAME_PATTERN.test(name) && !name.endsWith('.tmp');
 }
 
 /** Whether a directory is a node's, whose records an engine keeps, and holds none itself. */
-export function isReplica(files: Files, directory: string): boolean {
+export function isReplicaDirectory(files: Files, directory: string): boolean {
   return files.existsSync(join(directory, REPLICA_FOLDER))
     && !files.listSync(directory).some(isStoreName);
 }
 
 /** Whether a file of this name is part of a backup: a snapshot or a journal. */
-export function isBackedUp(name: string): boolean {
+export function isBackupName(name: string): boolean {
   return isStoreName(name) && (name.endsWith('.json') || name.endsWith('.jsonl'));
 }
 
-export function takeInventory(files: Files, directory: string): Inventory {
+export function readInventory(files: Files, directory: string): Inventory {
   const journals: number[] = [];
   const snapshots = new Map<number, string[]>();
   const unsynced: number[] = [];
@@ -73,10 +73,11 @@ export function takeInventory(files: Files, directory: string): Inventory {
   const temporary: string[] = [];
   for (const name of files.listSync(directory)) {
     if (name === PROBE_NAME) temporary.push(name);
-    const [, stem = '', number = '', kind = 'torn', temporaryEnd] = NAME.exec(name) ?? [];
-    const generation = Number(number);
-    if (stem === '' || digits(generation) !== number) continue;
-    if (temporaryEnd !== undefined) {
+    const [, stem = '', digits = '', kind = 'torn', temporarySuffix] =
+      NAME_PATTERN.exec(name) ?? [];
+    const generation = Number(digits);
+    if (stem === '' || formatGeneration(generation) !== digits) continue;
+    if (temporarySuffix !== undefined) {
       temporary.push(name);
     } else if (kind === 'json') {
       snapshots.set(generation, [...snapshots.get(generation) ?? [], stem].sort());
@@ -90,6 +91,6 @@ export function takeInventory(files: Files, directory: string): Inventory {
   return { journals, snapshots, unsynced, torn, temporary };
 }
 
-function digits(generation: number): string {
+function formatGeneration(generation: number): string {
   return String(generation).padStart(6, '0');
 }

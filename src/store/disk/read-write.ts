@@ -1,8 +1,8 @@
 /** Reads a file line by line, in pieces, in memory that does not grow with the file. */
-import { positiveCount } from './error.ts';
+import { checkBytesWritten } from './disk-error.ts';
 import type { Descriptor, Files } from './files.ts';
 
-const PIECE_BYTES = 1 << 20;
+const READ_BYTES = 1 << 20;
 const LINE_FEED = 0x0a;
 
 /** A line in `[start, end)` of `buffer`, without its line feed; good only during the visit. */
@@ -15,31 +15,31 @@ export async function readLines(
   files: Files, descriptor: Descriptor, visit: LineVisitor,
 ): Promise<void> {
   const size = files.sizeSync(descriptor);
-  let buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size + 1));
-  let kept = 0;
+  let buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size + 1));
+  let pendingBytes = 0;
   let position = 0;
   while (true) {
-    if (kept === buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(buffer.length * 2);
-      buffer.copy(larger, 0, 0, kept);
-      buffer = larger;
+    if (pendingBytes === buffer.length) {
+      const largerBuffer = Buffer.allocUnsafeSlow(buffer.length * 2);
+      buffer.copy(largerBuffer, 0, 0, pendingBytes);
+      buffer = largerBuffer;
     }
-    const count = await files.read(descriptor, buffer.subarray(kept), position);
-    const filled = kept + count;
-    const fileStart = position - kept;
+    const count = await files.read(descriptor, buffer.subarray(pendingBytes), position);
+    const filled = pendingBytes + count;
+    const fileStart = position - pendingBytes;
     position += count;
     let start = 0;
     // What was kept of the last piece holds no line feed.
-    let end = buffer.subarray(0, filled).indexOf(LINE_FEED, kept);
+    let end = buffer.subarray(0, filled).indexOf(LINE_FEED, pendingBytes);
     while (end >= 0) {
       visit(buffer, start, end, fileStart + start, true);
       start = end + 1;
       end = buffer.indexOf(LINE_FEED, start);
       if (end >= filled) end = -1;
     }
-    kept = filled - start;
+    pendingBytes = filled - start;
     if (count === 0) {
-      if (kept > 0) visit(buffer, start, filled, fileStart + start, false);
+      if (pendingBytes > 0) visit(buffer, start, filled, fileStart + start, false);
       return;
     }
     buffer.copyWithin(0, start, filled);
@@ -52,8 +52,8 @@ export async function readFully(
 ): Promise<number> {
   let total = 0;
   while (total < target.length) {
-    const rest = target.subarray(total);
-    const count = await files.read(descriptor, rest, position + total);
+    const remainder = target.subarray(total);
+    const count = await files.read(descriptor, remainder, position + total);
     if (count === 0) break;
     total += count;
   }
@@ -66,7 +66,7 @@ export async function writeFully(
 ): Promise<void> {
   let total = 0;
   while (total < source.length) {
-    const rest = source.subarray(total);
-    total += positiveCount(await files.write(descriptor, rest, position + total));
+    const remainder = source.subarray(total);
+    total += checkBytesWritten(await files.write(descriptor, remainder, position + total));
   }
 }

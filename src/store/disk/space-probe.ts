@@ -15,23 +15,23 @@ export class SpaceProbe {
   readonly #path: string;
   readonly #files: Files;
   readonly #clock: Clock;
-  readonly #onRoom: () => void;
+  readonly #onSpace: () => void;
   #timer: Timer | null = null;
-  #trying: Promise<void> = Promise.resolve();
+  #attempt: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  constructor(directory: string, files: Files, clock: Clock, onRoom: () => void) {
+  constructor(directory: string, files: Files, clock: Clock, onSpace: () => void) {
     this.#path = join(directory, 'probe.tmp');
     this.#files = files;
     this.#clock = clock;
-    this.#onRoom = onRoom;
+    this.#onSpace = onSpace;
   }
 
   /** Begins to try, until there is room. */
   start(): void {
     if (this.#timer !== null || this.#isStopped) return;
     this.#timer = this.#clock.startTimer(PERIOD_MS, () => {
-      this.#trying = this.#try();
+      this.#attempt = this.#runAttempt();
     });
   }
 
@@ -39,17 +39,17 @@ export class SpaceProbe {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
-    await this.#trying;
+    await this.#attempt;
   }
 
-  async #try(): Promise<void> {
-    const hasRoom = await this.#hasRoom();
+  async #runAttempt(): Promise<void> {
+    const hasSpace = await this.#probe();
     this.#timer = null;
-    if (hasRoom) this.#onRoom();
+    if (hasSpace) this.#onSpace();
     else this.start();
   }
 
-  async #hasRoom(): Promise<boolean> {
+  async #probe(): Promise<boolean> {
     try {
       if (this.#files.existsSync(this.#path)) this.#files.unlinkSync(this.#path);
       const descriptor = this.#files.openSync(this.#path, 'create');

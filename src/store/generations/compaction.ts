@@ -16,12 +16,12 @@
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { diskError } from '../disk/error.ts';
+import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/frozen-collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import {
-  journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
+  journalName, snapshotName, readInventory, temporaryName, unsyncedName,
 } from '../disk/inventory.ts';
 import { nameJournalFile, startJournalFile } from '../journal/journal-file.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
@@ -51,7 +51,7 @@ type CompactionOptions = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly base: number;
   /** The newest generation that any file has. */
-  readonly generation: number;
+  readonly newestGeneration: number;
   /** Bytes of the journals since the base. */
   readonly journalBytes: number;
 };
@@ -62,19 +62,19 @@ export class Compaction implements Snapshots {
   isStopping = false;
   readonly #options: CompactionOptions;
   #base: number;
-  #generation: number;
+  #newestGeneration: number;
   /** Of the journals since the base but the one in use. */
   #closedBytes: number;
   writtenMs: number | null = null;
   #running: Promise<void> | null = null;
   #endedMs = -Infinity;
   // Whoever opened them may still read them, in another process too.
-  #openedUpTo = 0;
+  #newestOpened = 0;
 
   constructor(options: CompactionOptions) {
     this.#options = options;
     this.#base = options.base;
-    this.#generation = options.generation;
+    this.#newestGeneration = options.newestGeneration;
     this.#closedBytes = options.journalBytes - options.writer.file.length;
   }
 
@@ -98,19 +98,19 @@ export class Compaction implements Snapshots {
   }
 
   get isDue(): boolean {
-    const { liveBytes, isMuch } = measureGarbage(this.#options.collections);
-    return isMuch || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
+    const { liveBytes, isWorthCompacting } = measureGarbage(this.#options.collections);
+    return isWorthCompacting || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
   }
 
   /** Files of this generation, and those before it, may be open from now on. */
-  noteOpened(generation: number): void {
-    this.#openedUpTo = Math.max(this.#openedUpTo, generation);
+  recordOpened(generation: number): void {
+    this.#newestOpened = Math.max(this.#newestOpened, generation);
   }
 
   /** Resolves when a generation that holds everything committed before the call is durable. */
   async write(): Promise<void> {
     while (this.#running !== null) await this.#running.catch(() => {});
-    this.#running = this.#makeGeneration();
+    this.#running = this.#writeGeneration();
     try {
       await this.#running;
       this.writtenMs = this.#options.clock.now();
@@ -129,12 +129,12 @@ export class Compaction implements Snapshots {
     await this.#running?.catch(() => {});
   }
 
-  async #makeGeneration(): Promise<void> {
+  async #writeGeneration(): Promise<void> {
     const { writer, directory, files, collections, logger } = this.#options;
     if (writer.failure !== null) throw writer.failure;
     if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
-    this.#generation += 1;
-    const generation = this.#generation;
+    this.#newestGeneration += 1;
+    const generation = this.#newestGeneration;
     // Writers wait for the syncs of the switch, so whatever can comes before it.
     const file = await nameJournalFile(files, directory, generation);
     const { frozen, sequence } = await writer.runExclusively(() => this.#switchTo(file));
@@ -174,14 +174,14 @@ export class Compaction implements Snapshots {
     const { writer, directory, files, collections } = this.#options;
     const { sequence } = writer;
     await startJournalFile(files, directory, file, sequence);
-    const before = writer.file;
+    const previousFile = writer.file;
     try {
       await writer.switchTo(file);
     } catch (error) {
       file.close();
       throw error;
     }
-    this.#closedBytes += before.length;
+    this.#closedBytes += previousFile.length;
     const frozen = new Map([...collections].map(([name, collection]) =>
       [name, collection.freeze()]));
     return { frozen, sequence };
@@ -190,51 +190,51 @@ export class Compaction implements Snapshots {
   /** The generation is complete; the one before it stays. */
   async #deleteOld(generation: number, previous: number): Promise<void> {
     const { directory, files } = this.#options;
-    const inventory = takeInventory(files, directory);
+    const inventory = readInventory(files, directory);
     for (const [other, names] of inventory.snapshots) {
       if (other === generation || other === previous) continue;
-      for (const name of names) await this.#delete(snapshotName(name, other), other);
+      for (const name of names) await this.#deleteFile(snapshotName(name, other), other);
     }
     const journals = inventory.journals.filter((other) => other < previous);
     for (const other of this.#findOldJournals(journals)) {
-      await this.#delete(journalName(other), other);
+      await this.#deleteFile(journalName(other), other);
     }
-    for (const other of inventory.unsynced) await this.#delete(unsyncedName(other), other);
+    for (const other of inventory.unsynced) await this.#deleteFile(unsyncedName(other), other);
     for (const { name, generation: other } of inventory.torn) {
-      if (other < previous) await this.#delete(name, other);
+      if (other < previous) await this.#deleteFile(name, other);
     }
     // What an earlier one could not delete has such a name.
     await this.#removeTemporary();
   }
 
-  async #delete(name: string, generation: number): Promise<void> {
+  async #deleteFile(name: string, generation: number): Promise<void> {
     const { clock, directory, files } = this.#options;
     const path = join(directory, name);
-    if (generation <= this.#openedUpTo) return files.unlink(path);
+    if (generation <= this.#newestOpened) return files.unlink(path);
     return deleteGradually(path, {
       clock, files,
       // What is written faster than it is deleted would fill the disk.
-      isHurried: () => this.isStarting || this.isStopping || this.isDue,
+      skipThrottling: () => this.isStarting || this.isStopping || this.isDue,
     });
   }
 
   /** Those among `generations` that go back further than is worth keeping; both rise. */
   #findOldJournals(generations: readonly number[]): number[] {
     const { directory, files } = this.#options;
-    const old: number[] = [];
+    const oldGenerations: number[] = [];
     let bytes = 0;
     for (const [index, generation] of generations.toReversed().entries()) {
       const descriptor = files.openSync(join(directory, journalName(generation)), 'read');
       bytes += files.sizeSync(descriptor);
       files.closeSync(descriptor);
-      if (bytes > HISTORY_BYTES_MAX || index >= HISTORY_FILES_MAX) old.push(generation);
+      if (bytes > HISTORY_BYTES_MAX || index >= HISTORY_FILES_MAX) oldGenerations.push(generation);
     }
-    return old.reverse();
+    return oldGenerations.reverse();
   }
 
   async #removeTemporary(): Promise<void> {
     const { directory, files } = this.#options;
-    for (const name of takeInventory(files, directory).temporary) {
+    for (const name of readInventory(files, directory).temporary) {
       await files.unlink(join(directory, name)).catch(() => {});
     }
   }

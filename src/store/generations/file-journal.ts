@@ -27,7 +27,7 @@ type FileJournalOptions = {
 };
 
 /** What makes up the state of a moment: a base, and the journals from there to so many bytes. */
-type Extent = {
+type JournalExtent = {
   readonly base: number;
   readonly inUse: { readonly generation: number; readonly length: number };
 };
@@ -46,7 +46,7 @@ export class FileJournal implements Journal {
   readonly #writer: JournalWriter;
   readonly #compaction: Compaction;
   readonly #probe: SpaceProbe;
-  #compactionAfterMs = -Infinity;
+  #nextCompactionMs = -Infinity;
 
   constructor(options: FileJournalOptions, assessment: Assessment, file: JournalFile) {
     const { directory, files, logger, clock } = options;
@@ -58,15 +58,16 @@ export class FileJournal implements Journal {
       file, sequence, clock,
       failureLog: this.failureLog,
       isDiskBusy: () => this.#compaction.isDiskBusy,
-      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
+      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#writeUnsyncedMarker(),
     });
     const generations = [file.generation, ...inventory.journals, ...inventory.snapshots.keys()];
-    const closed = journals.filter(({ generation }) => generation !== file.generation);
+    const closedJournals = journals.filter(({ generation }) => generation !== file.generation);
     this.#compaction = new Compaction({
       directory, files, clock, logger, collections, base,
       writer: this.#writer,
-      generation: Math.max(...generations),
-      journalBytes: closed.reduce((sum, { replayed }) => sum + replayed.end, file.length),
+      newestGeneration: Math.max(...generations),
+      journalBytes: closedJournals.reduce(
+        (sum, { replayed }) => sum + replayed.validEnd, file.length),
     });
   }
 
@@ -83,22 +84,22 @@ export class FileJournal implements Journal {
   get bytes(): number { return this.#compaction.journalBytes; }
 
   /** What opening writes once everything is in place. */
-  async begin({ base, damagedSets, inventory, journals }: Assessment): Promise<void> {
+  async begin({ base, snapshotErrors, inventory, journals }: Assessment): Promise<void> {
     const last = journals.at(-1);
-    const isNoted = last === undefined || last.replayed.snapshots.length > 0;
-    if (base > 0 && base === this.generation && !isNoted) {
+    const hasSnapshotsNote = last === undefined || last.replayed.completeSnapshots.length > 0;
+    if (base > 0 && base === this.generation && !hasSnapshotsNote) {
       await this.#writer.writeSnapshotsNote(inventory.snapshots.get(base) ?? []);
-    } else if (last !== undefined && !last.replayed.isMarked) {
+    } else if (last !== undefined && !last.replayed.endsWithNote) {
       await this.#writer.writeMark();
     }
-    for (const error of damagedSets) {
+    for (const error of snapshotErrors) {
       this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
     }
     // What a failed sync has left is copied as a whole before anything rests on it.
-    const isNew = inventory.unsynced.length > 0;
-    if (isNew) await this.#compaction.write();
+    const hasUnsyncedJournal = inventory.unsynced.length > 0;
+    if (hasUnsyncedJournal) await this.#compaction.write();
     this.#compaction.isStarting = false;
-    if (damagedSets.length > 0 && !isNew) this.#compactInBackground();
+    if (snapshotErrors.length > 0 && !hasUnsyncedJournal) this.#compactInBackground();
     else this.#compactWhenDue();
   }
 
@@ -116,13 +117,13 @@ export class FileJournal implements Journal {
 
   read(sequence: number): Promise<LogReader | null> {
     return openReader(this.#options.files, this.#options.directory, sequence,
-      (generation) => this.#compaction.noteOpened(generation));
+      (generation) => this.#compaction.recordOpened(generation));
   }
 
   /** Runs between two batches, while all that is committed has been applied; may open the files. */
-  betweenBatches<T>(run: (extent: Extent) => T): Promise<T> {
+  runBetweenBatches<T>(run: (extent: JournalExtent) => T): Promise<T> {
     return this.#writer.runExclusively(async () => {
-      this.#compaction.noteOpened(this.generation);
+      this.#compaction.recordOpened(this.generation);
       return run({ base: this.#compaction.base, inUse: this.#writer.file });
     });
   }
@@ -135,7 +136,7 @@ export class FileJournal implements Journal {
 
   #compactWhenDue(): void {
     const { clock } = this.#options;
-    if (this.#compaction.isRunning || clock.monotonicMs() < this.#compactionAfterMs) return;
+    if (this.#compaction.isRunning || clock.monotonicMs() < this.#nextCompactionMs) return;
     if (this.#compaction.isDue) this.#compactInBackground();
   }
 
@@ -143,13 +144,13 @@ export class FileJournal implements Journal {
     const { clock, logger } = this.#options;
     this.#compaction.write().catch((error: unknown) => {
       if (this.#compaction.isStopping) return;
-      this.#compactionAfterMs = clock.monotonicMs() + COMPACTION_RETRY_MS;
+      this.#nextCompactionMs = clock.monotonicMs() + COMPACTION_RETRY_MS;
       logger.error('compaction failed', { error });
     });
   }
 
   /** Tells the next start not to trust what it reads; best effort, as the disk is failing. */
-  #leaveMarker(): void {
+  #writeUnsyncedMarker(): void {
     const { directory, files, logger } = this.#options;
     try {
       files.closeSync(files.openSync(join(directory, unsyncedName(this.generation)), 'create'));

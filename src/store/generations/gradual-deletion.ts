@@ -14,7 +14,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { temporaryName } from '../disk/inventory.ts';
 
-const PORTION_BYTES = 4 << 20;
+const CHUNK_BYTES = 4 << 20;
 // A portion takes some milliseconds; what stood still for longer is no reason to wait as long.
 const PAUSE_MS_MAX = 100;
 
@@ -22,38 +22,38 @@ type DeletionOptions = {
   readonly files: Files;
   readonly clock: Clock;
   /** Whether the rest is deleted at once. */
-  readonly isHurried: () => boolean;
-  readonly portionBytes?: number;
+  readonly skipThrottling: () => boolean;
+  readonly chunkBytes?: number;
 };
 
 /** Only for a file that nobody has open. One that is cut has lost its name before any wait. */
 export async function deleteGradually(
-  path: string, { files, clock, isHurried, portionBytes = PORTION_BYTES }: DeletionOptions,
+  path: string, { files, clock, skipThrottling, chunkBytes = CHUNK_BYTES }: DeletionOptions,
 ): Promise<void> {
-  const descriptor = openOrNull(files, path);
+  const descriptor = tryOpen(files, path);
   if (descriptor === null) return files.unlink(path);
-  let name = path;
+  let currentPath = path;
   try {
-    let left = files.sizeSync(descriptor) - portionBytes;
-    if (left <= 0 || isHurried()) return;
+    let nextLength = files.sizeSync(descriptor) - chunkBytes;
+    if (nextLength <= 0 || skipThrottling()) return;
     files.renameSync(path, temporaryName(path));
-    name = temporaryName(path);
+    currentPath = temporaryName(path);
     await files.syncDirectory(dirname(path));
     if (files.linkCountSync(descriptor) > 1) return;
-    for (; left > 0 && !isHurried(); left -= portionBytes) {
+    for (; nextLength > 0 && !skipThrottling(); nextLength -= chunkBytes) {
       const startedMs = clock.monotonicMs();
-      await files.truncate(descriptor, left);
+      await files.truncate(descriptor, nextLength);
       await files.datasync(descriptor);
       await sleep(clock, Math.min(clock.monotonicMs() - startedMs, PAUSE_MS_MAX));
     }
   } finally {
     files.closeSync(descriptor);
-    await files.unlink(name);
+    await files.unlink(currentPath);
   }
 }
 
 /** Null for one that may not be written, or not now: to delete it takes no such right. */
-function openOrNull(files: Files, path: string): Descriptor | null {
+function tryOpen(files: Files, path: string): Descriptor | null {
   try {
     return files.openSync(path, 'append-existing');
   } catch {

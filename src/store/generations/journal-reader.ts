@@ -10,43 +10,43 @@ import { assert } from '../../base/assert.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { journalName, takeInventory } from '../disk/inventory.ts';
+import { journalName, readInventory } from '../disk/inventory.ts';
 import { parseLine, sequenceAt, visitOperations } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
 import type { LogReader, LoggedChange, LoggedTransaction } from '../store-port.ts';
-import { readStart } from './journal-start.ts';
+import { readJournalStart } from './journal-start.ts';
 
 /** What is read, and at most about what is given, at a time. */
-const PIECE_BYTES = 1 << 18;
+const READ_BYTES = 1 << 18;
 /** Where the first line is looked for by halving, up to so close. */
 const NEAR_BYTES = 1 << 16;
 const LINE_FEED = 0x0a;
 
 /** Told of each journal before it is opened to be read. */
-type OnOpening = (generation: number) => void;
+type OpeningListener = (generation: number) => void;
 
-type Place = { readonly generation: number; readonly descriptor: Descriptor };
+type OpenJournal = { readonly generation: number; readonly descriptor: Descriptor };
 
 /**
  * A reader of what was committed after `sequence`; null when no journal goes back so far. The
  * caller closes it.
  */
 export async function openReader(
-  files: Files, directory: string, sequence: number, onOpening: OnOpening,
+  files: Files, directory: string, sequence: number, onOpening: OpeningListener,
 ): Promise<LogReader | null> {
-  const { journals } = takeInventory(files, directory);
+  const { journals } = readInventory(files, directory);
   for (const generation of journals.toReversed()) {
     const path = join(directory, journalName(generation));
     const start = await findStart(files, path);
     // One with nothing but its first line may have been given up for the journal before it.
-    const isEmpty = start.isAlone && generation !== journals.at(-1);
-    if (start.sequence < 0 || start.sequence > sequence || isEmpty) continue;
+    const mayBeAbandoned = start.isEmpty && generation !== journals.at(-1);
+    if (start.sequence < 0 || start.sequence > sequence || mayBeAbandoned) continue;
     onOpening(generation);
-    const descriptor = openOrNull(files, path);
+    const descriptor = openIfPresent(files, path);
     if (descriptor === null) return null;
     const offset = await findOffset(files, descriptor, sequence);
-    const place = { generation, descriptor };
-    return new JournalReader(files, directory, place, offset, sequence, onOpening);
+    const journal = { generation, descriptor };
+    return new JournalReader(files, directory, journal, offset, sequence, onOpening);
   }
   return null;
 }
@@ -54,21 +54,21 @@ export async function openReader(
 class JournalReader implements LogReader {
   readonly #files: Files;
   readonly #directory: string;
-  readonly #onOpening: OnOpening;
-  #place: Place;
+  readonly #onOpening: OpeningListener;
+  #journal: OpenJournal;
   #offset: number;
   #sequence: number;
   #isReading = false;
   #isClosed = false;
 
   constructor(
-    files: Files, directory: string, place: Place, offset: number, sequence: number,
-    onOpening: OnOpening,
+    files: Files, directory: string, journal: OpenJournal, offset: number, sequence: number,
+    onOpening: OpeningListener,
   ) {
     this.#files = files;
     this.#directory = directory;
     this.#onOpening = onOpening;
-    this.#place = place;
+    this.#journal = journal;
     this.#offset = offset;
     this.#sequence = sequence;
   }
@@ -84,7 +84,7 @@ class JournalReader implements LogReader {
       return await this.#next(applied);
     } finally {
       this.#isReading = false;
-      if (this.#isClosed) this.#files.closeSync(this.#place.descriptor);
+      if (this.#isClosed) this.#files.closeSync(this.#journal.descriptor);
     }
   }
 
@@ -92,46 +92,46 @@ class JournalReader implements LogReader {
     if (this.#isClosed) return;
     this.#isClosed = true;
     // What reads must not find another file behind its descriptor.
-    if (!this.#isReading) this.#files.closeSync(this.#place.descriptor);
+    if (!this.#isReading) this.#files.closeSync(this.#journal.descriptor);
   }
 
   async #next(applied: number): Promise<readonly LoggedTransaction[]> {
-    let pieceBytes = PIECE_BYTES;
+    let pieceBytes = READ_BYTES;
     while (this.#sequence < applied && !this.#isClosed) {
       const piece = Buffer.allocUnsafeSlow(pieceBytes);
-      const { descriptor } = this.#place;
+      const { descriptor } = this.#journal;
       const count = await readFully(this.#files, descriptor, piece, this.#offset);
       const lines = piece.subarray(0, count);
       if (lines.indexOf(LINE_FEED) === -1 && count === pieceBytes) {
         pieceBytes *= 2;
         continue;
       }
-      const found = this.#take(lines, applied);
-      if (found.length > 0) return found;
-      if (count < pieceBytes) this.#goOn();
+      const transactions = this.#collectTransactions(lines, applied);
+      if (transactions.length > 0) return transactions;
+      if (count < pieceBytes) this.#openNextJournal();
     }
     return [];
   }
 
   /** The transactions of the lines that lie in `piece` whole. */
-  #take(piece: Buffer, applied: number): LoggedTransaction[] {
-    const found: LoggedTransaction[] = [];
+  #collectTransactions(piece: Buffer, applied: number): LoggedTransaction[] {
+    const transactions: LoggedTransaction[] = [];
     let start = 0;
     let end = piece.indexOf(LINE_FEED);
     while (end >= 0 && this.#sequence < applied) {
       const line = parseLine(piece, start, end);
       if (line !== null && line.kind === 'ops' && line.sequence > this.#sequence) {
-        found.push(this.#decode(piece, line, end));
+        transactions.push(this.#decode(piece, line, end));
       }
       this.#offset += end + 1 - start;
       start = end + 1;
       end = piece.indexOf(LINE_FEED, start);
     }
-    return found;
+    return transactions;
   }
 
   #decode(piece: Buffer, line: JournalLine, end: number): LoggedTransaction {
-    if (line.sequence !== this.#sequence + 1) throw passedBy();
+    if (line.sequence !== this.#sequence + 1) throw goneError();
     const changes: LoggedChange[] = [];
     visitOperations(piece, line.operationsAt, end, {
       put: (collection, from, to) =>
@@ -143,15 +143,15 @@ class JournalReader implements LogReader {
   }
 
   /** The file is read to its end, and what is still to come was applied: it is in the next one. */
-  #goOn(): void {
-    const { journals } = takeInventory(this.#files, this.#directory);
-    const next = journals.find((generation) => generation > this.#place.generation);
+  #openNextJournal(): void {
+    const { journals } = readInventory(this.#files, this.#directory);
+    const next = journals.find((generation) => generation > this.#journal.generation);
     assert(next !== undefined, 'a journal ends before what was applied');
     this.#onOpening(next);
-    const descriptor = openOrNull(this.#files, join(this.#directory, journalName(next)));
-    if (descriptor === null) throw passedBy();
-    this.#files.closeSync(this.#place.descriptor);
-    this.#place = { generation: next, descriptor };
+    const descriptor = openIfPresent(this.#files, join(this.#directory, journalName(next)));
+    if (descriptor === null) throw goneError();
+    this.#files.closeSync(this.#journal.descriptor);
+    this.#journal = { generation: next, descriptor };
     this.#offset = 0;
   }
 }
@@ -164,7 +164,7 @@ async function findOffset(
   let high = files.sizeSync(descriptor);
   while (high - low > NEAR_BYTES) {
     const middle = low + Math.floor((high - low) / 2);
-    const line = await firstLineFrom(files, descriptor, middle, high);
+    const line = await findFirstLine(files, descriptor, middle, high);
     if (line !== null && line.sequence <= sequence) low = line.offset;
     else high = middle;
   }
@@ -172,7 +172,7 @@ async function findOffset(
 }
 
 /** The first line that begins behind `from` and before `to`, if one does. */
-async function firstLineFrom(
+async function findFirstLine(
   files: Files, descriptor: Descriptor, from: number, to: number,
 ): Promise<{ readonly offset: number; readonly sequence: number } | null> {
   const piece = Buffer.allocUnsafeSlow(NEAR_BYTES);
@@ -192,20 +192,20 @@ async function firstLineFrom(
 /** As `readStart`; one that compaction has deleted meanwhile counts as one without a start. */
 async function findStart(
   files: Files, path: string,
-): Promise<{ readonly sequence: number; readonly isAlone: boolean }> {
+): Promise<{ readonly sequence: number; readonly isEmpty: boolean }> {
   try {
-    return await readStart(files, path);
+    return await readJournalStart(files, path);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return { sequence: -1, isAlone: true };
+    return { sequence: -1, isEmpty: true };
   }
 }
 
-function passedBy(): AppError {
+function goneError(): AppError {
   return new AppError('gone', 'compaction has deleted what was still to be read');
 }
 
-function openOrNull(files: Files, path: string): Descriptor | null {
+function openIfPresent(files: Files, path: string): Descriptor | null {
   try {
     return files.openSync(path, 'read');
   } catch (error) {

@@ -1,5 +1,5 @@
-/** The first line of a journal: what the file goes on from (its format: line.ts). */
-import { foreignLine } from './damage.ts';
+/** The first line of a journal: what the file goes on from (its format: journal-line.ts). */
+import { unknownFormatError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import { readFully } from '../disk/read-write.ts';
 import { hasChecksum, parseLine } from '../journal/journal-line.ts';
@@ -8,17 +8,17 @@ const LINE_FEED = 0x0a;
 /** A start line is about 110 bytes. */
 export const START_BYTES_MAX = 512;
 
-type Start = {
+type JournalStart = {
   /** -1 when the first line is not valid. */
   readonly sequence: number;
   /** Of the whole file. */
   readonly bytes: number;
   /** There is nothing but, at most, that line. */
-  readonly isAlone: boolean;
+  readonly isEmpty: boolean;
 };
 
 /** Throws `damaged` for a line that a newer version wrote. */
-export async function readStart(files: Files, path: string): Promise<Start> {
+export async function readJournalStart(files: Files, path: string): Promise<JournalStart> {
   const descriptor = files.openSync(path, 'read');
   try {
     const content = Buffer.alloc(START_BYTES_MAX);
@@ -26,13 +26,13 @@ export async function readStart(files: Files, path: string): Promise<Start> {
     const end = content.subarray(0, count).indexOf(LINE_FEED);
     const line = end < 0 ? null : parseLine(content, 0, end);
     if (line === null && hasChecksum(content, 0, end)) {
-      throw foreignLine({ path, line: 1, offset: 0 });
+      throw unknownFormatError({ path, line: 1, offset: 0 });
     }
     const bytes = files.sizeSync(descriptor);
     return {
       sequence: line?.kind === 'start' ? line.sequence : -1,
       bytes,
-      isAlone: bytes <= end + 1 || end < 0,
+      isEmpty: bytes <= end + 1 || end < 0,
     };
   } finally {
     files.closeSync(descriptor);

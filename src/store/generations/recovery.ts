@@ -7,7 +7,7 @@
  *
  * A bad line (cut short, checksum wrong, not of the format) is a torn end unless a later valid
  * line of its journal shows that it had been on disk: one that names a durable sequence at or past
- * the bad line's, or one that was only ever written after a sync (line.ts, "notes"). In
+ * the bad line's, or one that was only ever written after a sync (journal-line.ts, "notes"). In
  * the last journal a torn end is kept aside as `.torn`, cut and logged. In an earlier journal it is
  * left alone when all the next one rests on is there: then only a note can have been torn.
  *
@@ -33,26 +33,26 @@
 import { join } from 'node:path';
 import { AppError, isError } from '../../base/errors.ts';
 import { StoredCollection } from '../records/collection.ts';
-import { damagedAt, missingFile } from './damage.ts';
+import { damageError, missingFileError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import {
-  REPLICA_FOLDER, isReplica, journalName, snapshotName, takeInventory,
+  REPLICA_FOLDER, isReplicaDirectory, journalName, snapshotName, readInventory,
 } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { START_BYTES_MAX, readStart } from './journal-start.ts';
+import { START_BYTES_MAX, readJournalStart } from './journal-start.ts';
 import { replayJournal } from './replay.ts';
-import type { Replayed } from './replay.ts';
+import type { ReplayResult } from './replay.ts';
 import { loadSnapshot, readHeader } from './snapshot.ts';
 
-export type Source = {
+export type RecoverySource = {
   readonly directory: string;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly limits?: MemoryLimits;
   /** Records of other collections than `specs` are passed over; else they are refused. */
-  readonly skipsOthers?: boolean;
+  readonly skipsUnknownCollections?: boolean;
 };
 
 /** What a directory holds, read into memory; nothing on disk has been touched. */
@@ -63,148 +63,153 @@ export type Assessment = {
   /** The generation whose snapshots are the base; 0: none. */
   readonly base: number;
   /** Journals from the base on that are part of the state, with what they hold. */
-  readonly journals: readonly JournalPart[];
+  readonly journals: readonly ReplayedJournal[];
   /** Journals that were given up before they were used. */
-  readonly abandoned: readonly number[];
+  readonly abandonedGenerations: readonly number[];
   /** Snapshots that are there but not valid. */
-  readonly damagedSets: readonly Error[];
+  readonly snapshotErrors: readonly Error[];
 };
 
-export type JournalPart = {
+export type ReplayedJournal = {
   readonly generation: number;
   readonly path: string;
-  readonly replayed: Replayed;
+  readonly replayed: ReplayResult;
 };
 
 /** Reads a directory. Throws `damaged`, and `misconfigured` for one whose records are elsewhere. */
-export async function assess(source: Source): Promise<Assessment> {
-  checkNoReplica(source);
-  const inventory = takeInventory(source.files, source.directory);
+export async function assessDirectory(source: RecoverySource): Promise<Assessment> {
+  assertNoReplica(source);
+  const inventory = readInventory(source.files, source.directory);
   const base = await findBase(source, inventory);
   try {
     return await replayFrom(source, inventory, base);
   } catch (error) {
     // Going back did not help: what kept us from the newest generation is what has to be mended.
-    throw base.damagedSets[0] ?? error;
+    throw base.snapshotErrors[0] ?? error;
   }
 }
 
 /** What an engine keeps must not be taken for nothing where that engine is not named any more. */
-function checkNoReplica({ files, directory }: Source): void {
-  if (!isReplica(files, directory)) return;
+function assertNoReplica({ files, directory }: RecoverySource): void {
+  if (!isReplicaDirectory(files, directory)) return;
   throw new AppError('misconfigured', `${directory} is a node's, whose records an engine keeps: `
     + 'name that in store.url, or bring them back with data:move; to begin anew, remove '
     + join(directory, REPLICA_FOLDER));
 }
 
-async function replayFrom(source: Source, inventory: Inventory, base: Base): Promise<Assessment> {
-  const { collections, damagedSets } = base;
-  const parts: JournalPart[] = [];
+async function replayFrom(
+  source: RecoverySource, inventory: Inventory, base: BaseGeneration,
+): Promise<Assessment> {
+  const { collections, snapshotErrors } = base;
+  const journals: ReplayedJournal[] = [];
   let { sequence } = base;
-  const abandoned: number[] = [];
+  const abandonedGenerations: number[] = [];
   const generations = inventory.journals.filter((journal) => journal >= base.generation);
   for (const generation of generations) {
     const path = join(source.directory, journalName(generation));
-    const start = await readStart(source.files, path);
+    const start = await readJournalStart(source.files, path);
     // Its first line was on disk before anything else was written: no crash leaves more without it.
     if (start.sequence < 0 && start.bytes > START_BYTES_MAX) {
-      throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+      throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
     }
-    const next = parts.at(-1)?.replayed.next ?? generation;
+    const next = journals.at(-1)?.replayed.nextGeneration ?? generation;
     const mayBeAbandoned = next !== generation && !inventory.snapshots.has(generation);
-    if (mayBeAbandoned && start.isAlone && (next !== 0 || start.sequence < sequence)) {
-      abandoned.push(generation);
+    if (mayBeAbandoned && start.isEmpty && (next !== 0 || start.sequence < sequence)) {
+      abandonedGenerations.push(generation);
       continue;
     }
-    checkContinuation(parts.at(-1), generation, start.sequence);
-    if (start.sequence < 0 && next === generation && parts.length > 0) {
-      throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+    checkContinuation(journals.at(-1), generation, start.sequence);
+    if (start.sequence < 0 && next === generation && journals.length > 0) {
+      throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
     }
     const replayed = await replayJournal(
       source.files, path, generation, sequence,
-      { collections, skipsOthers: source.skipsOthers === true },
+      { collections, skipsUnknownCollections: source.skipsUnknownCollections === true },
     );
-    const part = { generation, path, replayed };
-    checkSnapshots(inventory, base.generation, part);
+    const journal = { generation, path, replayed };
+    checkSnapshots(inventory, base.generation, journal);
     ({ sequence } = replayed);
-    parts.push(part);
+    journals.push(journal);
   }
-  checkContinuation(parts.at(-1), 0, sequence);
+  checkContinuation(journals.at(-1), 0, sequence);
   return {
-    collections, inventory, sequence, base: base.generation, journals: parts, abandoned,
-    damagedSets,
+    collections, inventory, sequence, base: base.generation, journals, abandonedGenerations,
+    snapshotErrors,
   };
 }
 
 /** A journal leads to the next one, and whatever that one rests on is there. */
 function checkContinuation(
-  part: JournalPart | undefined, generation: number, startSequence: number,
+  previous: ReplayedJournal | undefined, generation: number, startSequence: number,
 ): void {
-  if (part === undefined) return;
-  const { next, torn, sequence } = part.replayed;
-  if (next !== 0 && next !== generation) {
-    throw missingFile(journalName(next), `but ${journalName(part.generation)} goes on in it`);
+  if (previous === undefined) return;
+  const { nextGeneration, tornAt, sequence } = previous.replayed;
+  if (nextGeneration !== 0 && nextGeneration !== generation) {
+    throw missingFileError(journalName(nextGeneration),
+      `but ${journalName(previous.generation)} goes on in it`);
   }
-  if (torn !== null && sequence < startSequence) {
-    throw damagedAt(torn, 'not a valid line, and the next journal goes on from a later one');
+  if (tornAt !== null && sequence < startSequence) {
+    throw damageError(tornAt, 'not a valid line, and the next journal goes on from a later one');
   }
 }
 
 function checkSnapshots(
-  inventory: Inventory, base: number, { generation, path, replayed }: JournalPart,
+  inventory: Inventory, base: number, { generation, path, replayed }: ReplayedJournal,
 ): void {
-  const { snapshots, startSequence } = replayed;
+  const { completeSnapshots, startSequence } = replayed;
   const present = inventory.snapshots.get(generation) ?? [];
-  const missing = snapshots.find((name) => !present.includes(name));
+  const missing = completeSnapshots.find((name) => !present.includes(name));
   if (missing !== undefined) {
-    throw missingFile(snapshotName(missing, generation), 'but its journal says it was complete');
+    throw missingFileError(snapshotName(missing, generation),
+      'but its journal says it was complete');
   }
   // The first line was on disk before the set had its name.
   if (startSequence < 0 && generation === base) {
-    throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+    throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
   }
 }
 
-type Base = {
+type BaseGeneration = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly generation: number;
   readonly sequence: number;
-  readonly damagedSets: readonly Error[];
+  readonly snapshotErrors: readonly Error[];
 };
 
-async function findBase(source: Source, inventory: Inventory): Promise<Base> {
+async function findBase(source: RecoverySource, inventory: Inventory): Promise<BaseGeneration> {
   const { specs } = source;
-  const damagedSets: Error[] = [];
+  const snapshotErrors: Error[] = [];
   const generations = [...inventory.snapshots.keys()].sort((left, right) => right - left);
   let missing: Error | null = null;
   for (const generation of generations) {
     if (!inventory.journals.includes(generation)) {
-      throw damagedSets[0]
-        ?? missingFile(journalName(generation), 'but the generation has snapshots');
+      throw snapshotErrors[0]
+        ?? missingFileError(journalName(generation), 'but the generation has snapshots');
     }
-    const collections = emptyCollections(source);
+    const collections = createCollections(source);
     try {
-      const result = await loadSet(source, inventory, generation, collections);
+      const result = await loadSnapshotSet(source, inventory, generation, collections);
       if (typeof result === 'number') {
-        return { collections, generation, sequence: result, damagedSets };
+        return { collections, generation, sequence: result, snapshotErrors };
       }
-      missing ??= missingFile(result.missing, 'and no earlier generation is whole');
+      missing ??= missingFileError(result.missing, 'and no earlier generation is whole');
     } catch (error) {
       if (!isError(error)) throw error;
-      damagedSets.push(error);
+      snapshotErrors.push(error);
     }
   }
   const [first] = inventory.journals;
   if (first === undefined || first === 1) {
-    return { collections: emptyCollections(source), generation: 0, sequence: 0, damagedSets };
+    return { collections: createCollections(source), generation: 0, sequence: 0, snapshotErrors };
   }
   const name = snapshotName(specs[0]?.name ?? '', first);
-  throw damagedSets[0] ?? missing ?? missingFile(name, 'and its journal goes on from it');
+  throw snapshotErrors[0] ?? missing ?? missingFileError(name, 'and its journal goes on from it');
 }
 
 /** The sequence of a set, once it is loaded, or the name of a file that it lacks. */
-async function loadSet(
-  { directory, files, skipsOthers }: Source, inventory: Inventory, generation: number,
+async function loadSnapshotSet(
+  { directory, files, skipsUnknownCollections }: RecoverySource, inventory: Inventory,
+  generation: number,
   collections: ReadonlyMap<string, StoredCollection>,
 ): Promise<number | { readonly missing: string }> {
   const present = inventory.snapshots.get(generation) ?? [];
@@ -218,7 +223,7 @@ async function loadSet(
     const isOfSet = header.collections.includes(name) && header.collection === name
       && header.generation === generation;
     if (!isOfSet || (sequence >= 0 && header.sequence !== sequence)) {
-      throw damagedAt({ path, line: 1, offset: 0 }, 'does not belong to its generation');
+      throw damageError({ path, line: 1, offset: 0 }, 'does not belong to its generation');
     }
     ({ sequence } = header);
     paths.set(name, path);
@@ -226,15 +231,15 @@ async function loadSet(
   for (const [name, path] of paths) {
     const collection = collections.get(name);
     if (collection === undefined) {
-      if (skipsOthers === true) continue;
-      throw damagedAt({ path, line: 1, offset: 0 }, 'of a collection this version does not know');
+      if (skipsUnknownCollections === true) continue;
+      throw damageError({ path, line: 1, offset: 0 }, 'of a collection this version does not know');
     }
     await loadSnapshot(files, path, collection);
   }
   return sequence;
 }
 
-function emptyCollections(source: Source): Map<string, StoredCollection> {
+function createCollections(source: RecoverySource): Map<string, StoredCollection> {
   const { specs, limits } = source;
   return new Map(specs.map((spec) =>
     [spec.name, new StoredCollection(spec, limits?.cachedRecordsMax)]));

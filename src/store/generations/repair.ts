@@ -5,32 +5,32 @@
  */
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
-import { diskError } from '../disk/error.ts';
+import { diskError } from '../disk/disk-error.ts';
 import { readFully, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import { journalName, temporaryName, tornName } from '../disk/inventory.ts';
 import { createJournalFile, reopenJournalFile } from '../journal/journal-file.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
-import type { Assessment, JournalPart } from './recovery.ts';
+import type { Assessment, ReplayedJournal } from './recovery.ts';
 
 const COPY_BYTES = 1 << 20;
 
 /** The journal file to go on in; all that was replayed is on disk. */
-export async function repair(
+export async function repairDirectory(
   directory: string, files: Files, logger: Logger, assessment: Assessment,
 ): Promise<JournalFile> {
-  const { abandoned, inventory, journals } = assessment;
+  const { abandonedGenerations, inventory, journals } = assessment;
   const last = journals.at(-1);
-  for (const generation of abandoned) setAside(directory, files, generation);
+  for (const generation of abandonedGenerations) setJournalAside(directory, files, generation);
   let file: JournalFile;
   if (last === undefined || last.replayed.startSequence < 0) {
-    if (last !== undefined) setAside(directory, files, last.generation);
+    if (last !== undefined) setJournalAside(directory, files, last.generation);
     file = await createJournalFile(files, directory, last?.generation ?? 1, assessment.sequence);
   } else {
-    if (last.replayed.torn !== null) await cutTornEnd(directory, files, logger, last);
+    if (last.replayed.tornAt !== null) await cutTornEnd(directory, files, logger, last);
     await rewriteUnproven(files, last);
     files.syncDirectorySync(directory);
-    file = reopenJournalFile(files, directory, last.generation, last.replayed.end);
+    file = reopenJournalFile(files, directory, last.generation, last.replayed.validEnd);
   }
   for (const name of inventory.temporary) {
     const path = join(directory, name);
@@ -50,42 +50,42 @@ function removeLeftover(files: Files, logger: Logger, path: string): void {
 }
 
 /** A journal that was never used: nothing in it was ever acknowledged. */
-function setAside(directory: string, files: Files, generation: number): void {
+function setJournalAside(directory: string, files: Files, generation: number): void {
   const path = join(directory, journalName(generation));
-  files.renameSync(path, freeTornPath(directory, files, generation, 0));
+  files.renameSync(path, findFreeTornPath(directory, files, generation, 0));
   files.syncDirectorySync(directory);
 }
 
 /** The copy is on disk under its name before anything is cut. */
 async function cutTornEnd(
-  directory: string, files: Files, logger: Logger, { generation, path, replayed }: JournalPart,
+  directory: string, files: Files, logger: Logger, { generation, path, replayed }: ReplayedJournal,
 ): Promise<void> {
-  const { end, size, torn } = replayed;
-  const tornPath = freeTornPath(directory, files, generation, end);
+  const { validEnd, size, tornAt } = replayed;
+  const tornPath = findFreeTornPath(directory, files, generation, validEnd);
   const temporaryPath = temporaryName(tornPath);
   if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
   const source = files.openSync(path, 'append-existing');
   try {
     const target = files.openSync(temporaryPath, 'create');
     try {
-      await copy(files, source, end, size, target);
+      await copyRange(files, source, validEnd, size, target);
       await files.datasync(target);
     } finally {
       files.closeSync(target);
     }
     files.renameSync(temporaryPath, tornPath);
     files.syncDirectorySync(directory);
-    files.truncateSync(source, end);
+    files.truncateSync(source, validEnd);
     files.datasyncSync(source);
   } finally {
     files.closeSync(source);
   }
   logger.warning('cut a torn end off the journal', {
-    file: path, line: torn?.line, offset: end, bytes: size - end, kept: tornPath,
+    file: path, line: tornAt?.line, offset: validEnd, bytes: size - validEnd, kept: tornPath,
   });
 }
 
-async function copy(
+async function copyRange(
   files: Files, source: number, from: number, to: number, target: number,
 ): Promise<void> {
   const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, to - from));
@@ -96,15 +96,15 @@ async function copy(
   }
 }
 
-async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): Promise<void> {
+async function rewriteUnproven(files: Files, { path, replayed }: ReplayedJournal): Promise<void> {
   // A last note too: if its own sync failed, what is written behind it would come to lie behind a
   // hole, and the next start would have to take that for damage.
-  const { end, unprovenAt } = replayed;
+  const { validEnd, unprovenAt } = replayed;
   const descriptor = files.openSync(path, 'append-existing');
   try {
-    const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, end - unprovenAt));
-    for (let at = unprovenAt; at < end; at += buffer.length) {
-      const piece = buffer.subarray(0, Math.min(buffer.length, end - at));
+    const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, validEnd - unprovenAt));
+    for (let at = unprovenAt; at < validEnd; at += buffer.length) {
+      const piece = buffer.subarray(0, Math.min(buffer.length, validEnd - at));
       await readFully(files, descriptor, piece, at);
       await writeFully(files, descriptor, piece, at);
     }
@@ -116,7 +116,7 @@ async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): P
   }
 }
 
-function freeTornPath(
+function findFreeTornPath(
   directory: string, files: Files, generation: number, offset: number,
 ): string {
   let path = join(directory, tornName(generation, offset));

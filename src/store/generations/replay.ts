@@ -2,39 +2,39 @@
 import { AssertionError } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { damagedAt, foreignLine } from './damage.ts';
-import type { FilePlace } from './damage.ts';
+import { damageError, unknownFormatError } from './damage-error.ts';
+import type { FilePosition } from './damage-error.ts';
 import { readLines } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import { hasChecksum, parseLine, visitOperations } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
 
-export type Replayed = {
+export type ReplayResult = {
   /** The last transaction's sequence. */
   readonly sequence: number;
   /** The sequence that the journal goes on from; -1 without a valid first line. */
   readonly startSequence: number;
   readonly transactions: number;
   /** Names of the generation's snapshots, when the journal says that they are complete. */
-  readonly snapshots: readonly string[];
+  readonly completeSnapshots: readonly string[];
   /** The generation it is continued in, or 0. */
-  readonly next: number;
+  readonly nextGeneration: number;
   /** Where the valid part ends. */
-  readonly end: number;
+  readonly validEnd: number;
   readonly size: number;
   /** Where the lines begin that no later line says to be on disk. */
   readonly unprovenAt: number;
   /** The last line is a note: everything before it was on disk. */
-  readonly isMarked: boolean;
+  readonly endsWithNote: boolean;
   /** The first line that is not valid, of a torn end. */
-  readonly torn: FilePlace | null;
+  readonly tornAt: FilePosition | null;
 };
 
 /** Where transactions are applied. */
 type ReplayTarget = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   /** Operations on other collections are passed over; else they are refused. */
-  readonly skipsOthers: boolean;
+  readonly skipsUnknownCollections: boolean;
 };
 
 /**
@@ -43,7 +43,7 @@ type ReplayTarget = {
  */
 export async function replayJournal(
   files: Files, path: string, generation: number, sequence: number, target: ReplayTarget,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const descriptor = files.openSync(path, 'read');
   try {
     const replay = new Replay(path, generation, sequence, target);
@@ -61,17 +61,17 @@ class Replay {
   readonly #path: string;
   readonly #generation: number;
   readonly #target: ReplayTarget;
-  #line = 0;
+  #lineNumber = 0;
   #sequence: number;
   #durable = -1;
-  #start: JournalLine | null = null;
-  #last: JournalLine | null = null;
+  #startLine: JournalLine | null = null;
+  #lastLine: JournalLine | null = null;
   #transactions = 0;
-  #snapshots: readonly string[] = [];
-  #next = 0;
-  #end = 0;
+  #completeSnapshots: readonly string[] = [];
+  #nextGeneration = 0;
+  #validEnd = 0;
   #unprovenAt = 0;
-  #bad: FilePlace | null = null;
+  #invalidAt: FilePosition | null = null;
 
   constructor(
     path: string, generation: number, sequence: number, target: ReplayTarget,
@@ -83,82 +83,84 @@ class Replay {
   }
 
   visit(buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean): void {
-    this.#line += 1;
-    const place = { path: this.#path, line: this.#line, offset };
+    this.#lineNumber += 1;
+    const position = { path: this.#path, line: this.#lineNumber, offset };
     const line = isComplete ? parseLine(buffer, start, end) : null;
-    if (this.#bad !== null) {
-      if (line !== null) this.#checkAfterBad(this.#bad, line);
+    if (this.#invalidAt !== null) {
+      if (line !== null) this.#checkLineAfterInvalid(this.#invalidAt, line);
       return;
     }
     if (line === null) {
       // No crash leaves a whole line that we cannot read: it is not ours to cut off.
-      if (isComplete && hasChecksum(buffer, start, end)) throw foreignLine(place);
-      this.#bad = place;
-      const joined = isComplete ? findJoined(buffer, start, end) : null;
-      if (joined !== null) this.#checkAfterBad(place, joined);
+      if (isComplete && hasChecksum(buffer, start, end)) throw unknownFormatError(position);
+      this.#invalidAt = position;
+      const joinedLine = isComplete ? findJoinedLine(buffer, start, end) : null;
+      if (joinedLine !== null) this.#checkLineAfterInvalid(position, joinedLine);
       return;
     }
-    this.#checkSequence(line, place);
-    if (line.kind === 'ops') this.#apply(buffer, line, end, place);
-    if (line.kind === 'snapshots') this.#snapshots = line.collections;
-    if (line.kind === 'next') this.#next = line.generation;
+    this.#checkSequence(line, position);
+    if (line.kind === 'ops') this.#apply(buffer, line, end, position);
+    if (line.kind === 'snapshots') this.#completeSnapshots = line.collections;
+    if (line.kind === 'next') this.#nextGeneration = line.generation;
     if (line.durable > this.#durable) this.#unprovenAt = offset;
     this.#durable = line.durable;
-    this.#last = line;
-    this.#end = offset + (end - start) + 1;
+    this.#lastLine = line;
+    this.#validEnd = offset + (end - start) + 1;
   }
 
-  result(size: number): Replayed {
+  result(size: number): ReplayResult {
     return {
       sequence: this.#sequence,
-      startSequence: this.#start?.sequence ?? -1,
+      startSequence: this.#startLine?.sequence ?? -1,
       transactions: this.#transactions,
-      snapshots: this.#snapshots,
-      next: this.#next,
-      end: this.#end,
+      completeSnapshots: this.#completeSnapshots,
+      nextGeneration: this.#nextGeneration,
+      validEnd: this.#validEnd,
       size,
       unprovenAt: this.#unprovenAt,
-      isMarked: this.#last !== null && this.#last.kind !== 'ops',
-      torn: this.#bad,
+      endsWithNote: this.#lastLine !== null && this.#lastLine.kind !== 'ops',
+      tornAt: this.#invalidAt,
     };
   }
 
   // The bad line can have been transaction `#sequence + 1`. It was on disk when a later line says
   // so; and when the next transaction is that one, the bad line was a note, which is synced before
   // anything is written after it.
-  #checkAfterBad(bad: FilePlace, line: JournalLine): void {
+  #checkLineAfterInvalid(invalidAt: FilePosition, line: JournalLine): void {
     const isAcknowledged = line.durable > this.#sequence;
     const wasNote = line.sequence <= this.#sequence + 1;
-    if (!isAcknowledged && !wasNote && this.#start !== null) return;
-    throw damagedAt(bad, 'not a valid line, and later lines show that it was on disk');
+    if (!isAcknowledged && !wasNote && this.#startLine !== null) return;
+    throw damageError(invalidAt, 'not a valid line, and later lines show that it was on disk');
   }
 
-  #checkSequence(line: JournalLine, place: FilePlace): void {
-    if (this.#start === null) {
+  #checkSequence(line: JournalLine, position: FilePosition): void {
+    if (this.#startLine === null) {
       if (line.kind !== 'start' || line.generation !== this.#generation) {
-        throw damagedAt(place, 'not the start of this journal');
+        throw damageError(position, 'not the start of this journal');
       }
       if (line.sequence !== this.#sequence) {
-        throw damagedAt(place,
+        throw damageError(position,
           `goes on from sequence ${line.sequence}, but what is there ends at ${this.#sequence}`);
       }
-      this.#start = line;
+      this.#startLine = line;
       return;
     }
     const expected = line.kind === 'ops' ? this.#sequence + 1 : this.#sequence;
-    if (line.kind === 'start' || this.#next !== 0) throw damagedAt(place, 'not expected here');
+    if (line.kind === 'start' || this.#nextGeneration !== 0) {
+      throw damageError(position, 'not expected here');
+    }
     if (line.sequence !== expected) {
-      throw damagedAt(place, `sequence ${line.sequence} where ${expected} is due`);
+      throw damageError(position, `sequence ${line.sequence} where ${expected} is due`);
     }
   }
 
-  #apply(buffer: Buffer, line: JournalLine, end: number, place: FilePlace): void {
-    const { collections, skipsOthers } = this.#target;
+  #apply(buffer: Buffer, line: JournalLine, end: number, position: FilePosition): void {
+    const { collections, skipsUnknownCollections } = this.#target;
     const findCollection = (name: string): StoredCollection | null => {
       const collection = collections.get(name);
       if (collection !== undefined) return collection;
-      if (skipsOthers) return null;
-      throw damagedAt(place, `records of "${name}", which this version does not know`);
+      if (skipsUnknownCollections) return null;
+      throw damageError(position, `records of "${name}", which this version does not know`);
     };
     try {
       visitOperations(buffer, line.operationsAt, end, {
@@ -173,8 +175,8 @@ class Replay {
       });
     } catch (error) {
       if (error instanceof AppError) throw error;
-      if (error instanceof AssertionError) throw foreignLine(place);
-      throw damagedAt(place, `cannot be applied (${messageOf(error)})`);
+      if (error instanceof AssertionError) throw unknownFormatError(position);
+      throw damageError(position, `cannot be applied (${messageOf(error)})`);
     }
     this.#sequence = line.sequence;
     this.#transactions += 1;
@@ -182,7 +184,7 @@ class Replay {
 }
 
 /** The last line of some that lie in one because the line feed between them is damaged. */
-function findJoined(buffer: Buffer, start: number, end: number): JournalLine | null {
+function findJoinedLine(buffer: Buffer, start: number, end: number): JournalLine | null {
   const at = buffer.lastIndexOf(LINE_START, end - 1);
   return at > start ? parseLine(buffer, at, end) : null;
 }

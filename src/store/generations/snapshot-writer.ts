@@ -22,7 +22,7 @@ const OUTPUT_BYTES = 1 << 19;
 const SYNC_BYTES = 8 << 20;
 // A written chunk replaces what it was copied from when that is in more pieces than this, or
 // when less than this share of it is live.
-const PIECES_MAX = 16;
+const SOURCE_RANGES_MAX = 16;
 const LIVE_SHARE_MIN = 0.75;
 
 /** Writes and syncs a new file at `path`. Throws `unavailable` soon after `isStopping` says so. */
@@ -50,7 +50,7 @@ class SnapshotWriter {
   #output = Buffer.alloc(0);
   #used = 0;
   #slots: number[] = [];
-  #pieces: Piece[] = [];
+  #sourceRanges: SourceRange[] = [];
 
   constructor(
     files: Files, descriptor: Descriptor, frozen: FrozenCollection, isStopping: () => boolean,
@@ -67,10 +67,12 @@ class SnapshotWriter {
     for (const block of blocks) {
       for (let index = 0; index < block.count; index += 1) {
         const slot = slotIn(block, index);
-        const place = readFrozenSpan(pages, slot);
-        const needed = place.length + SEPARATOR.length;
-        if (this.#used + needed > this.#output.length) await this.#startOutput(needed);
-        this.#add(slot, place.chunk, place.offset, needed);
+        const span = readFrozenSpan(pages, slot);
+        const requiredBytes = span.length + SEPARATOR.length;
+        if (this.#used + requiredBytes > this.#output.length) {
+          await this.#startOutput(requiredBytes);
+        }
+        this.#addRecord(slot, span.chunk, span.offset, requiredBytes);
       }
     }
     await this.#finishOutput(true);
@@ -80,38 +82,38 @@ class SnapshotWriter {
     await this.#writeBytes(Buffer.from(crc + SNAPSHOT_END));
   }
 
-  async #startOutput(needed: number): Promise<void> {
+  async #startOutput(requiredBytes: number): Promise<void> {
     await this.#finishOutput(false);
-    if (this.#output.length < needed || this.#output.length === 0) {
-      this.#output = Buffer.allocUnsafeSlow(Math.max(OUTPUT_BYTES, needed));
+    if (this.#output.length < requiredBytes || this.#output.length === 0) {
+      this.#output = Buffer.allocUnsafeSlow(Math.max(OUTPUT_BYTES, requiredBytes));
     }
   }
 
-  #add(slot: number, chunk: number, offset: number, bytes: number): void {
+  #addRecord(slot: number, chunk: number, offset: number, bytes: number): void {
     this.#slots.push(slot);
     this.#used += bytes;
-    const last = this.#pieces.at(-1);
+    const last = this.#sourceRanges.at(-1);
     if (last !== undefined && last.chunk === chunk && last.end === offset) last.end += bytes;
-    else this.#pieces.push({ chunk, start: offset, end: offset + bytes });
+    else this.#sourceRanges.push({ chunk, start: offset, end: offset + bytes });
   }
 
   /** Copies and writes what was added, and makes it the records' place where that is better. */
   async #finishOutput(isLast: boolean): Promise<void> {
     if (this.#used === 0) return;
     let at = 0;
-    for (const { chunk, start, end } of this.#pieces) {
+    for (const { chunk, start, end } of this.#sourceRanges) {
       at += this.#frozen.chunks[chunk]?.copy(this.#output, at, start, end) ?? 0;
     }
     const output = this.#output;
     const written = output.subarray(0, isLast ? this.#used - SEPARATOR.length : this.#used);
     if (this.#isWorthMoving()) {
       // The last output of a collection may fill little of its buffer.
-      this.#move(isLast ? copyOf(output.subarray(0, this.#used)) : output);
+      this.#moveRecords(isLast ? copyBuffer(output.subarray(0, this.#used)) : output);
       this.#output = Buffer.alloc(0);
     }
     this.#used = 0;
     this.#slots = [];
-    this.#pieces = [];
+    this.#sourceRanges = [];
     // The checksum is another turn's work.
     await nextTurn();
     await this.#writeBytes(written);
@@ -119,12 +121,12 @@ class SnapshotWriter {
   }
 
   #isWorthMoving(): boolean {
-    if (this.#pieces.length > PIECES_MAX) return true;
+    if (this.#sourceRanges.length > SOURCE_RANGES_MAX) return true;
     const { liveShares } = this.#frozen;
-    return this.#pieces.some(({ chunk }) => (liveShares[chunk] ?? 0) < LIVE_SHARE_MIN);
+    return this.#sourceRanges.some(({ chunk }) => (liveShares[chunk] ?? 0) < LIVE_SHARE_MIN);
   }
 
-  #move(output: Buffer): void {
+  #moveRecords(output: Buffer): void {
     const { table } = this.#frozen;
     const chunk = table.arena.adopt(output);
     let offset = 0;
@@ -153,10 +155,10 @@ class SnapshotWriter {
   }
 }
 
-function copyOf(bytes: Buffer): Buffer {
+function copyBuffer(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
 }
 
-type Piece = { readonly chunk: number; readonly start: number; end: number };
+type SourceRange = { readonly chunk: number; readonly start: number; end: number };

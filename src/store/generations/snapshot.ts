@@ -20,9 +20,9 @@
  */
 import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../base/fields.ts';
-import { CHUNK_BYTES, takeChunk } from '../records/arena.ts';
+import { CHUNK_BYTES, allocateSharedChunk } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { damagedAt, foreignLine } from './damage.ts';
+import { damageError, unknownFormatError } from './damage-error.ts';
 import { readFully, readLines } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 
@@ -42,7 +42,7 @@ const BRACKET = 0x5d;
 const RECORDS = ',"records":[';
 const CRC_HEX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
-const FOREIGN_HEADER = /^\{"format":"hookshelf-snapshot-(?!1")\d+"/;
+const UNKNOWN_FORMAT_HEADER = /^\{"format":"hookshelf-snapshot-(?!1")\d+"/;
 
 export function encodeHeader(header: SnapshotHeader): string {
   const { collection, generation, sequence, collections } = header;
@@ -71,10 +71,11 @@ export async function readHeader(files: Files, path: string): Promise<SnapshotHe
     const count = await readFully(files, descriptor, start, 0);
     const end = start.subarray(0, count).indexOf(LINE_FEED);
     const header = end < 0 ? null : parseHeader(start.toString('utf8', 0, end));
-    const place = { path, line: 1, offset: 0 };
+    const position = { path, line: 1, offset: 0 };
     if (header !== null) return header;
-    const isForeign = FOREIGN_HEADER.test(start.toString('latin1', 0, end));
-    throw isForeign ? foreignLine(place) : damagedAt(place, 'no snapshot header');
+    const isUnknownFormat = UNKNOWN_FORMAT_HEADER.test(start.toString('latin1', 0, end));
+    throw isUnknownFormat ? unknownFormatError(position)
+      : damageError(position, 'no snapshot header');
   } finally {
     files.closeSync(descriptor);
   }
@@ -104,7 +105,7 @@ class SnapshotLoader {
   readonly #collection: StoredCollection;
   readonly #size: number;
   #position = 0;
-  readonly #reading: Promise<Buffer>[] = [];
+  readonly #pendingReads: Promise<Buffer>[] = [];
   /** Of each record its offset and its length. */
   readonly #spans = new Uint32Array(2 * SPANS_MAX);
   #crc = 0;
@@ -124,49 +125,49 @@ class SnapshotLoader {
   async load(): Promise<boolean> {
     const checkedEnd = this.#size - SNAPSHOT_END.length - CRC_HEX;
     // What was read of a line that goes on in the next piece.
-    let begun: Buffer[] = [];
+    let partialLine: Buffer[] = [];
     let position = 0;
     try {
-      for (let reading = this.#readOn(); reading !== undefined; reading = this.#readOn()) {
+      for (let reading = this.#nextPiece(); reading !== undefined; reading = this.#nextPiece()) {
         const piece = await reading;
         const checked = Math.max(0, Math.min(piece.length, checkedEnd - position));
         this.#crc = crc32(piece.subarray(0, checked), this.#crc);
         position += piece.length;
-        const start = begun.length === 0 ? 0 : piece.indexOf(LINE_FEED) + 1;
+        const start = partialLine.length === 0 ? 0 : piece.indexOf(LINE_FEED) + 1;
         const end = piece.lastIndexOf(LINE_FEED) + 1;
         if (end === 0) {
-          begun.push(piece);
+          partialLine.push(piece);
           continue;
         }
-        if (start > 0) this.#takeLine(Buffer.concat([...begun, piece.subarray(0, start - 1)]));
-        this.#index(piece, start, end);
-        begun = end === piece.length ? [] : [piece.subarray(end)];
+        if (start > 0) this.#addLine(Buffer.concat([...partialLine, piece.subarray(0, start - 1)]));
+        this.#indexLines(piece, start, end);
+        partialLine = end === piece.length ? [] : [piece.subarray(end)];
       }
     } finally {
       // The caller closes the file, which must not happen under a read.
-      await Promise.allSettled(this.#reading);
+      await Promise.allSettled(this.#pendingReads);
     }
-    return begun.length === 0 && position === this.#size && this.#isInOrder
+    return partialLine.length === 0 && position === this.#size && this.#isInOrder
       && this.#trailer === this.#expectedTrailer();
   }
 
   /** The next piece, with those behind it under way; undefined at the end. */
-  #readOn(): Promise<Buffer> | undefined {
-    while (this.#reading.length <= READS_AHEAD && this.#position < this.#size) {
-      this.#reading.push(this.#read(this.#position));
+  #nextPiece(): Promise<Buffer> | undefined {
+    while (this.#pendingReads.length <= READS_AHEAD && this.#position < this.#size) {
+      this.#pendingReads.push(this.#read(this.#position));
       this.#position += CHUNK_BYTES;
     }
-    return this.#reading.shift();
+    return this.#pendingReads.shift();
   }
 
   async #read(position: number): Promise<Buffer> {
-    const chunk = takeChunk(Math.min(CHUNK_BYTES, this.#size - position));
+    const chunk = allocateSharedChunk(Math.min(CHUNK_BYTES, this.#size - position));
     const count = await readFully(this.#files, this.#descriptor, chunk, position);
     return chunk.subarray(0, count);
   }
 
   /** The lines that lie in a piece as a whole. */
-  #index(chunk: Buffer, from: number, end: number): void {
+  #indexLines(chunk: Buffer, from: number, end: number): void {
     const { arena } = this.#collection.table;
     const id = arena.adopt(chunk);
     let count = 0;
@@ -177,37 +178,37 @@ class SnapshotLoader {
         this.#spans[2 * count + 1] = lineEnd - 1 - start;
         count += 1;
       } else {
-        this.#load(id, count);
+        this.#loadSpans(id, count);
         count = 0;
-        this.#takeLine(chunk.subarray(start, lineEnd));
+        this.#addLine(chunk.subarray(start, lineEnd));
       }
       if (count === SPANS_MAX) {
-        this.#load(id, count);
+        this.#loadSpans(id, count);
         count = 0;
       }
       start = lineEnd + 1;
     }
-    this.#load(id, count);
+    this.#loadSpans(id, count);
     arena.dropIfDead(id);
   }
 
-  #load(chunk: number, count: number): void {
+  #loadSpans(chunk: number, count: number): void {
     this.#isInOrder &&= this.#collection.load(chunk, this.#spans, count);
     this.#count += count;
   }
 
   /** The first line, one that does not lie in a chunk with its comma, or what is no record. */
-  #takeLine(line: Buffer): void {
+  #addLine(line: Buffer): void {
     if (!this.#isHeaderRead) {
       this.#isHeaderRead = true;
     } else if (line[0] === BRACE) {
       const { arena } = this.#collection.table;
       const end = line.at(-1) === COMMA ? line.length - 1 : line.length;
-      const place = arena.appendBytes(line, 0, end);
-      arena.release(place.chunk, place.length);
-      this.#spans[0] = place.offset;
-      this.#spans[1] = place.length;
-      this.#load(place.chunk, 1);
+      const span = arena.appendBytes(line, 0, end);
+      arena.release(span.chunk, span.length);
+      this.#spans[0] = span.offset;
+      this.#spans[1] = span.length;
+      this.#loadSpans(span.chunk, 1);
     } else if (line[0] === BRACKET && this.#trailer === null) {
       this.#trailer = `${line.toString('latin1')}\n`;
     } else {
@@ -242,15 +243,15 @@ async function locateDamage(
   files: Files, path: string, descriptor: Descriptor,
 ): Promise<Error> {
   let line = 0;
-  let place = { path, line: 1, offset: 0 };
+  let position = { path, line: 1, offset: 0 };
   let isFound = false;
   await readLines(files, descriptor, (buffer, start, end, offset, isComplete) => {
     line += 1;
     if (isFound) return;
-    place = { path, line, offset };
+    position = { path, line, offset };
     isFound = !isComplete || (line > 1 && !isRecordOrTrailer(buffer, start, end));
   });
-  return damagedAt(place, isFound ? 'not a valid record' : 'the checksum is wrong');
+  return damageError(position, isFound ? 'not a valid record' : 'the checksum is wrong');
 }
 
 function isRecordOrTrailer(buffer: Buffer, start: number, end: number): boolean {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { writeFully } from '../disk/read-write.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { diskError, positiveCount } from '../disk/error.ts';
+import { diskError, checkBytesWritten } from '../disk/disk-error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
 import { JournalLineEncoder } from './journal-line-encoder.ts';
@@ -39,7 +39,7 @@ export class JournalFile {
       for (let written = 0; written < bytes.length;) {
         const rest = bytes.subarray(written);
         const position = this.#length + written;
-        written += positiveCount(this.#files.writeSync(this.#descriptor, rest, position));
+        written += checkBytesWritten(this.#files.writeSync(this.#descriptor, rest, position));
       }
     } catch (error) {
       return this.#cut(error);

@@ -17,9 +17,9 @@ export interface LivenessSocket {
   end(): void;
 }
 
-const OWN_DESCRIPTORS = '/proc/self/fd';
+const OWN_DESCRIPTORS_PATH = '/proc/self/fd';
 /** Nobody listens there: the socket of an ended process, no file at all, or one of another kind. */
-const DEAD = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
+const NO_LISTENER_CODES = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
 /**
  * Listens at `path`, in place of what an ended process left there: only the holder of the lock that
@@ -27,7 +27,7 @@ const DEAD = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
  * nothing may be written there.
  */
 export async function startListening(path: string, files: Files): Promise<LivenessSocket | null> {
-  const address = addressOf(path, files);
+  const address = openSocketAddress(path, files);
   if (address === null) return null;
   const server = createServer((socket) => socket.destroy());
   let isEnded = false;
@@ -52,17 +52,17 @@ export async function startListening(path: string, files: Files): Promise<Livene
 
 /** Whether somebody listens at `path`; also true when that cannot be told. */
 export function hasListener(path: string, files: Files): Promise<boolean> {
-  const address = addressOf(path, files);
+  const address = openSocketAddress(path, files);
   if (address === null) return Promise.resolve(true);
   return new Promise((resolve) => {
     const socket = connect(address.path);
-    const settle = (isAlive: boolean): void => {
+    const finish = (isAlive: boolean): void => {
       socket.destroy();
       address.close();
       resolve(isAlive);
     };
-    socket.on('connect', () => settle(true));
-    socket.on('error', (error) => settle(!DEAD.includes(systemCodeOf(error) ?? '')));
+    socket.on('connect', () => finish(true));
+    socket.on('error', (error) => finish(!NO_LISTENER_CODES.includes(systemCodeOf(error) ?? '')));
   });
 }
 
@@ -75,13 +75,15 @@ export function removeSocket(path: string, files: Files): void {
 }
 
 /** `path` as the kernel takes it: a long one through a descriptor of its directory. */
-function addressOf(path: string, files: Files): { readonly path: string; close(): void } | null {
+function openSocketAddress(
+  path: string, files: Files,
+): { readonly path: string; close(): void } | null {
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, close() {} };
-  if (!files.existsSync(OWN_DESCRIPTORS)) return null;
+  if (!files.existsSync(OWN_DESCRIPTORS_PATH)) return null;
   // With the dot, a link to the directory is followed.
   const descriptor = files.openSync(`${dirname(path)}/.`, 'read');
   return {
-    path: join(OWN_DESCRIPTORS, String(descriptor), basename(path)),
+    path: join(OWN_DESCRIPTORS_PATH, String(descriptor), basename(path)),
     close: () => files.closeSync(descriptor),
   };
 }

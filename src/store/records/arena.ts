@@ -19,7 +19,7 @@ const NO_CHUNK = Buffer.alloc(0);
  * garbage to come: it marked the whole heap twelve times while a million books were read, a sixth
  * of the time that this takes. What is written later is counted, so chunks that were let go go.
  */
-export function takeChunk(bytes: number): Buffer {
+export function allocateSharedChunk(bytes: number): Buffer {
   return Buffer.from(new SharedArrayBuffer(bytes));
 }
 
@@ -60,12 +60,12 @@ export class Arena {
     if (this.#tailUsed + json.length * 3 + SEPARATOR.length > this.#tail.length) {
       this.#reserve(Buffer.byteLength(json));
     }
-    return this.#close(this.#tail.write(json, this.#tailUsed, 'utf8'));
+    return this.#finishRecord(this.#tail.write(json, this.#tailUsed, 'utf8'));
   }
 
   appendBytes(source: Buffer, start: number, end: number): Span {
     this.#reserve(end - start);
-    return this.#close(source.copy(this.#tail, this.#tailUsed, start, end));
+    return this.#finishRecord(source.copy(this.#tail, this.#tailUsed, start, end));
   }
 
   /** Takes over a full chunk; its records count as live through `retain`. */
@@ -129,7 +129,7 @@ export class Arena {
     this.dropIfDead(before);
   }
 
-  #close(length: number): Span {
+  #finishRecord(length: number): Span {
     const offset = this.#tailUsed;
     const end = offset + length;
     this.#tail[end] = 0x2c;

@@ -143,7 +143,7 @@ export class StoredCollection implements Collection {
     const bytes = arena.chunk(chunk);
     if (count === 0) return true;
     if (!this.order.isAfterAll(bytes, (spans[0] ?? 0) + keyStart)) return false;
-    if (!this.table.areRising(bytes, spans, count)) return false;
+    if (!this.table.areKeysRising(bytes, spans, count)) return false;
     const first = this.table.bound;
     const length = this.table.addRun(chunk, spans, count);
     arena.retain(chunk, length, count);

@@ -8,13 +8,14 @@ const GARBAGE_SHARE_MAX = 0.5;
 /** Bytes of all records, and whether a snapshot is worth writing for what it gives back. */
 export function measureGarbage(
   collections: ReadonlyMap<string, StoredCollection>,
-): { readonly liveBytes: number; readonly isMuch: boolean } {
+): { readonly liveBytes: number; readonly isWorthCompacting: boolean } {
   let liveBytes = 0;
   let garbageBytes = 0;
   for (const { bytesTotal, table } of collections.values()) {
     liveBytes += bytesTotal;
     garbageBytes += table.arena.garbageBytes;
   }
-  const isMuch = garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
-  return { liveBytes, isMuch };
+  const garbageBytesMax = Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
+  const isWorthCompacting = garbageBytes > garbageBytesMax;
+  return { liveBytes, isWorthCompacting };
 }

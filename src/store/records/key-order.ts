@@ -37,7 +37,7 @@ export class KeyOrder {
   #epoch = 0;
   #size = 0;
   /** Where the last key was found or inserted; what has moved since only costs time. */
-  readonly #last = { block: 0, position: 0, reach: 1 };
+  readonly #lastPosition = { block: 0, position: 0, reach: 1 };
 
   constructor(table: RecordTable) {
     this.#table = table;
@@ -57,8 +57,9 @@ export class KeyOrder {
 
   /** The slot at a place, or -1. */
   slotAt(block: number, position: number): number {
-    const found = this.#blocks[block];
-    return found === undefined || position >= found.count ? -1 : slotIn(found, position);
+    const slotBlock = this.#blocks[block];
+    if (slotBlock === undefined || position >= slotBlock.count) return -1;
+    return slotIn(slotBlock, position);
   }
 
   /**
@@ -70,11 +71,11 @@ export class KeyOrder {
     keyPosition.position = this.countOf(keyPosition.block);
     // First, as new ids rise: what lies elsewhere has left the caches between two batches.
     if (this.#size === 0 || this.#compareLast(keyPosition.block, target, at) < 0) return false;
-    const near = this.#seekAfterLast(target, at, keyPosition);
-    if (near !== 0) return near > 0;
+    const nearby = this.#seekAfterLast(target, at, keyPosition);
+    if (nearby !== 0) return nearby > 0;
     keyPosition.block = this.#findBlock(target, at);
     keyPosition.position = this.countOf(keyPosition.block) - 1;
-    return this.#narrow(target, at, keyPosition, 0);
+    return this.#searchBlock(target, at, keyPosition, 0);
   }
 
   /**
@@ -84,18 +85,18 @@ export class KeyOrder {
    * place is known, 0: it is none of these.
    */
   #seekAfterLast(target: Uint8Array, at: number, keyPosition: KeyPosition): -1 | 0 | 1 {
-    const { block, position, reach } = this.#last;
+    const { block, position, reach } = this.#lastPosition;
     keyPosition.block = block;
     for (let low = position, step = 0; step <= reach; step = Math.max(1, step * 2)) {
       keyPosition.position = position + step;
       const slot = this.slotAt(block, keyPosition.position);
       if (slot < 0) return 0;
       const order = this.#table.compareTo(slot, target, at);
-      if (order === 0) return this.#note(keyPosition, 1);
+      if (order === 0) return this.#rememberLast(keyPosition, 1);
       if (order > 0) {
         // What lies before the first of them is not known.
         if (step === 0) return 0;
-        return this.#narrow(target, at, keyPosition, low) ? 1 : -1;
+        return this.#searchBlock(target, at, keyPosition, low) ? 1 : -1;
       }
       low = keyPosition.position + 1;
     }
@@ -103,7 +104,7 @@ export class KeyOrder {
   }
 
   /** Moves the place down, to `low` at most, to the first key that is not before the target. */
-  #narrow(target: Uint8Array, at: number, keyPosition: KeyPosition, low: number): boolean {
+  #searchBlock(target: Uint8Array, at: number, keyPosition: KeyPosition, low: number): boolean {
     let high = keyPosition.position;
     for (let first = low; first < high;) {
       const middle = (first + high) >>> 1;
@@ -115,14 +116,14 @@ export class KeyOrder {
     }
     keyPosition.position = high;
     if (this.#table.compareTo(this.slotAt(keyPosition.block, high), target, at) !== 0) return false;
-    this.#note(keyPosition, 1);
+    this.#rememberLast(keyPosition, 1);
     return true;
   }
 
-  #note({ block, position }: KeyPosition, reach: number): 1 {
-    this.#last.block = block;
-    this.#last.position = position;
-    this.#last.reach = reach;
+  #rememberLast({ block, position }: KeyPosition, reach: number): 1 {
+    this.#lastPosition.block = block;
+    this.#lastPosition.position = position;
+    this.#lastPosition.reach = reach;
     return 1;
   }
 
@@ -134,11 +135,11 @@ export class KeyOrder {
   /** Inserts slots that follow one another after all there are. */
   append(first: number, count: number): void {
     for (let slot = first; slot < first + count;) {
-      const taken = this.#extend(slot, first + count - slot);
-      if (taken > 0) {
-        this.#size += taken;
+      const addedCount = this.#extend(slot, first + count - slot);
+      if (addedCount > 0) {
+        this.#size += addedCount;
         this.version += 1;
-        slot += taken;
+        slot += addedCount;
         continue;
       }
       const block = Math.max(0, this.#blocks.length - 1);
@@ -161,17 +162,17 @@ export class KeyOrder {
         position -= BLOCK_SLOTS / 2;
       }
     }
-    const target = this.#writable(block);
+    const target = this.#getWritableBlock(block);
     if (position < target.count) target.slots.copyWithin(position + 1, position, target.count);
     target.slots[position] = slot;
     target.count += 1;
-    this.#note({ block, position }, ADDED_REACH);
+    this.#rememberLast({ block, position }, ADDED_REACH);
   }
 
   remove({ block, position }: KeyPosition): void {
     this.#size -= 1;
     this.version += 1;
-    const target = this.#writable(block);
+    const target = this.#getWritableBlock(block);
     assert(position < target.count);
     target.slots.copyWithin(position, position + 1, target.count);
     target.count -= 1;
@@ -188,15 +189,19 @@ export class KeyOrder {
   #extend(slot: number, count: number): number {
     const last = this.#blocks.at(-1);
     if (last === undefined || last.count === BLOCK_SLOTS) {
-      const taken = Math.min(count, BLOCK_SLOTS);
-      this.#blocks.push({ slots: null, first: slot, count: taken, epoch: this.#epoch });
-      return taken;
+      const addedCount = Math.min(count, BLOCK_SLOTS);
+      this.#blocks.push({ slots: null, first: slot, count: addedCount, epoch: this.#epoch });
+      return addedCount;
     }
     if (last.slots !== null || last.first + last.count !== slot) return 0;
-    const taken = Math.min(count, BLOCK_SLOTS - last.count);
-    if (last.epoch === this.#epoch) last.count += taken;
-    else this.#blocks.splice(-1, 1, { ...last, count: last.count + taken, epoch: this.#epoch });
-    return taken;
+    const addedCount = Math.min(count, BLOCK_SLOTS - last.count);
+    if (last.epoch === this.#epoch) {
+      last.count += addedCount;
+    } else {
+      const copy = { ...last, count: last.count + addedCount, epoch: this.#epoch };
+      this.#blocks.splice(-1, 1, copy);
+    }
+    return addedCount;
   }
 
   /** The first block whose last key is at or after the target. */
@@ -216,7 +221,7 @@ export class KeyOrder {
   }
 
   #split(index: number): void {
-    const left = this.#writable(index);
+    const left = this.#getWritableBlock(index);
     const slots = new Uint32Array(BLOCK_SLOTS);
     slots.set(left.slots.subarray(BLOCK_SLOTS / 2));
     const right = { slots, first: 0, count: BLOCK_SLOTS / 2, epoch: this.#epoch };
@@ -230,17 +235,17 @@ export class KeyOrder {
       ? index - 1 : index;
     const right = this.#blocks[first + 1];
     if (right === undefined || this.countOf(first) + right.count > MERGED_SLOTS_MAX) return;
-    const left = this.#writable(first);
+    const left = this.#getWritableBlock(first);
     copySlots(right, left.slots, left.count);
     left.count += right.count;
     this.#blocks.splice(first + 1, 1);
   }
 
-  #writable(index: number): SlotArrayBlock {
+  #getWritableBlock(index: number): SlotArrayBlock {
     const block = this.#blocks[index];
     assert(block !== undefined);
     const { count, epoch } = block;
-    if (isArray(block) && epoch === this.#epoch) return block;
+    if (isArrayBlock(block) && epoch === this.#epoch) return block;
     const copy = { slots: new Uint32Array(BLOCK_SLOTS), first: 0, count, epoch: this.#epoch };
     copySlots(block, copy.slots, 0);
     this.#blocks[index] = copy;
@@ -259,6 +264,6 @@ function copySlots(from: SlotBlock, into: Uint32Array, offset: number): void {
   }
 }
 
-function isArray(block: SlotBlock): block is SlotArrayBlock {
+function isArrayBlock(block: SlotBlock): block is SlotArrayBlock {
   return block.slots !== null;
 }

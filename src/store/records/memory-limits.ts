@@ -15,7 +15,7 @@ const CACHE_SHARE = 1 / 16;
 const STAGED_SHARE = 1 / 8;
 
 /** For a process that may take `bytes` of memory in all. */
-export function limitsFor(bytes: number): MemoryLimits {
+export function computeMemoryLimits(bytes: number): MemoryLimits {
   return {
     cachedRecordsMax: Math.min(
       STANDARD_LIMITS.cachedRecordsMax, Math.floor(bytes * CACHE_SHARE / CACHED_RECORD_BYTES)),

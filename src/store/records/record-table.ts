@@ -26,15 +26,15 @@ export class RecordTable {
   /** Where the key's value begins in a record. */
   readonly keyStart: number;
   /** What stands before it. */
-  readonly head: string;
+  readonly recordPrefix: string;
   #pages: SlotPage[] = [];
   #bound = 0;
   #firstEmpty = 0;
   #epoch = 0;
 
   constructor(key: string) {
-    this.head = `{"${key}":"`;
-    this.keyStart = this.head.length;
+    this.recordPrefix = `{"${key}":"`;
+    this.keyStart = this.recordPrefix.length;
   }
 
   /** All slots are below this. */
@@ -46,13 +46,13 @@ export class RecordTable {
   add(span: Span): number {
     let slot = this.#firstEmpty - 1;
     if (slot >= 0) {
-      this.#firstEmpty = this.#word(slot, 1);
+      this.#firstEmpty = this.#readWord(slot, 1);
     } else {
       slot = this.#bound;
       this.#bound += 1;
       if ((slot & SLOT_MASK) === 0) this.#addPage();
     }
-    this.#set(slot, span.chunk, span.offset, span.length);
+    this.#writeSlot(slot, span.chunk, span.offset, span.length);
     return slot;
   }
 
@@ -65,7 +65,7 @@ export class RecordTable {
     for (let index = 0; index < count;) {
       const start = this.#bound & SLOT_MASK;
       if (start === 0) this.#addPage();
-      const { words } = this.#writable(this.#bound);
+      const { words } = this.#getWritablePage(this.#bound);
       const end = Math.min(count, index + PAGE_SLOTS - start);
       this.#bound += end - index;
       for (let word = start * SLOT_WORDS; index < end; index += 1, word += SLOT_WORDS) {
@@ -82,26 +82,26 @@ export class RecordTable {
   /** Points a slot at its record's next version, or at the same bytes elsewhere. */
   move(slot: number, span: Span): void {
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
-    this.#set(slot, span.chunk, span.offset, span.length);
+    this.#writeSlot(slot, span.chunk, span.offset, span.length);
   }
 
   remove(slot: number): void {
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
-    this.#set(slot, 0, this.#firstEmpty, 0);
+    this.#writeSlot(slot, 0, this.#firstEmpty, 0);
     this.#firstEmpty = slot + 1;
   }
 
   chunkOf(slot: number): number {
-    return this.#word(slot, 0);
+    return this.#readWord(slot, 0);
   }
 
   offsetOf(slot: number): number {
-    return this.#word(slot, 1);
+    return this.#readWord(slot, 1);
   }
 
   /** 0 when the slot is empty. */
   lengthOf(slot: number): number {
-    return this.#word(slot, 2);
+    return this.#readWord(slot, 2);
   }
 
   bytesAt(slot: number): Buffer | undefined {
@@ -121,10 +121,11 @@ export class RecordTable {
    * Whether a record begins with that key, and it may be one. Byte by byte, as it is cheaper than
    * making a string.
    */
-  isKeyed(record: Buffer, key: string): boolean {
+  hasKey(record: Buffer, key: string): boolean {
     const { length } = key;
     if (length === 0 || length > KEY_LENGTH_MAX) return false;
-    if (record[this.keyStart + length] !== QUOTE || !hasAt(record, 0, this.head)) return false;
+    if (record[this.keyStart + length] !== QUOTE) return false;
+    if (!matchesAt(record, 0, this.recordPrefix)) return false;
     for (let index = 0; index < length; index += 1) {
       const code = key.charCodeAt(index);
       if (KEY_CODES[code] !== 1 || record[this.keyStart + index] !== code) return false;
@@ -134,7 +135,7 @@ export class RecordTable {
 
   /** Order of the slot's key to the key at `at` in `target`. */
   compareTo(slot: number, target: Uint8Array, at: number): number {
-    const page = this.#page(slot);
+    const page = this.#getPage(slot);
     const word = (slot & SLOT_MASK) * SLOT_WORDS;
     const chunk = this.arena.chunk(page.words[word] ?? 0);
     return compareKeys(chunk, (page.words[word + 1] ?? 0) + this.keyStart, target, at);
@@ -146,7 +147,7 @@ export class RecordTable {
   }
 
   /** Whether the keys of records in one chunk rise, told by where each begins. */
-  areRising(bytes: Uint8Array, spans: Uint32Array, count: number): boolean {
+  areKeysRising(bytes: Uint8Array, spans: Uint32Array, count: number): boolean {
     for (let index = 1; index < count; index += 1) {
       const left = (spans[2 * index - 2] ?? 0) + this.keyStart;
       if (compareKeys(bytes, left, bytes, (spans[2 * index] ?? 0) + this.keyStart) >= 0) {
@@ -161,11 +162,11 @@ export class RecordTable {
     return [...this.#pages];
   }
 
-  #word(slot: number, index: number): number {
-    return this.#page(slot).words[(slot & SLOT_MASK) * SLOT_WORDS + index] ?? 0;
+  #readWord(slot: number, index: number): number {
+    return this.#getPage(slot).words[(slot & SLOT_MASK) * SLOT_WORDS + index] ?? 0;
   }
 
-  #page(slot: number): SlotPage {
+  #getPage(slot: number): SlotPage {
     const page = this.#pages[slot >>> PAGE_BITS];
     assert(page !== undefined);
     return page;
@@ -175,16 +176,16 @@ export class RecordTable {
     this.#pages.push({ words: new Uint32Array(PAGE_SLOTS * SLOT_WORDS), epoch: this.#epoch });
   }
 
-  #writable(slot: number): SlotPage {
-    const page = this.#page(slot);
+  #getWritablePage(slot: number): SlotPage {
+    const page = this.#getPage(slot);
     if (page.epoch === this.#epoch) return page;
     const copy = { words: page.words.slice(), epoch: this.#epoch };
     this.#pages[slot >>> PAGE_BITS] = copy;
     return copy;
   }
 
-  #set(slot: number, chunk: number, offset: number, length: number): void {
-    const { words } = this.#writable(slot);
+  #writeSlot(slot: number, chunk: number, offset: number, length: number): void {
+    const { words } = this.#getWritablePage(slot);
     const word = (slot & SLOT_MASK) * SLOT_WORDS;
     words[word] = chunk;
     words[word + 1] = offset;
@@ -217,7 +218,7 @@ function compareKeys(
   }
 }
 
-function hasAt(bytes: Uint8Array, at: number, ascii: string): boolean {
+function matchesAt(bytes: Uint8Array, at: number, ascii: string): boolean {
   for (let index = 0; index < ascii.length; index += 1) {
     if (bytes[at + index] !== ascii.charCodeAt(index)) return false;
   }

@@ -29,25 +29,25 @@ export class UniqueIndex {
   }
 
   /** The id of the record that holds a value. */
-  find(value: string): string | undefined {
+  findId(value: string): string | undefined {
     return this.#idByValue.get(value);
   }
 
   /** What the record holds. */
-  heldBy(id: string): readonly UniqueValue[] {
+  findValues(id: string): readonly UniqueValue[] {
     return this.#valuesById.get(id) ?? NO_VALUES;
   }
 
   put(id: string, bytes: Buffer | undefined): void {
     this.delete(id);
-    const values = bytes === undefined ? NO_VALUES : this.valuesIn(bytes);
+    const values = bytes === undefined ? NO_VALUES : this.parseValues(bytes);
     if (values.length === 0) return;
     this.#valuesById.set(id, values);
     for (const { value } of values) this.#idByValue.set(value, id);
   }
 
   delete(id: string): void {
-    for (const { value } of this.heldBy(id)) {
+    for (const { value } of this.findValues(id)) {
       // Another record may hold it by now: values change hands within a transaction.
       if (this.#idByValue.get(value) === id) this.#idByValue.delete(value);
     }
@@ -55,7 +55,7 @@ export class UniqueIndex {
   }
 
   /** The unique values of a record's JSON. */
-  valuesIn(json: string | Buffer): readonly UniqueValue[] {
+  parseValues(json: string | Buffer): readonly UniqueValue[] {
     if (!this.isUsed) return NO_VALUES;
     const record: unknown = JSON.parse(json.toString());
     if (!isJsonObject(record)) return NO_VALUES;

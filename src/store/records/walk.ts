@@ -38,29 +38,29 @@ export class CollectionWalk implements Walk {
   }
 
   next(): number {
-    if (this.#version !== this.#order.version) this.#find();
-    const slot = this.#isDescending ? this.#stepBack() : this.#stepOn();
+    if (this.#version !== this.#order.version) this.#seekLastKey();
+    const slot = this.#isDescending ? this.#stepBack() : this.#stepForward();
     if (slot >= 0) this.#remember(slot);
     return slot;
   }
 
-  nextRuns(bytesMax: number): readonly Buffer[] {
+  nextSlices(bytesMax: number): readonly Buffer[] {
     assert(!this.#isDescending);
-    if (this.#version !== this.#order.version) this.#find();
+    if (this.#version !== this.#order.version) this.#seekLastKey();
     const runs = new RunList();
     let last = -1;
     while (runs.bytesTotal < bytesMax && runs.bytesCopied < COPIED_BYTES_MAX) {
-      const slot = this.#stepOn();
+      const slot = this.#stepForward();
       if (slot < 0) break;
       last = slot;
       runs.add(this.#table.chunkOf(slot), this.#table.offsetOf(slot), this.#table.lengthOf(slot));
     }
     if (last < 0) return [];
     this.#remember(last);
-    return runs.slices(this.#table.arena);
+    return runs.toSlices(this.#table.arena);
   }
 
-  #stepOn(): number {
+  #stepForward(): number {
     let slot = this.#order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
     if (slot < 0) {
       this.#keyPosition.block += 1;
@@ -91,7 +91,7 @@ export class CollectionWalk implements Walk {
   }
 
   /** Going up: the first record after the last key; going down: just past the one before it. */
-  #find(): void {
+  #seekLastKey(): void {
     this.#version = this.#order.version;
     if (this.#key === null) {
       const block = this.#isDescending ? Math.max(0, this.#order.blockCount - 1) : 0;
@@ -128,7 +128,7 @@ class RunList {
   }
 
   /** The runs as few slices, the last without its separator. */
-  slices(arena: Arena): Buffer[] {
+  toSlices(arena: Arena): Buffer[] {
     this.#last.end -= SEPARATOR.length;
     const slices: Buffer[] = [];
     let small: ByteRun[] = [];
@@ -137,16 +137,16 @@ class RunList {
         small.push(run);
         continue;
       }
-      if (small.length > 0) slices.push(join(arena, small));
+      if (small.length > 0) slices.push(joinRuns(arena, small));
       small = [];
       slices.push(arena.chunk(run.chunk).subarray(run.start, run.end));
     }
-    if (small.length > 0) slices.push(join(arena, small));
+    if (small.length > 0) slices.push(joinRuns(arena, small));
     return slices;
   }
 }
 
-function join(arena: Arena, runs: readonly ByteRun[]): Buffer {
+function joinRuns(arena: Arena, runs: readonly ByteRun[]): Buffer {
   let length = 0;
   for (const { start, end } of runs) length += end - start;
   const joined = Buffer.allocUnsafe(length);

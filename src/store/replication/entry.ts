@@ -1,4 +1,4 @@
-/** An entry of the log and the operations of its transactions: see journal/line.ts. */
+/** An entry of the log and the operations of its transactions: see journal/journal-line.ts. */
 import { randomUUID } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';

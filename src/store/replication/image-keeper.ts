@@ -153,7 +153,7 @@ export class ImageKeeper implements Snapshots {
     const unsentBytes = this.mayMaintain() ? this.#unsentBytes : 0;
     const logBytes = this.#image.appliedBytes + unsentBytes;
     return logBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
-      || measureGarbage(this.#image.collections).isMuch;
+      || measureGarbage(this.#image.collections).isWorthCompacting;
   }
 
   async #write(isForEngine: boolean): Promise<void> {

@@ -19,7 +19,7 @@ import { isCount, isJsonObject } from '../../base/fields.ts';
 import { readFully, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  REPLICA_FOLDER, isStoreName, journalName, snapshotName, takeInventory, temporaryName,
+  REPLICA_FOLDER, isStoreName, journalName, snapshotName, readInventory, temporaryName,
 } from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
 import { isEmptySnapshot, loadSnapshot, readHeader } from '../generations/snapshot.ts';
@@ -213,7 +213,7 @@ export class LocalImage {
   }
 
   async #removeBut(kept: number): Promise<void> {
-    const { snapshots, journals } = takeInventory(this.#files, this.directory);
+    const { snapshots, journals } = readInventory(this.#files, this.directory);
     for (const [generation, names] of snapshots) {
       if (generation === kept) continue;
       for (const name of names) await this.#files.unlink(this.pathOf(name, generation));
@@ -225,7 +225,7 @@ export class LocalImage {
   }
 
   #newestGeneration(): number {
-    const { snapshots, journals } = takeInventory(this.#files, this.directory);
+    const { snapshots, journals } = readInventory(this.#files, this.directory);
     return Math.max(0, ...snapshots.keys(), ...journals);
   }
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Files } from '../disk/files.ts';
-import { takeInventory } from '../disk/inventory.ts';
+import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../store-port.ts';
 import { ROOM_BYTES } from './appending/refusals.ts';
@@ -31,7 +31,7 @@ type ReplicaOptions = {
   /** A UUID, of this node's own for good. */
   readonly node: string;
   readonly snapshotEveryBytes?: number | undefined;
-  readonly mayBegin?: boolean | undefined;
+  readonly mayCreate?: boolean | undefined;
 };
 
 type OpenedReplica = {
@@ -42,13 +42,13 @@ type OpenedReplica = {
 
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
-  const { engine, node, clock, files, directory, logger, mayBegin = true } = options;
+  const { engine, node, clock, files, directory, logger, mayCreate = true } = options;
   const local = new LocalImage(files, directory);
   const link = new EngineLink(engine, node, clock);
   try {
-    const found = await link.begin(mayBegin);
+    const found = await link.begin(mayCreate);
     if (found === null) {
-      if (!mayBegin) throw new AppError('not_found', noLog(engine.name));
+      if (!mayCreate) throw new AppError('not_found', noLog(engine.name));
       // Who names an engine for the first time expects to find their records there.
       checkDirectory(files, directory);
       await begin(link, local);
@@ -78,7 +78,7 @@ function noLog(engine: string): string {
 }
 
 function checkDirectory(files: Files, directory: string): void {
-  const { journals } = takeInventory(files, directory);
+  const { journals } = readInventory(files, directory);
   if (journals.length === 0) return;
   throw new AppError('misconfigured', `the engine holds no log, and ${directory} holds the records `
     + 'of a store without an engine: bring them there with data:move, or name another directory');
@@ -107,7 +107,7 @@ function createReplica(
     get sequence() { return image.position.sequence; },
     get headSequence() { return image.headSequence; },
     get lastResponseMs() { return link.heardMs; },
-    get awayReason() { return journal.awayReason; },
+    get disconnectReason() { return journal.awayReason; },
     get isReloading() { return journal.rejection !== null; },
     get figures() { return journal.appender.figures; },
     probeBytes: ROOM_BYTES,

@@ -153,7 +153,7 @@ export class StagedTransaction implements Transaction {
     assert(isRecordFor(json, collection, id));
     const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
     assert(feedAt === -1, 'a record is one line');
-    const uniqueValues = collection.unique.valuesIn(json);
+    const uniqueValues = collection.unique.parseValues(json);
     for (const unique of uniqueValues) this.#checkUnique(collectionName, id, unique);
     const span = typeof json === 'string' ? arena.append(json)
       : arena.appendBytes(json, 0, json.length);
@@ -226,10 +226,10 @@ export class StagedTransaction implements Transaction {
       this.#recordDependency(operation);
       return { id, values: uniqueValues };
     }
-    const id = collection.unique.find(value);
+    const id = collection.unique.findId(value);
     if (id === undefined) return undefined;
     const stagedOperation = staged.get(id);
-    if (stagedOperation === undefined) return { id, values: collection.unique.heldBy(id) };
+    if (stagedOperation === undefined) return { id, values: collection.unique.findValues(id) };
     // Its holder has given it up, or is gone.
     this.#recordDependency(stagedOperation);
     return undefined;
@@ -252,13 +252,13 @@ export class StagedTransaction implements Transaction {
 }
 
 function isRecordFor(
-  json: string | Buffer, { table: { head, keyStart }, table }: StoredCollection, id: string,
+  json: string | Buffer, { table: { recordPrefix, keyStart }, table }: StoredCollection, id: string,
 ): boolean {
   if (typeof json !== 'string') {
-    return table.isKeyed(json, id) && json[json.length - 1] === CLOSING_BRACE;
+    return table.hasKey(json, id) && json[json.length - 1] === CLOSING_BRACE;
   }
   // Piece by piece: a text put together to compare with would be made for each record.
-  return isKey(id) && json.startsWith(head) && json.startsWith(id, keyStart)
+  return isKey(id) && json.startsWith(recordPrefix) && json.startsWith(id, keyStart)
     && json.charCodeAt(keyStart + id.length) === QUOTE
     && json.charCodeAt(json.length - 1) === CLOSING_BRACE;
 }

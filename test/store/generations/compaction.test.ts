@@ -49,7 +49,7 @@ test('a compacted store has the same records, before and after a restart', async
     const sorted = [...expected].sort(([left], [right]) => left < right ? -1 : 1);
     const wanted = sorted.map(([, json]) => json);
     assert.deepEqual(contentOf(store), wanted);
-    const runs = Buffer.concat(store.collection('books').walk().nextRuns(1e7)).toString();
+    const runs = Buffer.concat(store.collection('books').walk().nextSlices(1e7)).toString();
     assert.deepEqual(JSON.parse(`[${runs}]`), wanted.map((json) => JSON.parse(json)));
   }
   assert.equal(store.statistics.generation, 6);

@@ -28,9 +28,9 @@ function withFile(): SimulatedFiles {
 }
 
 function deleteIt(
-  files: SimulatedFiles, isHurried = () => false, clock: Clock = systemClock,
+  files: SimulatedFiles, skipThrottling = () => false, clock: Clock = systemClock,
 ): Promise<void> {
-  return deleteGradually(PATH, { files, clock, portionBytes: 3, isHurried });
+  return deleteGradually(PATH, { files, clock, chunkBytes: 3, skipThrottling: skipThrottling });
 }
 
 test('a file is cut off from its end, each cut synced, without its name', async () => {
@@ -69,7 +69,7 @@ test('who is in a hurry deletes the rest at once', async () => {
   assert.deepEqual(hurried.history.map(({ kind }) => kind), ['unlink']);
   const small = withFile();
   await deleteGradually(PATH,
-    { files: small, clock: systemClock, portionBytes: 10, isHurried: () => false });
+    { files: small, clock: systemClock, chunkBytes: 10, skipThrottling: () => false });
   assert.deepEqual(small.history.map(({ kind }) => kind), ['unlink']);
 });
 
@@ -101,7 +101,7 @@ test('what has another name keeps its content there', async () => {
     writeFileSync(path, CONTENT);
     linkSync(path, join(folder, 'kept'));
     const files = createNodeFiles();
-    const options = { files, clock: systemClock, portionBytes: 3, isHurried: () => false };
+    const options = { files, clock: systemClock, chunkBytes: 3, skipThrottling: () => false };
     await deleteGradually(path, options);
     assert.deepEqual(readdirSync(folder), ['kept']);
     assert.deepEqual(readFileSync(join(folder, 'kept')), CONTENT);

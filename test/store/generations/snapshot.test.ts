@@ -42,7 +42,7 @@ async function load(path: string): Promise<StoredCollection> {
 function contentOf(collection: StoredCollection): string {
   const walk = collection.walk();
   const pieces: string[] = [];
-  for (let runs = walk.nextRuns(MEBIBYTE); runs.length > 0; runs = walk.nextRuns(MEBIBYTE)) {
+  for (let runs = walk.nextSlices(MEBIBYTE); runs.length > 0; runs = walk.nextSlices(MEBIBYTE)) {
     pieces.push(Buffer.concat(runs).toString());
   }
   return pieces.join(',\n');
@@ -130,7 +130,7 @@ test('writing a snapshot lays scattered records side by side and frees what is d
   assert.ok(garbageBefore > 2 * MEBIBYTE, String(garbageBefore));
   // The chunk that is being filled stays, whatever has died in it.
   assert.ok(collection.table.arena.garbageBytes < 1.25 * MEBIBYTE);
-  assert.equal(collection.walk().nextRuns(MEBIBYTE / 4).length, 1);
+  assert.equal(collection.walk().nextSlices(MEBIBYTE / 4).length, 1);
 });
 
 test('a change of any one byte of a large snapshot is found, and its line named', async (

@@ -123,7 +123,7 @@ test('runs hold whole records in order, in few slices, and go on where they stop
     for (let step = 0; step < 300; step += 1) pair.step();
     const walk = pair.collection.walk();
     const seen: string[] = [];
-    for (let runs = walk.nextRuns(2000); runs.length > 0; runs = walk.nextRuns(2000)) {
+    for (let runs = walk.nextSlices(2000); runs.length > 0; runs = walk.nextSlices(2000)) {
       const parsed: unknown = JSON.parse(`[${Buffer.concat(runs).toString()}]`);
       assert.ok(Array.isArray(parsed));
       seen.push(...parsed.map((record) => JSON.stringify(record)));
@@ -138,7 +138,7 @@ test('neighbours that were written in order are one slice of the chunk, not a co
   for (let count = 0; count < 1000; count += 1) {
     pair.put(`k${String(count).padStart(4, '0')}`, 'x'.repeat(60));
   }
-  const [slice] = pair.collection.walk().nextRuns(40_000);
+  const [slice] = pair.collection.walk().nextSlices(40_000);
   const first = pair.collection.find('k0000');
   assert.equal(slice?.buffer, first?.bytes.buffer);
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LruCache } from '../../../src/store/records/lru-cache.ts';
-import { STANDARD_LIMITS, limitsFor } from '../../../src/store/records/memory-limits.ts';
+import { STANDARD_LIMITS, computeMemoryLimits } from '../../../src/store/records/memory-limits.ts';
 
 test('keeps the standard limits without a cap, and shrinks them with one', () => {
-  assert.deepEqual(limitsFor(Infinity), STANDARD_LIMITS);
-  assert.deepEqual(limitsFor(64 << 20), { cachedRecordsMax: 4096, stagedBytesMax: 8 << 20 });
+  assert.deepEqual(computeMemoryLimits(Infinity), STANDARD_LIMITS);
+  assert.deepEqual(computeMemoryLimits(64 << 20),
+    { cachedRecordsMax: 4096, stagedBytesMax: 8 << 20 });
 });
 
 test('caches at most as many records as allowed, the latest among them', () => {

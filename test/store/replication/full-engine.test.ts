@@ -149,9 +149,9 @@ test('the engine is heard only in a session that it has confirmed', async () => 
   const { lastResponseMs } = one.replica ?? {};
   await rig.clock.advance(8000);
   assert.equal(one.replica?.lastResponseMs, lastResponseMs);
-  assert.ok(one.replica?.awayReason !== null);
+  assert.ok(one.replica?.disconnectReason !== null);
   rig.engine.goOnReplicating();
-  await rig.until(() => one.replica?.awayReason === null);
+  await rig.until(() => one.replica?.disconnectReason === null);
   assert.notEqual(one.replica?.lastResponseMs, lastResponseMs);
 });
 

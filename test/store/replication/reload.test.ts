@@ -165,7 +165,7 @@ for (const what of ['no log', 'another log'] as const) {
       code: 'unavailable', message: what === 'no log' ? /no more: put its backup/ : /another log/,
     });
     assert.match(one.failure ?? '', /name the right database/);
-    assert.match(one.replica?.awayReason ?? '', /name the right database/);
+    assert.match(one.replica?.disconnectReason ?? '', /name the right database/);
     assert.equal(one.replica?.isReloading, false);
     assert.equal(one.collection('books').size, 1);
     engine.log = log;

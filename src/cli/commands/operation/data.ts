@@ -16,11 +16,11 @@ import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
 import type { Archive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
-import { diskError } from '../../../store/disk/error.ts';
+import { diskError } from '../../../store/disk/disk-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { assess } from '../../../store/generations/recovery.ts';
+import { assessDirectory } from '../../../store/generations/recovery.ts';
 import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
@@ -184,7 +184,7 @@ async function restoreShared(
       const restored = await restoreBackup({
         directory, archive, files, specs: COLLECTIONS, isReplacing: false, nowMs: io.now(),
       });
-      const records = await assess({ directory, files, specs: COLLECTIONS });
+      const records = await assessDirectory({ directory, files, specs: COLLECTIONS });
       await moveToEngine(records, opened, async () => {});
       return restored;
     }));

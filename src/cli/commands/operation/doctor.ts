@@ -12,7 +12,7 @@ import { findSecretless } from '../../../webhooks/incoming/verification.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { hearsOthersAlone } from '../../../webhooks/outgoing/webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
-import { isReplica } from '../../../store/disk/inventory.ts';
+import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { exchange } from '../../../server/local/call.ts';
@@ -143,7 +143,7 @@ async function checkStore({ enterData }: CommandContext, settings: Settings): Pr
   try {
     const engine = await engineOf(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
-    return isReplica(createNodeFiles(), enterData())
+    return isReplicaDirectory(createNodeFiles(), enterData())
       ? warning('the data directory is a node\'s, whose records an engine keeps, and these '
         + 'settings name none', 'name it in store.url')
       : ok('files in the data directory');

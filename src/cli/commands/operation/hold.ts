@@ -1,6 +1,6 @@
 /** A data directory held for as long as a command works on it. */
 import type { Files } from '../../../store/disk/files.ts';
-import { acquireLock } from '../../../store/lock/lock.ts';
+import { acquireLock } from '../../../store/lock/directory-lock.ts';
 
 const LOCK_WAIT_MS = 5000;
 

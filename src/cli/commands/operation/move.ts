@@ -16,7 +16,7 @@ import type { CollectionSum } from '../../../store/backup/sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { assess } from '../../../store/generations/recovery.ts';
+import { assessDirectory } from '../../../store/generations/recovery.ts';
 import type { CommandContext } from '../context.ts';
 import { describeRecords, openEngineFor, withScratch } from './engine.ts';
 import { holding } from './hold.ts';
@@ -72,7 +72,7 @@ function checkUrl(to: string): string {
 async function moveFiles(move: Move): Promise<Moved> {
   const { files, data } = move;
   checkNothingPending(files, data);
-  const contents = await assess({ directory: data, files, specs: COLLECTIONS });
+  const contents = await assessDirectory({ directory: data, files, specs: COLLECTIONS });
   return put(move, { contents, confirm: async () => {} });
 }
 

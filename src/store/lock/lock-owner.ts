@@ -26,7 +26,7 @@ export type LockOwner = {
 const OWNER_BYTES_MAX = 4096;
 const START_TIME_FIELD = 22;
 
-export function thisProcess(
+export function describeThisProcess(
   files: Files, kind: LockKind, socketPath: string | null, hasSocket: boolean,
 ): LockOwner {
   return {
@@ -64,7 +64,7 @@ export function readOwner(files: Files, path: string): LockOwner | null {
 }
 
 /** The path of the socket that belongs to a lock file. */
-export function livenessPath(lockPath: string): string {
+export function getLivenessPath(lockPath: string): string {
   return `${lockPath}.sock`;
 }
 
@@ -75,10 +75,10 @@ export function livenessPath(lockPath: string): string {
  * another container, counts as dead.
  */
 export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
-  const socket = livenessPath(lockPath);
+  const socket = getLivenessPath(lockPath);
   // Somebody may have removed it while the process lived.
   if (owner.hasSocket && files.existsSync(socket)) return hasListener(socket, files);
-  if (!isOfThisNamespace(files, owner)) return false;
+  if (!isInThisNamespace(files, owner)) return false;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
@@ -88,9 +88,9 @@ export async function isAlive(files: Files, owner: LockOwner, lockPath: string):
 }
 
 /** Whether this owner's pid means anything here. */
-export function isOfThisNamespace(files: Files, owner: LockOwner): boolean {
-  const here = thisProcess(files, owner.kind, null, false);
-  return owner.bootId === here.bootId && owner.namespace === here.namespace;
+export function isInThisNamespace(files: Files, owner: LockOwner): boolean {
+  const thisProcess = describeThisProcess(files, owner.kind, null, false);
+  return owner.bootId === thisProcess.bootId && owner.namespace === thisProcess.namespace;
 }
 
 /** When a process of our namespace started; `''` when that cannot be told. */

@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
-import { acquireLock, readLockOwner } from '../../../src/store/lock/lock.ts';
-import { thisProcess } from '../../../src/store/lock/owner.ts';
+import { acquireLock, readLockOwner } from '../../../src/store/lock/directory-lock.ts';
+import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
 const WAYS = [{ program: 'flock' }, { program: 'no-such-program' }];
@@ -74,7 +74,7 @@ test('the two ways of locking respect each other', { skip: LACKS_FLOCK }, async 
 
 test('an owner whose pid now belongs to another process is dead', async (context) => {
   const directory = makeDirectory(context);
-  const owner = thisProcess(createNodeFiles(), 'server', null, false);
+  const owner = describeThisProcess(createNodeFiles(), 'server', null, false);
   for (const stale of [{ startTime: '1' }, { bootId: 'earlier' }, { namespace: '7' }]) {
     writeFileSync(join(directory, 'lock-900'), JSON.stringify({ ...owner, ...stale }));
     const lock = await acquireLock(directory, { kind: 'server', program: 'no-such-program' });
@@ -88,7 +88,7 @@ test('a new owner is never taken for the dead one whose name is still there', {
 }, async (context) => {
   const directory = makeDirectory(context);
   const files = createNodeFiles();
-  const dead = { ...thisProcess(files, 'server', null, true), pid: 999_999 };
+  const dead = { ...describeThisProcess(files, 'server', null, true), pid: 999_999 };
   writeFileSync(join(directory, 'lock'), JSON.stringify(dead));
   let named: unknown = 'nobody looked';
   // Called first when the new owner's sign of life can be seen.
@@ -152,7 +152,7 @@ test('a live owner keeps its lock when its sign of life is removed', async (cont
 
 test('the socket of a server in another container is looked for here', async (context) => {
   const directory = makeDirectory(context);
-  const owner = thisProcess(createNodeFiles(), 'server', '/elsewhere/control.sock', false);
+  const owner = describeThisProcess(createNodeFiles(), 'server', '/elsewhere/control.sock', false);
   writeFileSync(join(directory, 'lock'), JSON.stringify({ ...owner, namespace: '7' }));
   assert.equal(readLockOwner(directory)?.socketPath, '/elsewhere/control.sock');
   writeFileSync(join(directory, 'control.sock'), '');
@@ -197,7 +197,7 @@ async function kill(child: ReturnType<typeof startHolder>): Promise<void> {
 function startHolder(
   context: TestContext, directory: string, program: string, before: readonly string[] = [],
 ) {
-  const module = new URL('../../../dist/store/lock/lock.js', import.meta.url).href;
+  const module = new URL('../../../dist/store/lock/directory-lock.js', import.meta.url).href;
   const source = `
     import { acquireLock } from ${JSON.stringify(module)};
     acquireLock(${JSON.stringify(directory)}, { kind: 'server', program: '${program}' }).then(

@@ -11,8 +11,8 @@ import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
-import { thisProcess } from '../../../src/store/lock/owner.ts';
-import { acquireLock } from '../../../src/store/lock/lock.ts';
+import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
+import { acquireLock } from '../../../src/store/lock/directory-lock.ts';
 
 const program = 'no-such-program';
 const real = createNodeFiles();
@@ -25,7 +25,7 @@ function makeDirectory(context: TestContext): string {
 
 /** Another live process's lock, as its file. */
 function someoneElse(): string {
-  return JSON.stringify({ ...thisProcess(real, 'server', null, false), pid: process.pid });
+  return JSON.stringify({ ...describeThisProcess(real, 'server', null, false), pid: process.pid });
 }
 
 /** Files whose first creation of `name` comes after something else has happened. */

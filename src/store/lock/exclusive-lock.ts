@@ -1,6 +1,6 @@
 /**
  * The lock where flock(1) cannot be had: files `lock-<n>`, each created exclusively and holding its
- * owner (owner.ts). The highest number counts. A lock is taken by creating the next number
+ * owner (lock-owner.ts). The highest number counts. A lock is taken by creating the next number
  * while the owner of the highest one is dead or has released it, and holds only if the new number
  * is still the highest afterwards. A file is removed only once a higher one is there, so nobody can
  * create a number below a live owner's: of two starts at once one fails, however long either
@@ -12,12 +12,14 @@ import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { startListening, removeSocket } from './liveness.ts';
-import { isAlive, livenessPath, readOwner, thisProcess, writeOwner } from './owner.ts';
-import type { LockKind, LockOwner } from './owner.ts';
+import {
+  describeThisProcess, getLivenessPath, isAlive, readOwner, writeOwner,
+} from './lock-owner.ts';
+import type { LockKind, LockOwner } from './lock-owner.ts';
 
-const NAME = /^lock-(\d+)$/;
+const NAME_PATTERN = /^lock-(\d+)$/;
 // What a file holds once its owner has released it. An empty one is still being written.
-const RELEASED = Buffer.from('{"released":true}\n');
+const RELEASED_CONTENT = Buffer.from('{"released":true}\n');
 // Between creating a file and writing into it lie microseconds; a crash there is rarer still.
 const CREATION_MS_MAX = 500;
 const POLL_MS = 5;
@@ -27,18 +29,18 @@ type ExclusiveLockOptions = {
   readonly clock: Clock;
   readonly kind: LockKind;
   /** Asked last. */
-  isHeldOtherwise(): Promise<boolean>;
+  isHeldByFlock(): Promise<boolean>;
 };
 
 /** Null when somebody else holds the directory. */
 export async function tryExclusiveLock(
-  directory: string, { files, clock, kind, isHeldOtherwise }: ExclusiveLockOptions,
+  directory: string, { files, clock, kind, isHeldByFlock }: ExclusiveLockOptions,
 ): Promise<{ announce(socketPath: string | null): void; release(): void } | null> {
-  const numbers = listLocks(directory, files);
+  const numbers = listLockNumbers(directory, files);
   const highest = numbers.at(-1) ?? 0;
-  if (highest > 0 && await isHeld(pathOf(directory, highest), files, clock)) return null;
+  if (highest > 0 && await isHeld(getLockPath(directory, highest), files, clock)) return null;
   const number = highest + 1;
-  const path = pathOf(directory, number);
+  const path = getLockPath(directory, number);
   let descriptor: Descriptor;
   try {
     descriptor = files.openSync(path, 'create');
@@ -46,23 +48,23 @@ export async function tryExclusiveLock(
     if (systemCodeOf(error) === 'EEXIST') return null;
     throw error;
   }
-  const liveness = await startListening(livenessPath(path), files);
+  const liveness = await startListening(getLivenessPath(path), files);
   const announce = (socketPath: string | null): void =>
-    writeOwner(files, descriptor, thisProcess(files, kind, socketPath, liveness !== null));
+    writeOwner(files, descriptor, describeThisProcess(files, kind, socketPath, liveness !== null));
   announce(null);
   const release = (): void => {
     liveness?.end();
-    files.writeSync(descriptor, RELEASED, 0);
-    files.truncateSync(descriptor, RELEASED.length);
+    files.writeSync(descriptor, RELEASED_CONTENT, 0);
+    files.truncateSync(descriptor, RELEASED_CONTENT.length);
     files.closeSync(descriptor);
   };
-  if (listLocks(directory, files).at(-1) !== number || await isHeldOtherwise()) {
+  if (listLockNumbers(directory, files).at(-1) !== number || await isHeldByFlock()) {
     release();
     return null;
   }
-  for (const old of numbers) {
-    removeIfThere(files, pathOf(directory, old));
-    removeSocket(livenessPath(pathOf(directory, old)), files);
+  for (const oldNumber of numbers) {
+    removeIfPresent(files, getLockPath(directory, oldNumber));
+    removeSocket(getLivenessPath(getLockPath(directory, oldNumber)), files);
   }
   let isReleased = false;
   return {
@@ -78,9 +80,9 @@ export async function tryExclusiveLock(
 export function readExclusiveOwner(
   directory: string, files: Files,
 ): { readonly owner: LockOwner; readonly path: string } | null {
-  const highest = listLocks(directory, files).at(-1);
+  const highest = listLockNumbers(directory, files).at(-1);
   if (highest === undefined) return null;
-  const path = pathOf(directory, highest);
+  const path = getLockPath(directory, highest);
   const owner = readOwner(files, path);
   return owner === null ? null : { owner, path };
 }
@@ -93,7 +95,7 @@ async function isHeld(path: string, files: Files, clock: Clock): Promise<boolean
   return owner !== null && isAlive(files, owner, path);
 }
 
-function pathOf(directory: string, number: number): string {
+function getLockPath(directory: string, number: number): string {
   return join(directory, `lock-${number}`);
 }
 
@@ -110,14 +112,14 @@ function isEmpty(files: Files, path: string): boolean {
   }
 }
 
-function listLocks(directory: string, files: Files): number[] {
+function listLockNumbers(directory: string, files: Files): number[] {
   return files.listSync(directory)
-    .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+    .flatMap((name) => NAME_PATTERN.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((left, right) => left - right);
 }
 
-function removeIfThere(files: Files, path: string): void {
+function removeIfPresent(files: Files, path: string): void {
   try {
     files.unlinkSync(path);
   } catch (error) {

@@ -3,9 +3,9 @@
  * program flock(1) on a descriptor of ours: the lock belongs to the open file, so it holds after
  * the program has exited, and ends with our process, however that ends. The file stays, so that
  * nobody can lock one that has just been replaced. It says who holds the lock: one JSON object
- * (owner.ts), nothing when it is free.
+ * (lock-owner.ts), nothing when it is free.
  *
- * Where flock(1) is missing or the file system refuses it, numbered-files.ts stands in. Each kind
+ * Where flock(1) is missing or the file system refuses it, exclusive-lock.ts stands in. Each kind
  * of lock is checked against the other once it is made, so that two processes that lock in
  * different ways cannot both win. With either kind the holder listens on a socket (liveness.ts),
  * which shows other containers that it lives.
@@ -17,15 +17,15 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { readExclusiveOwner, tryExclusiveLock } from './numbered-files.ts';
+import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
 import { startListening } from './liveness.ts';
 import type { LivenessSocket } from './liveness.ts';
 import {
-  isAlive, isOfThisNamespace, livenessPath, readOwner, thisProcess, writeOwner,
-} from './owner.ts';
-import type { LockKind, LockOwner } from './owner.ts';
+  isAlive, isInThisNamespace, getLivenessPath, readOwner, describeThisProcess, writeOwner,
+} from './lock-owner.ts';
+import type { LockKind, LockOwner } from './lock-owner.ts';
 
-export type { LockKind, LockOwner } from './owner.ts';
+export type { LockKind, LockOwner } from './lock-owner.ts';
 
 type LockOptions = {
   readonly kind: LockKind;
@@ -47,9 +47,9 @@ interface DirectoryLock {
 const POLL_MS = 25;
 // A process that has locked writes its name next; until then the file is empty, or names a process
 // that has ended.
-const NAMING_MS_MAX = 1000;
+const OWNER_WRITE_MS_MAX = 1000;
 // What flock(1) exits with when somebody else holds the lock.
-const HELD_STATUS = 1;
+const ALREADY_LOCKED_STATUS = 1;
 
 /** Locks an existing directory. Throws `conflict`, naming the pid, when somebody else holds it. */
 export async function acquireLock(
@@ -60,22 +60,24 @@ export async function acquireLock(
   while (true) {
     const lock = await tryLock(directory, { ...options, files, clock });
     if (lock !== null) return lock;
-    const held = readLock(directory, files);
-    if (clock.monotonicMs() - startedMs >= await waitMsFor(files, held, waitMs)) {
-      throw new AppError('conflict', describe(directory, files, held));
+    const holder = readHolder(directory, files);
+    if (clock.monotonicMs() - startedMs >= await computeWaitMs(files, holder, waitMs)) {
+      throw new AppError('conflict', describeHolder(directory, files, holder));
     }
     await sleep(clock, POLL_MS);
   }
 }
 
 /** A lock file and who it names. */
-type Held = { readonly owner: LockOwner; readonly path: string };
+type LockHolder = { readonly owner: LockOwner; readonly path: string };
 
-async function waitMsFor(files: Files, held: Held | null, waitMs: number): Promise<number> {
-  if (held === null || !(await isAlive(files, held.owner, held.path))) {
-    return Math.max(waitMs, NAMING_MS_MAX);
+async function computeWaitMs(
+  files: Files, holder: LockHolder | null, waitMs: number,
+): Promise<number> {
+  if (holder === null || !(await isAlive(files, holder.owner, holder.path))) {
+    return Math.max(waitMs, OWNER_WRITE_MS_MAX);
   }
-  return held.owner.kind === 'server' ? 0 : waitMs;
+  return holder.owner.kind === 'server' ? 0 : waitMs;
 }
 
 /**
@@ -85,13 +87,13 @@ async function waitMsFor(files: Files, held: Held | null, waitMs: number): Promi
 export function readLockOwner(
   directory: string, files: Files = createNodeFiles(),
 ): LockOwner | null {
-  const owner = readLock(directory, files)?.owner ?? null;
-  if (owner === null || owner.socketPath === null || isOfThisNamespace(files, owner)) return owner;
+  const owner = readHolder(directory, files)?.owner ?? null;
+  if (owner === null || owner.socketPath === null || isInThisNamespace(files, owner)) return owner;
   const socketPath = join(directory, basename(owner.socketPath));
   return files.existsSync(socketPath) ? { ...owner, socketPath } : owner;
 }
 
-function readLock(directory: string, files: Files): Held | null {
+function readHolder(directory: string, files: Files): LockHolder | null {
   const path = join(directory, 'lock');
   const owner = readOwner(files, path);
   return owner === null ? readExclusiveOwner(directory, files) : { owner, path };
@@ -103,16 +105,16 @@ async function tryLock(
   const { kind, files, clock, program = 'flock' } = options;
   const path = join(directory, 'lock');
   const descriptor = openLockFile(files, path);
-  let isKept = false;
+  let isLocked = false;
   try {
     const { status } = spawnSync(program, ['-x', '-n', '3'], {
       stdio: ['ignore', 'ignore', 'ignore', descriptor],
     });
-    if (status === HELD_STATUS) return null;
+    if (status === ALREADY_LOCKED_STATUS) return null;
     if (status !== 0) {
       return await tryExclusiveLock(directory, {
         files, clock, kind,
-        async isHeldOtherwise() {
+        async isHeldByFlock() {
           const owner = readOwner(files, path);
           return owner !== null && isAlive(files, owner, path);
         },
@@ -120,16 +122,18 @@ async function tryLock(
     }
     // Until our name is in it, it names nobody: our socket must not speak for a killed process.
     files.truncateSync(descriptor, 0);
-    const liveness = await startListening(livenessPath(path), files);
-    isKept = true;
+    const liveness = await startListening(getLivenessPath(path), files);
+    isLocked = true;
     const lock = new FlockLock(files, descriptor, kind, liveness);
     lock.announce(null);
-    const other = readExclusiveOwner(directory, files);
-    if (other === null || !(await isAlive(files, other.owner, other.path))) return lock;
+    const otherHolder = readExclusiveOwner(directory, files);
+    const isHeldOtherwise = otherHolder !== null
+      && await isAlive(files, otherHolder.owner, otherHolder.path);
+    if (!isHeldOtherwise) return lock;
     lock.release();
     return null;
   } finally {
-    if (!isKept) files.closeSync(descriptor);
+    if (!isLocked) files.closeSync(descriptor);
   }
 }
 
@@ -151,7 +155,7 @@ class FlockLock implements DirectoryLock {
 
   announce(socketPath: string | null): void {
     const hasSocket = this.#liveness !== null;
-    const owner = thisProcess(this.#files, this.#kind, socketPath, hasSocket);
+    const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
     writeOwner(this.#files, this.#descriptor, owner);
   }
 
@@ -175,12 +179,12 @@ function openLockFile(files: Files, path: string): Descriptor {
   }
 }
 
-function describe(directory: string, files: Files, held: Held | null): string {
-  const who = held === null ? 'another process' : nameOf(files, held.owner);
-  return `the data directory ${directory} is in use by ${who}; stop it first`;
+function describeHolder(directory: string, files: Files, holder: LockHolder | null): string {
+  const holderName = holder === null ? 'another process' : formatOwner(files, holder.owner);
+  return `the data directory ${directory} is in use by ${holderName}; stop it first`;
 }
 
-function nameOf(files: Files, owner: LockOwner): string {
+function formatOwner(files: Files, owner: LockOwner): string {
   const name = `process ${owner.pid} (${owner.kind})`;
-  return isOfThisNamespace(files, owner) ? name : `${name} of another container or of the host`;
+  return isInThisNamespace(files, owner) ? name : `${name} of another container or of the host`;
 }

@@ -65,6 +65,8 @@ export type IncomingWebhookExamples = {
   /** null where the webhook has a `verification`. */
   readonly php: string | null;
   readonly setup: SenderSetup | null;
+  /** Why there is no `curl`; null where there is one. */
+  readonly curlObstacle: string | null;
 };
 
 /** Without `secret` one is made, and answered. */

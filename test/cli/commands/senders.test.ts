@@ -89,6 +89,17 @@ for (const way of WAYS) {
         '--unset', 'verification');
       assert.match(both, /--unset verification contradicts what another option sets it to/);
     }
+    const update = ['incomingwebhook:update', 'pay', '--preset'];
+    await run(0, ...update, 'github', '--allowed-methods', 'HEAD');
+    assert.match(await run(0, 'incomingwebhook:show', 'pay'), /^curl .* --head/m);
+    assert.match(await run(1, 'incomingwebhook:test', 'pay'), /cannot be tested .* HEAD request/);
+    await run(0, ...update, 'mailgun', '--allowed-methods', 'GET');
+    assert.match(await run(1, 'incomingwebhook:test', 'pay'), /cannot be tested: a GET request/);
+    assert.match(await run(0, 'incomingwebhook:show', 'pay'),
+      /^a GET request has no body, .* there is no call to copy$/m);
+    await run(0, ...update, 'github');
+    assert.match(await run(0, 'incomingwebhook:test', 'pay'), /^status +200$/m);
+    await run(0, 'incomingwebhook:update', 'pay', '--unset', 'allowed-methods');
     await run(0, 'incomingwebhook:update', 'pay', '--preset', 'github', '--unset', 'secret');
     const sentence = /incoming webhook pay has no secret, which the preset github needs/;
     assert.match((await place.run(['incomingwebhook:list'])).stderr, sentence);

@@ -55,9 +55,15 @@ const ADDRESS_UNCHECKED = 'allowedAddresses was not checked, as the test calls t
 const ADDRESS_CHECKED = 'allowedAddresses was checked for the address that the server saw this '
   + 'test come from; the sender has another: incomingwebhook:diagnose --client checks that';
 
-function callOf({ method, path, headers, body }: JsonObject): Call {
+/** Throws `conflict` for a method that no command sends, such as HEAD. */
+function callOf({ method: asked, path, headers, body }: JsonObject): Call {
+  const method = METHODS.find((one) => one === asked);
+  if (method === undefined) {
+    throw new AppError('conflict', `it cannot be tested with a command, which sends no ${
+      textOf(asked)} request: run the call that incomingwebhook:show prints`);
+  }
   return {
-    method: METHODS.find((one) => one === method) ?? 'POST', path: textOf(path),
+    method, path: textOf(path),
     headers: Object.fromEntries(Object.entries(isJsonObject(headers) ? headers : {})
       .map(([name, value]) => [name.toLowerCase(), textOf(value)])),
     ...typeof body === 'string' ? { body: Buffer.from(body, 'base64') } : {},

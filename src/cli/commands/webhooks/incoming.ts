@@ -39,9 +39,10 @@ export async function showIncoming(context: CommandContext): Promise<number> {
   await output.object({
     ...hook, url: examples['url'], ...isJsonObject(setup) ? { setup } : {},
   });
-  if (isJsonObject(setup) && setup['canSign'] !== true) {
+  const { curlObstacle } = examples;
+  if (typeof curlObstacle === 'string') {
     await output.write('\n');
-    await output.line('only the sender can sign such requests: there is no call to copy');
+    await output.line(`${curlObstacle}: there is no call to copy`);
   }
   for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
     if (typeof examples[name] !== 'string') continue;

@@ -20,11 +20,12 @@ export function examplesRoute(hooks: HookIndex, baseUri: () => string): HttpRout
       shown('The examples', objectOf('IncomingWebhookExamples', {
         identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),
         curl: text(), php: text(),
+        curlObstacle: { kind: 'string', description: 'Why there is no call to copy' },
         setup: objectOf('SenderSetup', {
           preset: text(), sender: text(), url: text(), pasteUrl: text(), pasteSecret: text(),
           documentation: text(), unconfirmed: text(), canSign: { kind: 'boolean' },
         }, { nullable: ['unconfirmed'] }),
-      }, { nullable: ['curl', 'php', 'setup'] })),
+      }, { nullable: ['curl', 'php', 'curlObstacle', 'setup'] })),
       ...problemResponses(404),
     ],
     handle(exchange) {

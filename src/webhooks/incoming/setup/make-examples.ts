@@ -1,10 +1,11 @@
 /** The examples of one incoming webhook: those of its sender, where it has a `verification`. */
 import { findPreset } from '../../senders/presets/table.ts';
 import { isPublicKey } from '../../senders/scheme/scheme.ts';
-import { shellCall } from '../../senders/signing/shell.ts';
+import { findShellObstacle, shellCall } from '../../senders/signing/shell.ts';
 import { exampleMethod, makeExamples, type Examples } from '../examples.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import type { SenderCheck } from '../verification.ts';
+import { makeCustomSample } from './custom-sample.ts';
 import { withEventId } from './sample-body.ts';
 
 /** How the webhook is set up at its sender. */
@@ -22,15 +23,31 @@ export type SenderSetup = {
   readonly canSign: boolean;
 };
 
-type ShownExamples = { readonly [Name in keyof Examples]: Examples[Name] | null }
-  & { readonly setup: SenderSetup | null };
+type ShownExamples = { readonly [Name in keyof Examples]: Examples[Name] | null } & {
+  readonly setup: SenderSetup | null;
+  /** Why there is no call to copy; null: there is one. */
+  readonly curlObstacle: string | null;
+};
 
 export function examplesFor(
   { sender, methods, hasSecret, eventId }: ReadyHook, url: string,
 ): ShownExamples {
-  return sender === null
-    ? { ...makeExamples({ url, method: exampleMethod(methods), hasSecret }), setup: null }
-    : { url, curl: callOf(sender, eventId, url), php: null, setup: setupOf(sender, url) };
+  const method = exampleMethod(methods);
+  if (sender === null) {
+    const examples = makeExamples({ url, method, hasSecret });
+    return { ...examples, setup: null, curlObstacle: null };
+  }
+  const curlObstacle = findCallObstacle(sender, method);
+  return {
+    url, curl: curlObstacle === null ? callOf(sender, method, eventId, url) : null, php: null,
+    setup: setupOf(sender, url), curlObstacle,
+  };
+}
+
+function findCallObstacle({ preset, verifier }: SenderCheck, method: string): string | null {
+  if (findPreset(preset) === undefined) return 'this version does not know the preset';
+  return hasPublicKey(verifier) ? 'only the sender can sign such requests'
+    : findShellObstacle(verifier.scheme, method);
 }
 
 function setupOf({ preset, verifier }: SenderCheck, url: string): SenderSetup | null {
@@ -45,13 +62,13 @@ function setupOf({ preset, verifier }: SenderCheck, url: string): SenderSetup | 
 }
 
 function callOf(
-  { preset, verifier }: SenderCheck, eventId: ReadyHook['eventId'], url: string,
-): string | null {
-  const row = findPreset(preset);
-  if (row === undefined || hasPublicKey(verifier)) return null;
-  const { body, contentType, headers = {} } = withEventId(row.sample, eventId, '{id}');
+  { preset, verifier }: SenderCheck, method: string, eventId: ReadyHook['eventId'], url: string,
+): string {
   const { scheme, settings } = verifier;
-  return shellCall({ scheme, settings, body, contentType, headers, url });
+  const row = findPreset(preset);
+  const sample = row === undefined || row.scheme === null ? makeCustomSample(scheme) : row.sample;
+  const { body, contentType, headers = {} } = withEventId(sample, eventId, '{id}');
+  return shellCall({ scheme, settings, method, body, contentType, headers, url });
 }
 
 // A secret may be a public key where the scheme takes both, as whpk_ is.

@@ -7,12 +7,17 @@ import type { Preset } from '../../senders/presets/preset.ts';
 import { findPreset } from '../../senders/presets/table.ts';
 import { FORM_TYPE } from '../../senders/request/form.ts';
 import { sourcesOf, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
+import { findObstacle, isInBody, requiredInBody } from '../../senders/signing/placement.ts';
 import { makeHandshake } from '../../senders/signing/handshake.ts';
-import { signRequest, type SignedCall, type Signing } from '../../senders/signing/sign.ts';
+import {
+  signRequest, type SignedCall, type Signing, type Unsigned,
+} from '../../senders/signing/sign.ts';
+import { hasRequestBody } from '../../http/target.ts';
 import { exampleMethod } from '../examples.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck } from '../verification.ts';
 import type { IncomingWebhook } from '../webhook.ts';
+import { makeCustomSample } from './custom-sample.ts';
 import {
   headerLike, jsonPath, putAt, withEventId, withField, withMember,
 } from './sample-body.ts';
@@ -50,15 +55,53 @@ export function sampleFor(
     throw new AppError('conflict', `${preset.sender} names no event in what it sends: leave the `
       + 'event out');
   }
-  const sample = withEventId(preset.sample, hook.eventId, drawn.id);
-  const { headers = {} } = sample;
-  const { body, contentType } = bodyFor(sample, scheme, given);
-  const signed = signedBy(preset, signing, stored, { body, contentType, ...drawn });
+  const method = exampleMethod(hook.methods);
+  const obstacle = findObstacle(scheme, method) ?? findMisfit(scheme, method, given);
+  if (obstacle !== null) throw new AppError('conflict', `it cannot be tested: ${obstacle}`);
+  const { headers, ...unsigned } = unsignedFor(preset, scheme, hook.eventId, given, drawn.id);
+  const hasBody = hasRequestBody(method);
+  const signed = signedBy(preset, signing, stored, {
+    ...unsigned, ...hasBody ? {} : NO_BODY, ...drawn, method,
+  });
   return {
-    method: exampleMethod(hook.methods), path: withQuery(path, signed.search),
+    method, path: withQuery(path, signed.search),
     headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, given) },
-    body: signed.body.toString('base64'),
+    body: hasBody ? signed.body.toString('base64') : null,
   };
+}
+
+const NO_BODY = { body: Buffer.alloc(0), contentType: null };
+
+/** What was asked for and cannot stand in such a request. */
+function findMisfit(
+  scheme: Scheme, method: string, { payload, event }: JsonObject,
+): string | null {
+  if (hasRequestBody(method)) {
+    const isBeside = requiredInBody(scheme).some(([, source]) => 'json' in source);
+    return payload === undefined || isJsonObject(payload) || !isBeside ? null
+      : 'something of the sender stands beside the payload, which must be a JSON object';
+  }
+  if (payload !== undefined) return `a ${method} request has no body: leave the payload out`;
+  const isNamed = sourcesOf(scheme.event).some((source) => !isInBody(source));
+  return event === undefined || isNamed ? null
+    : `a ${method} request has no body, where the event would stand: leave the event out`;
+}
+
+/** The sample before it is signed; `headers` are those beside the signature's own. */
+function unsignedFor(
+  preset: Preset, scheme: Scheme, eventId: ReadyHook['eventId'], given: JsonObject, id: string,
+): Pick<Unsigned, 'body' | 'contentType' | 'search'> & {
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  if (preset.scheme !== null) {
+    const sample = withEventId(preset.sample, eventId, id);
+    return { headers: {}, search: '', ...sample, ...bodyFor(sample, scheme, given) };
+  }
+  const { payload, event } = given;
+  const custom = makeCustomSample(scheme, payload, event === undefined ? null : String(event));
+  const { body, contentType, headers = {} } = withEventId(custom, eventId, id);
+  const { search } = custom;
+  return { headers, search, contentType, body: Buffer.from(withTime(body, scheme, '')) };
 }
 
 type Asked = {
@@ -76,7 +119,7 @@ function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): 
   const body = Buffer.from(handshake.body ?? '');
   const contentType = JSON_TYPE;
   const signed = isSigned
-    ? signedBy(preset, signing, stored, { body, contentType, ...drawn }) : null;
+    ? signedBy(preset, signing, stored, { body, contentType, ...drawn, method, search }) : null;
   return {
     method, path: withQuery(path, search), headers: signed?.headers ?? {},
     body: method === 'GET' ? null : body.toString('base64'),
@@ -86,17 +129,15 @@ function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): 
 /** Throws `conflict` where nothing here can sign. */
 function signedBy(
   { sender }: Preset, signing: Omit<Signing, 'secret'>, { secret, verification }: IncomingWebhook,
-  { body, contentType, id, atMs }: Drawn & {
-    readonly body: Buffer; readonly contentType: string;
-  },
+  unsigned: Unsigned,
 ): SignedCall {
   if (secret === undefined) {
     if (verification === undefined) {
-      return { headers: { 'Content-Type': contentType }, search: '', body };
+      const { body, contentType, search } = unsigned;
+      return { headers: contentType === null ? {} : { 'Content-Type': contentType }, search, body };
     }
     throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
   }
-  const unsigned = { body, contentType, id, atMs, search: '' };
   const signed = signRequest({ ...signing, secret }, unsigned);
   if (signed !== null) return signed;
   throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `

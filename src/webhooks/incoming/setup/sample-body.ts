@@ -40,7 +40,14 @@ export function withField(body: string, sources: readonly ValueSource[], value: 
   const name = names.find((one) => form.has(one)) ?? names[0];
   if (name === undefined) return body;
   form.set(name, value);
-  return form.toString();
+  return formText([...form]);
+}
+
+/** A form in which placeholders stand as they are, to be filled in. */
+export function formText(fields: readonly (readonly [string, string])[]): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of fields) form.append(name, value);
+  return form.toString().replace(/%7B(timestamp|id|signature)%7D/g, '{$1}');
 }
 
 /** Of the first place that is a member of the body's JSON; null where a header comes first. */

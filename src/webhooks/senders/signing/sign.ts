@@ -6,18 +6,20 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import { hmacOf } from '../hmac.ts';
 import { FORM_TYPE, mediaTypeOf } from '../request/form.ts';
 import { RequestReader } from '../request/reader.ts';
-import {
-  isPublicKey, sourcesOf, type Need, type Scheme, type ValueSources,
-} from '../scheme/scheme.ts';
+import { isPublicKey, type Need, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 import { contentPieces, parseContent } from '../verification/content.ts';
 import { headerValue } from '../verification/encoding.ts';
 import { makeKey, type VerificationKey } from '../verification/keys.ts';
 import type { Quirk } from '../verification/verify.ts';
+import { isInBody, isJsonInForm, placesIn, type PlacedName } from './placement.ts';
 
-type UnsignedRequest = {
+/** A request before it is signed. */
+export type Unsigned = {
+  readonly method: string;
   /** Text in which {timestamp}, {id} and {signature} stand where the sender has them. */
   readonly body: Buffer;
-  readonly contentType: string;
+  /** null: it has no body. */
+  readonly contentType: string | null;
   readonly id: string;
   readonly atMs: number;
   /** The raw query without `?`, to be extended. */
@@ -39,49 +41,46 @@ export type Signing = {
 
 /** null: the secret is not enough to sign, as it is a public key or no key at all. */
 export function signRequest(
-  { scheme, quirk, secret, settings }: Signing, unsigned: UnsignedRequest,
+  { scheme, quirk, secret, settings }: Signing, unsigned: Unsigned,
 ): SignedCall | null {
   const key = makeKey(scheme, secret);
   if (typeof key === 'string' || isPublicKey(key.algorithm)) return null;
   const timestamp = timeIn(scheme, unsigned.atMs);
-  const { id, contentType } = unsigned;
-  const isTemplate = isInBody(scheme);
-  const body = isTemplate ? fill(unsigned.body, { timestamp, id }) : unsigned.body;
-  const isForm = mediaTypeOf(contentType) === FORM_TYPE;
+  const { id, contentType, method } = unsigned;
+  const covered = { timestamp, id };
+  const body = fill(unsigned.body, scheme, covered);
+  const isForm = mediaTypeOf(contentType ?? '') === FORM_TYPE;
   // Twilio covers a body that is no form in this way: see quirks.ts.
-  const search = quirk.check !== undefined && !isForm && body.length > 0
-    ? joined(unsigned.search, `bodySHA256=${sha256(body)}`) : unsigned.search;
-  const parts = new RequestReader({
-    method: 'POST', headers: { 'content-type': contentType }, rawHeaders: [], search, body,
-  });
+  const search = withParameters(quirk.check !== undefined && !isForm && body.length > 0
+    ? joined(unsigned.search, `bodySHA256=${sha256(body)}`) : unsigned.search, scheme, covered);
+  const typed = contentType === null ? {} : { 'content-type': contentType };
+  const parts = new RequestReader({ method, headers: typed, rawHeaders: [], search, body });
   const [url = ''] = quirk.urls?.(settings.url ?? '', parts) ?? [settings.url ?? ''];
   const signed = key.hmac === null ? key.key.export() : hmacOf(key.hmac,
     contentPieces(parseContent(scheme.content), {
       url, webhookId: settings.webhookId ?? '', timestamp, id, parts,
       body: quirk.body?.(parts) ?? body,
     }));
-  const text = signed.toString(scheme.signature.encoding);
-  const headers: Record<string, string> = { 'Content-Type': contentType };
-  put(headers, scheme.timestamp?.from, timestamp);
-  put(headers, scheme.id, id);
-  put(headers, scheme.signature.from, signatureText(scheme, key, text, timestamp));
-  return { headers, search, body: isTemplate ? fill(body, { signature: text }) : body };
+  const signature = signatureText(
+    scheme, key, signed.toString(scheme.signature.encoding), timestamp);
+  return {
+    headers: {
+      ...contentType === null ? {} : { 'Content-Type': contentType },
+      ...headersFor(scheme, { timestamp, id, signature: headerValue(signature) }),
+    },
+    search: withParameters(search, scheme, { signature }),
+    body: fill(body, scheme, { signature }),
+  };
 }
 
-/** As it stands in its header: with its prefix, or among pairs with the time. */
+/** As it stands in its place: with its prefix, or among pairs with the time. */
 function signatureText(
   { signature: { param, prefix = '' }, timestamp, algorithm }: Scheme, key: VerificationKey,
   text: string, time: string,
 ): string {
-  if (algorithm === 'token') return prefix + headerValue(text);
+  if (algorithm === 'token') return prefix + text;
   if (param === undefined) return key.prefix + text;
   return `${timestamp?.param === undefined ? '' : `${timestamp.param}=${time},`}${param}=${text}`;
-}
-
-/** Whether the sender has anything of the signature in the body. */
-function isInBody({ signature, timestamp, id }: Scheme): boolean {
-  return [signature.from, timestamp?.from, id].some((sources) =>
-    sourcesOf(sources).some((source) => 'json' in source));
 }
 
 function timeIn({ timestamp }: Scheme, atMs: number): string {
@@ -90,23 +89,37 @@ function timeIn({ timestamp }: Scheme, atMs: number): string {
   return String(timestamp.unit === 's' ? Math.floor(atMs / 1000) : atMs);
 }
 
-/** Values that belong into the body stand there already: see `fill`. */
-function put(
-  headers: Record<string, string>, sources: ValueSources | undefined, value: string,
-): void {
-  const place = sourcesOf(sources).find((source) => 'header' in source);
-  if (place !== undefined) headers[place.header] = value;
+type Values = Readonly<Partial<Record<PlacedName, string>>>;
+
+function headersFor(scheme: Scheme, values: Values): Readonly<Record<string, string>> {
+  return Object.fromEntries(placesIn(scheme).flatMap(([name, source]) =>
+    'header' in source ? [[source.header, values[name] ?? '']] : []));
 }
 
-/** The body is JSON, as only there a sender has something of the signature. */
-function fill(body: Buffer, values: Readonly<Record<string, string>>): Buffer {
-  if (!Object.keys(values).some((name) => body.includes(`{${name}}`))) return body;
+function withParameters(search: string, scheme: Scheme, values: Values): string {
+  return placesIn(scheme).reduce((whole, [name, source]) => {
+    const value = values[name];
+    return 'query' in source && value !== undefined
+      ? joined(whole, `${encodeURIComponent(source.query)}=${encodeURIComponent(value)}`) : whole;
+  }, search);
+}
+
+/** Fills in the values that stand in the body, where their placeholders are. */
+function fill(body: Buffer, scheme: Scheme, values: Values): Buffer {
+  const escaped = new Map(placesIn(scheme).flatMap(([name, source]) => {
+    const value = values[name];
+    return value !== undefined && isInBody(source) && body.includes(`{${name}}`)
+      ? [[name, escapeIn(scheme, source, value)] as const] : [];
+  }));
+  if (escaped.size === 0) return body;
   const text = body.toString('utf8').replace(/\{(timestamp|id|signature)\}/g,
-    (whole, name: string) => {
-      const value = values[name];
-      return value === undefined ? whole : JSON.stringify(value).slice(1, -1);
-    });
+    (whole, name: PlacedName) => escaped.get(name) ?? whole);
   return Buffer.from(text, 'utf8');
+}
+
+function escapeIn(scheme: Scheme, source: ValueSource, value: string): string {
+  const escaped = 'json' in source ? JSON.stringify(value).slice(1, -1) : value;
+  return 'form' in source || isJsonInForm(scheme) ? encodeURIComponent(escaped) : escaped;
 }
 
 function joined(search: string, parameter: string): string {

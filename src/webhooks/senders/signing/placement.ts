@@ -1,0 +1,53 @@
+/** Where a request carries what its scheme reads beside the payload. Pure. */
+import { hasRequestBody } from '../../http/target.ts';
+import { sourcesOf, type Scheme, type ValueSource } from '../scheme/scheme.ts';
+
+export type PlacedName = 'signature' | 'timestamp' | 'id';
+
+/** The place of each value that the scheme has: the first that it looks into. */
+export function placesIn(
+  { signature, timestamp, id }: Scheme,
+): readonly (readonly [PlacedName, ValueSource])[] {
+  const all = [['signature', signature.from], ['timestamp', timestamp?.from], ['id', id]] as const;
+  return all.flatMap(([name, sources]) => {
+    const [first] = sourcesOf(sources);
+    return first === undefined ? [] : [[name, first] as const];
+  });
+}
+
+export function placeOf(scheme: Scheme, wanted: PlacedName): ValueSource | undefined {
+  return placesIn(scheme).find(([name]) => name === wanted)?.[1];
+}
+
+export function isInBody(source: ValueSource | undefined): boolean {
+  return source !== undefined && ('json' in source || 'form' in source);
+}
+
+/** Whether the JSON that the scheme looks into is the value of a form's field. */
+export function isJsonInForm({ payload }: Scheme): boolean {
+  return typeof payload === 'object';
+}
+
+/** The values without which no request is genuine, as far as they stand in the body. */
+export function requiredInBody(scheme: Scheme): ReturnType<typeof placesIn> {
+  return placesIn(scheme).filter(([name, source]) =>
+    isInBody(source) && (name !== 'id' || /\{(?:id|token)\}/.test(scheme.content)));
+}
+
+/** Why no request of that method can be made as the sender would; null: it can. */
+export function findObstacle(scheme: Scheme, method: string): string | null {
+  const { algorithm, content } = scheme;
+  const inBody = requiredInBody(scheme);
+  if (inBody.length > 0 && !hasRequestBody(method)) {
+    const names = inBody.map(([name]) => name).join(' and ');
+    return `a ${method} request has no body, where the sender has its ${names}`;
+  }
+  const isCovered = /\{(?:body|bodyCrc32|formSorted)\}/.test(content);
+  if (algorithm !== 'token' && isCovered && isInBody(placeOf(scheme, 'signature'))) {
+    return 'the signature stands in the body that it covers';
+  }
+  const sources = inBody.map(([, source]) => source);
+  const isMixed = sources.some((source) => 'json' in source)
+    && sources.some((source) => 'form' in source) && !isJsonInForm(scheme);
+  return isMixed ? 'the scheme looks into JSON and into a form, and a body is one of them' : null;
+}

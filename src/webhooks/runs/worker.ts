@@ -12,8 +12,8 @@ import { incomingCollection } from '../incoming/webhook.ts';
 import { decodeRequest, statusOf, updatedMsOf } from '../requests/codec.ts';
 import { requestCollection, type KeptRequest } from '../requests/request.ts';
 import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit-of-work.ts';
-import { Scheduler, type Place } from '../scheduler/scheduler.ts';
-import type { Verdict } from '../scheduler/task.ts';
+import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
+import type { TargetHealth } from '../scheduler/task.ts';
 import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
 import type { HealthMonitor } from '../health/monitor.ts';
 import type { OnRun } from '../outcome.ts';
@@ -84,7 +84,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   start(): void {
     this.#worker.start();
-    for (const hook of this.#scheduler.closedKeys()) this.#failIfOrphaned(hook);
+    for (const hook of this.#scheduler.listStoppedKeys()) this.#failIfOrphaned(hook);
   }
 
   /** See `Worker.close`. */
@@ -119,7 +119,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  verdictOf({ known, attempt, isChainRefused, unparsed }: Ran): Verdict | null {
+  verdictOf({ known, attempt, isChainRefused, unparsed }: Ran): TargetHealth | null {
     const { hook, unparsed: before } = known.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
       const { load = null } = this.#parts.hooks.find(hook) ?? {};
@@ -128,7 +128,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     const { success, message, durationMs, at } = attempt;
     this.#parts.onRun(hook, { success, message, isChainRefused }, timeOf(at));
     if (!success) return null;
-    return durationMs < SLOW_MS ? 'well' : 'slow';
+    return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
 
   record(ran: Ran): Promise<KeptRequest | undefined> {
@@ -219,7 +219,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     const dueAtMs = this.#dueTimeMs(request, index);
     if (dueAtMs === null) return this.#scheduler.remove(id);
     const task = this.#scheduler.find(id);
-    if (task === undefined) this.#scheduler.add(id, this.#placeOf(request.hook), dueAtMs);
+    if (task === undefined) this.#scheduler.add(id, this.#queueSettings(request.hook), dueAtMs);
     else this.#scheduler.reschedule(task, dueAtMs);
   }
 
@@ -231,9 +231,9 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return storedDueMs(route.nextAttemptAt, writtenAt, this.#parts.clock.now());
   }
 
-  #placeOf(hook: string): Place {
+  #queueSettings(hook: string): QueueSettings {
     const { enabled = false } = this.#parts.hooks.find(hook) ?? {};
-    return { key: hook, host: hook, isOpen: enabled && this.#isOwn(hook) };
+    return { key: hook, target: hook, mayStart: enabled && this.#isOwn(hook) };
   }
 
   #isOwn(hook: string): boolean {
@@ -247,14 +247,14 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   #onHookChange(hook: string): void {
     if (this.#worker.closing.aborted) return;
-    this.#scheduler.update(this.#placeOf(hook));
+    this.#scheduler.update(this.#queueSettings(hook));
     if (this.#worker.isStarted) this.#failIfOrphaned(hook);
   }
 
   // A request may be accepted while the removal of its webhook is staged.
   #failIfOrphaned(hook: string): void {
     const isThere = this.#parts.hooks.find(hook) !== undefined;
-    if (isThere || !this.#isOwn(hook) || this.#scheduler.idsIn(hook, 1).length === 0) return;
+    if (isThere || !this.#isOwn(hook) || this.#scheduler.listIds(hook, 1).length === 0) return;
     this.#worker.writeLater('requests of a removed webhook wait to be failed', { hook },
       () => this.afterRemoved(hook));
   }

@@ -1,25 +1,28 @@
-/** Tasks that wait for a time: a priority queue, and one timer for its head. */
+/** Holds the tasks that wait until they are due: a priority queue, and one timer for its head. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Task } from './task.ts';
 
-type Item = { readonly task: Task; readonly atMs: number };
+type Wait = { readonly task: Task; readonly atMs: number };
 
-/** A timer stands still while the machine sleeps, and clocks are set: it never runs longer. */
+/**
+ * A timer runs no longer than this, because it stands still while the machine sleeps, and because
+ * the time of day may be set.
+ */
 const TIMER_MS_MAX = 60_000;
-/** Tasks made ready in one turn of the event loop. */
+/** At most this many tasks become ready in one turn of the event loop. */
 const READY_MAX = 1000;
-/** Items of tasks that no longer wait; beyond so many, and half of all, they are removed. */
+/** Dropped waits stay in the queue until they are this many, and half of all waits. */
 const STALE_MAX = 1000;
-/** A clock that was set back by less makes waits longer by that; it is not worth a correction. */
+/** A clock set back by less than this is not corrected for: the waits grow by as much. */
 const STEP_MS_MIN = 1000;
 
 export class DueTimes {
   readonly #clock: Clock;
   readonly #onDue: (task: Task) => void;
-  readonly #items = new PriorityQueue<Item>((left, right) => left.atMs < right.atMs);
-  /** How far the time of day is ahead of the monotonic clock. */
-  #aheadMs: number;
+  readonly #waits = new PriorityQueue<Wait>((left, right) => left.atMs < right.atMs);
+  /** The time of day less the monotonic time. It falls when the clock is set back. */
+  #wallClockAheadMs: number;
   #timer: Timer | null = null;
   #timerAtMs = Infinity;
   #staleCount = 0;
@@ -28,12 +31,12 @@ export class DueTimes {
   constructor(clock: Clock, onDue: (task: Task) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
-    this.#aheadMs = clock.now() - clock.monotonicMs();
+    this.#wallClockAheadMs = clock.now() - clock.monotonicMs();
   }
 
   start(): void {
     this.#isStarted = true;
-    this.#arm();
+    this.#startTimer();
   }
 
   close(): void {
@@ -43,29 +46,29 @@ export class DueTimes {
     this.#timerAtMs = Infinity;
   }
 
-  /** Lets the task wait until `dueAtMs`; an earlier wait of the same task is dropped. */
+  /** Lets the task wait until `dueAtMs`, in place of an earlier wait of the same task. */
   wait(task: Task, dueAtMs: number): void {
-    this.#correctForStep();
+    this.#correctForClockStep();
     if (task.state === 'waiting' && task.dueAtMs !== dueAtMs) this.#staleCount += 1;
     task.state = 'waiting';
     task.dueAtMs = dueAtMs;
-    this.#items.push({ task, atMs: dueAtMs });
-    if (this.#isStarted && dueAtMs < this.#timerAtMs) this.#arm();
+    this.#waits.push({ task, atMs: dueAtMs });
+    if (this.#isStarted && dueAtMs < this.#timerAtMs) this.#startTimer();
   }
 
-  /** To be called when a task that waited no longer does. */
-  forget(): void {
+  /** Counts a wait that no longer matters. The caller has changed, or will change, the state. */
+  dropWait(): void {
     this.#staleCount += 1;
-    if (this.#staleCount < STALE_MAX || this.#staleCount * 2 < this.#items.size) return;
-    this.#items.prune(isCurrent);
+    if (this.#staleCount < STALE_MAX || this.#staleCount * 2 < this.#waits.size) return;
+    this.#waits.prune(isCurrent);
     this.#staleCount = 0;
   }
 
-  #arm(): void {
+  #startTimer(): void {
     this.#timer?.cancel();
     this.#timer = null;
     this.#timerAtMs = Infinity;
-    const head = this.#items.peek();
+    const head = this.#waits.peek();
     if (head === undefined || !this.#isStarted) return;
     const delayMs = Math.min(Math.max(0, head.atMs - this.#clock.now()), TIMER_MS_MAX);
     this.#timerAtMs = head.atMs;
@@ -73,36 +76,36 @@ export class DueTimes {
   }
 
   #fire(): void {
-    this.#correctForStep();
+    this.#correctForClockStep();
     const nowMs = this.#clock.now();
     for (let count = 0; count < READY_MAX; count += 1) {
-      const head = this.#items.peek();
+      const head = this.#waits.peek();
       if (head === undefined || head.atMs > nowMs) break;
-      this.#items.pop();
+      this.#waits.pop();
       if (isCurrent(head)) this.#onDue(head.task);
       else this.#staleCount = Math.max(0, this.#staleCount - 1);
     }
-    this.#arm();
+    this.#startTimer();
   }
 
-  /** When the clock was set back, due times move back with it: a wait keeps its length. */
-  #correctForStep(): void {
-    const aheadMs = this.#clock.now() - this.#clock.monotonicMs();
-    const stepMs = this.#aheadMs - aheadMs;
-    this.#aheadMs = aheadMs;
+  /** Moves the due times back when the clock was set back, so that each wait keeps its length. */
+  #correctForClockStep(): void {
+    const wallClockAheadMs = this.#clock.now() - this.#clock.monotonicMs();
+    const stepMs = this.#wallClockAheadMs - wallClockAheadMs;
+    this.#wallClockAheadMs = wallClockAheadMs;
     if (stepMs < STEP_MS_MIN) return;
-    const items: Item[] = [];
-    for (let item = this.#items.pop(); item !== undefined; item = this.#items.pop()) {
-      if (isCurrent(item)) items.push(item);
+    const waits: Wait[] = [];
+    for (let wait = this.#waits.pop(); wait !== undefined; wait = this.#waits.pop()) {
+      if (isCurrent(wait)) waits.push(wait);
     }
     this.#staleCount = 0;
-    for (const { task, atMs } of items) {
+    for (const { task, atMs } of waits) {
       task.dueAtMs = atMs - stepMs;
-      this.#items.push({ task, atMs: task.dueAtMs });
+      this.#waits.push({ task, atMs: task.dueAtMs });
     }
   }
 }
 
-function isCurrent({ task, atMs }: Item): boolean {
+function isCurrent({ task, atMs }: Wait): boolean {
   return task.state === 'waiting' && task.dueAtMs === atMs;
 }

@@ -1,60 +1,62 @@
 /**
- * Which of the tasks that are ready may start next. A queue holds the tasks of one source (a
- * webhook, say); queues take turns, within limits for all tasks, for a queue and for a host. It
- * does no I/O and reads no clock.
+ * Chooses which of the ready tasks starts next. A queue holds the tasks of one source, such as a
+ * webhook. Queues take turns, within three limits: for all tasks, for a queue and for a target.
+ * This file does no I/O and reads no clock.
  *
- * How many attempts a host may have under way follows from what its last one showed. Hosts that are
- * not well, or not known yet, together get half of all attempts, so that targets that are dead or
- * slow never hold up those that are well.
+ * The health of a target, which its last attempt showed, says how many attempts may run there at
+ * once. All targets that are not known to be healthy share one half of the attempts, so that
+ * unreachable and slow targets never delay the healthy ones.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import type { Host, Slot, Task, TaskQueue, Verdict } from './task.ts';
+import type { RunningTask, Target, TargetHealth, Task, TaskQueue } from './task.ts';
 
 export type RunLimits = {
   readonly runningMax: number;
-  /** Of a queue that has no limit of its own. */
+  /** For a queue that has no limit of its own. */
   readonly runningPerQueueMax: number;
 };
 
-/** Attempts at once by the condition of a host; one that is well may have all there are. */
-const RUNNING_MAX = { well: Infinity, slow: 8, unknown: 4, dead: 1 } as const;
-/** Hosts that are idle and still remembered. */
-const HOSTS_MAX = 1000;
+/** A healthy target may take up all attempts there are. */
+const RUNNING_MAX_BY_HEALTH = {
+  healthy: Infinity, slow: 8, unknown: 4, unreachable: 1,
+} as const;
+/** Above this number of targets, idle ones are forgotten. */
+const TARGETS_MAX = 1000;
 /**
- * A host that cannot be reached refuses as fast as it is asked, and each refusal costs as much as
- * an accepted event: after so many in a row there is a pause between attempts.
+ * An unreachable target refuses connections at once, and each refusal costs as much as an accepted
+ * event. After this many failures in a row there is a pause between attempts.
  */
-const FAILURES_FREE = 32;
+const FAILURES_BEFORE_PAUSE = 32;
 const PAUSE_MS = 250;
 
 export class RunQueue {
   readonly #limits: RunLimits;
-  readonly #unwellMax: number;
+  readonly #unhealthyMax: number;
   readonly #queues = new Map<string, TaskQueue>();
-  readonly #hosts = new Map<string, Host>();
-  /** Keys of queues that must not start anything. */
-  readonly #held = new Set<string>();
-  /** Queues that may be able to start a task, in order of turn. */
+  readonly #targets = new Map<string, Target>();
+  /** Keys of queues that must not start anything, whether or not the queues exist now. */
+  readonly #suspended = new Set<string>();
+  /** Queues that may be able to start a task. The first one has its turn next. */
   readonly #runnable = new Set<TaskQueue>();
-  /** Queues that wait until fewer attempts at hosts that are not well are under way. */
-  readonly #blocked = new Set<TaskQueue>();
+  /** Queues that wait for one of the attempts which all targets that are not healthy share. */
+  readonly #blockedUnhealthy = new Set<TaskQueue>();
   #running = 0;
-  #runningUnwell = 0;
+  #unhealthyRunning = 0;
 
   constructor(limits: RunLimits) {
     this.#limits = limits;
-    this.#unwellMax = Math.max(1, Math.floor(limits.runningMax / 2));
+    this.#unhealthyMax = Math.max(1, Math.floor(limits.runningMax / 2));
   }
 
   get running(): number {
     return this.#running;
   }
 
-  hosts(): Iterable<Host> {
-    return this.#hosts.values();
+  listTargets(): Iterable<Target> {
+    return this.#targets.values();
   }
 
-  keys(): readonly string[] {
+  listKeys(): readonly string[] {
     return [...this.#queues.keys()];
   }
 
@@ -62,56 +64,55 @@ export class RunQueue {
     return this.#queues.get(key);
   }
 
-  /** The queue of that key, made when there is none. */
-  open(
-    key: string, hostName: string, isOpen: boolean,
+  getOrCreate(
+    key: string, targetKey: string, mayStart: boolean,
     runningMax = this.#limits.runningPerQueueMax,
   ): TaskQueue {
-    const known = this.#queues.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#queues.get(key);
+    if (existing !== undefined) return existing;
     const queue: TaskQueue = {
-      key, ready: new PriorityQueue(isOlder), all: runningMax === 1 ? inOrder([]) : null,
-      host: this.#enter(hostName), isOpen, runningMax, running: 0, size: 0,
+      key, ready: new PriorityQueue(isOlder), all: runningMax === 1 ? queueById([]) : null,
+      target: this.#joinTarget(targetKey), mayStart, runningMax, running: 0, size: 0,
     };
     this.#queues.set(key, queue);
     return queue;
   }
 
-  /** Sets where a queue's tasks go from now on, and whether they may start. */
-  update(queue: TaskQueue, hostName: string, isOpen: boolean): void {
-    if (queue.host.name !== hostName) {
-      queue.host.blocked.delete(queue);
-      this.#leave(queue.host);
-      queue.host = this.#enter(hostName);
+  /** Sets where the tasks of a queue go from now on, and whether they may start. */
+  update(queue: TaskQueue, targetKey: string, mayStart: boolean): void {
+    if (queue.target.key !== targetKey) {
+      queue.target.blocked.delete(queue);
+      this.#leaveTarget(queue.target);
+      queue.target = this.#joinTarget(targetKey);
     }
-    queue.isOpen = isOpen;
+    queue.mayStart = mayStart;
     this.#runnable.add(queue);
   }
 
-  /** Sets how many of a queue's tasks run at once; `tasksOf` gives all that it has. */
-  limit(
+  /** Sets how many tasks of a queue run at once. `tasksOf` lists all tasks of the queue. */
+  setRunningMax(
     queue: TaskQueue, runningMax = this.#limits.runningPerQueueMax,
     tasksOf: (queue: TaskQueue) => Iterable<Task>,
   ): void {
     if (queue.runningMax === runningMax) return;
     queue.runningMax = runningMax;
-    queue.all = runningMax === 1 ? inOrder(tasksOf(queue)) : null;
+    queue.all = runningMax === 1 ? queueById(tasksOf(queue)) : null;
     this.#runnable.add(queue);
   }
 
-  /** Nothing of that queue starts until `unhold`, even if it is opened anew. */
-  hold(key: string): void {
-    this.#held.add(key);
+  /** Lets the queue start nothing until `resume`, even if it is dropped and created again. */
+  suspend(key: string): void {
+    this.#suspended.add(key);
   }
 
-  unhold(key: string): void {
-    this.#held.delete(key);
+  resume(key: string): void {
+    this.#suspended.delete(key);
     const queue = this.#queues.get(key);
     if (queue !== undefined) this.#runnable.add(queue);
   }
 
-  isHeld(key: string): boolean {
-    return this.#held.has(key);
+  isSuspended(key: string): boolean {
+    return this.#suspended.has(key);
   }
 
   add(id: string, queue: TaskQueue): Task {
@@ -135,65 +136,65 @@ export class RunQueue {
     this.#dropIfIdle(task.queue);
   }
 
-  /** Starts the next task; null when none may start. */
-  next(): Slot | null {
+  /** Starts the next task. Returns null when none may start. */
+  startNext(): RunningTask | null {
     while (this.#running < this.#limits.runningMax) {
       const [queue] = this.#runnable;
       if (queue === undefined) return null;
       this.#runnable.delete(queue);
-      const { host } = queue;
+      const { target } = queue;
       if (!this.#canStart(queue)) {
-        this.#unblock(host);
-      } else if (roomOf(host) <= 0) {
-        host.blocked.add(queue);
-      } else if (host.condition !== 'well' && this.#runningUnwell >= this.#unwellMax) {
-        this.#blocked.add(queue);
+        this.#unblock(target);
+      } else if (freeSlots(target) <= 0) {
+        target.blocked.add(queue);
+      } else if (target.health !== 'healthy' && this.#unhealthyRunning >= this.#unhealthyMax) {
+        this.#blockedUnhealthy.add(queue);
       } else {
         const task = queue.ready.pop();
-        if (task !== undefined) return this.#start(task, host);
+        if (task !== undefined) return this.#start(task, target);
       }
     }
     return null;
   }
 
   /**
-   * The attempt is over; `verdict` is null when it says nothing of the host. The milliseconds after
-   * which the caller is to `resume` the host; 0: it is not paused.
+   * Ends an attempt. `health` is null when the attempt says nothing about its target. Returns the
+   * milliseconds after which the caller must call `resumeTarget`, or 0 when there is no pause.
    */
-  release({ task, host }: Slot, verdict: Verdict | null): number {
+  release({ task, target }: RunningTask, health: TargetHealth | null): number {
     const { queue } = task;
     queue.running -= 1;
-    host.running -= 1;
+    target.running -= 1;
     this.#running -= 1;
-    if (host.condition !== 'well') this.#runningUnwell -= 1;
-    const pauseMs = verdict === null ? 0 : this.#judge(host, verdict);
+    if (target.health !== 'healthy') this.#unhealthyRunning -= 1;
+    const pauseMs = health === null ? 0 : this.#updateHealth(target, health);
     this.#runnable.add(queue);
-    this.#unblock(host);
-    this.#unblockUnwell();
+    this.#unblock(target);
+    this.#unblockUnhealthy();
     this.#dropIfIdle(queue);
-    this.#dropHostIfIdle(host);
+    this.#dropTargetIfIdle(target);
     return pauseMs;
   }
 
-  resume(host: Host): void {
-    host.isPaused = false;
-    this.#unblock(host);
+  resumeTarget(target: Target): void {
+    target.isPaused = false;
+    this.#unblock(target);
   }
 
-  #start(task: Task, host: Host): Slot {
+  #start(task: Task, target: Target): RunningTask {
     const { queue } = task;
     task.state = 'running';
     queue.running += 1;
-    host.running += 1;
+    target.running += 1;
     this.#running += 1;
-    if (host.condition !== 'well') this.#runningUnwell += 1;
+    if (target.health !== 'healthy') this.#unhealthyRunning += 1;
     this.#runnable.add(queue);
-    return { task, host };
+    return { task, target };
   }
 
   #canStart(queue: TaskQueue): boolean {
-    const { isOpen, running, runningMax, ready, all, key } = queue;
-    if (!isOpen || running >= runningMax || this.#held.has(key)) return false;
+    const { mayStart, running, runningMax, ready, all, key } = queue;
+    if (!mayStart || running >= runningMax || this.#suspended.has(key)) return false;
     dropWhile(ready, ({ state }) => state !== 'ready');
     const first = ready.peek();
     if (first === undefined) return false;
@@ -202,80 +203,80 @@ export class RunQueue {
     return all.peek() === first;
   }
 
-  #judge(host: Host, verdict: Verdict): number {
-    const wasWell = host.condition === 'well';
-    host.condition = verdict;
-    if (wasWell !== (verdict === 'well')) {
-      this.#runningUnwell += wasWell ? host.running : -host.running;
+  #updateHealth(target: Target, health: TargetHealth): number {
+    const wasHealthy = target.health === 'healthy';
+    target.health = health;
+    if (wasHealthy !== (health === 'healthy')) {
+      this.#unhealthyRunning += wasHealthy ? target.running : -target.running;
     }
-    host.failures = verdict === 'dead' ? host.failures + 1 : 0;
-    if (host.failures <= FAILURES_FREE || host.isPaused) return 0;
-    host.isPaused = true;
+    target.failures = health === 'unreachable' ? target.failures + 1 : 0;
+    if (target.failures <= FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
+    target.isPaused = true;
     return PAUSE_MS;
   }
 
-  #unblock(host: Host): void {
-    let room = roomOf(host);
-    for (const queue of host.blocked) {
-      if (room <= 0) return;
-      room -= 1;
-      host.blocked.delete(queue);
+  #unblock(target: Target): void {
+    let free = freeSlots(target);
+    for (const queue of target.blocked) {
+      if (free <= 0) return;
+      free -= 1;
+      target.blocked.delete(queue);
       this.#runnable.add(queue);
     }
   }
 
-  #unblockUnwell(): void {
-    let room = this.#unwellMax - this.#runningUnwell;
-    for (const queue of this.#blocked) {
-      if (room <= 0) return;
-      room -= 1;
-      this.#blocked.delete(queue);
+  #unblockUnhealthy(): void {
+    let free = this.#unhealthyMax - this.#unhealthyRunning;
+    for (const queue of this.#blockedUnhealthy) {
+      if (free <= 0) return;
+      free -= 1;
+      this.#blockedUnhealthy.delete(queue);
       this.#runnable.add(queue);
     }
   }
 
-  #enter(name: string): Host {
-    const host = this.#hosts.get(name) ?? {
-      name, blocked: new Set(), condition: 'unknown', running: 0, failures: 0, isPaused: false,
+  #joinTarget(key: string): Target {
+    const target = this.#targets.get(key) ?? {
+      key, blocked: new Set(), health: 'unknown', running: 0, failures: 0, isPaused: false,
       queues: 0,
     };
-    this.#hosts.set(name, host);
-    host.queues += 1;
-    return host;
+    this.#targets.set(key, target);
+    target.queues += 1;
+    return target;
   }
 
-  #leave(host: Host): void {
-    host.queues -= 1;
-    this.#dropHostIfIdle(host);
+  #leaveTarget(target: Target): void {
+    target.queues -= 1;
+    this.#dropTargetIfIdle(target);
   }
 
   #dropIfIdle(queue: TaskQueue): void {
     if (queue.size > 0 || queue.running > 0 || this.#queues.get(queue.key) !== queue) return;
     this.#queues.delete(queue.key);
     this.#runnable.delete(queue);
-    this.#blocked.delete(queue);
-    queue.host.blocked.delete(queue);
-    this.#leave(queue.host);
+    this.#blockedUnhealthy.delete(queue);
+    queue.target.blocked.delete(queue);
+    this.#leaveTarget(queue.target);
   }
 
-  #dropHostIfIdle(host: Host): void {
-    const isIdle = host.queues === 0 && host.running === 0;
-    if (isIdle && this.#hosts.size > HOSTS_MAX) this.#hosts.delete(host.name);
+  #dropTargetIfIdle(target: Target): void {
+    const isIdle = target.queues === 0 && target.running === 0;
+    if (isIdle && this.#targets.size > TARGETS_MAX) this.#targets.delete(target.key);
   }
 }
 
-/** How many more attempts at the host may start. */
-function roomOf({ condition, isPaused, running }: Host): number {
-  return isPaused ? 0 : RUNNING_MAX[condition] - running;
+/** How many more attempts at the target may start. */
+function freeSlots({ health, isPaused, running }: Target): number {
+  return isPaused ? 0 : RUNNING_MAX_BY_HEALTH[health] - running;
 }
 
-function inOrder(tasks: Iterable<Task>): PriorityQueue<Task> {
+function queueById(tasks: Iterable<Task>): PriorityQueue<Task> {
   const queue = new PriorityQueue(isOlder);
   for (const task of tasks) queue.push(task);
   return queue;
 }
 
-/** Identifiers rise with creation. */
+/** Identifiers are UUIDv7: they rise with the time of creation. */
 function isOlder(left: Task, right: Task): boolean {
   return left.id < right.id;
 }

@@ -1,40 +1,40 @@
 /**
- * Says which task is to run next: tasks wait until they are due, then for their turn within the
- * limits of their queue, their host and the whole. A task is known by its identifier alone, so
- * whatever is kept on disk and done later can be scheduled. No I/O; the clock is a parameter.
+ * Says which task runs next. A task waits until it is due, and then for its turn within the limits
+ * of its queue, of its target and of the whole. The scheduler knows nothing of a task but its
+ * identifier, so it serves any stored task. It does no I/O, and the clock is a parameter.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import { RunQueue, type RunLimits } from './run-queue.ts';
-import type { Host, Slot, Task, TaskQueue, Verdict } from './task.ts';
+import type { RunningTask, Target, TargetHealth, Task, TaskQueue } from './task.ts';
 
-/** Where a task belongs: its queue, the host it goes to, and whether the queue may start tasks. */
-export type Place = {
+/** A task's queue, the target its tasks go to, and whether and how many of them may run. */
+export type QueueSettings = {
   readonly key: string;
-  readonly host: string;
-  readonly isOpen: boolean;
-  /** Tasks of the queue at once, 1 for strict order; the limit of every queue when not given. */
+  readonly target: string;
+  readonly mayStart: boolean;
+  /** Tasks of the queue at once; 1 means strict order. Absent: the limit that all queues have. */
   readonly runningMax?: number | undefined;
 };
 
 export class Scheduler {
   readonly #clock: Clock;
-  /** In order of addition, which is about that of creation. */
+  /** Tasks by identifier, in the order they were added, which is about the order of creation. */
   readonly #tasks = new Map<string, Task>();
-  readonly #queues: RunQueue;
+  readonly #runQueue: RunQueue;
   readonly #dueTimes: DueTimes;
-  /** Identifiers of tasks that were started and are not settled. */
-  readonly #underWay = new Set<string>();
-  readonly #pauses = new Set<Timer>();
+  /** Identifiers of tasks that were started and whose result is not written yet. */
+  readonly #unsettledIds = new Set<string>();
+  readonly #pauseTimers = new Set<Timer>();
   #onRunnable: () => void = () => {};
 
   constructor(clock: Clock, limits: RunLimits) {
     this.#clock = clock;
-    this.#queues = new RunQueue(limits);
+    this.#runQueue = new RunQueue(limits);
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
-  /** From here on tasks become due. `onRunnable` is called whenever `next` may have one more. */
+  /** Lets tasks become due. `onRunnable` is called whenever `startNext` may find another task. */
   start(onRunnable: () => void): void {
     this.#onRunnable = onRunnable;
     this.#dueTimes.start();
@@ -44,67 +44,70 @@ export class Scheduler {
   close(): void {
     this.#onRunnable = () => {};
     this.#dueTimes.close();
-    for (const timer of this.#pauses) timer.cancel();
-    this.#pauses.clear();
+    for (const timer of this.#pauseTimers) timer.cancel();
+    this.#pauseTimers.clear();
   }
 
-  /** Tasks that wait, are ready or run. */
+  /** The number of tasks: waiting, ready and running ones. */
   get size(): number {
     return this.#tasks.size;
   }
 
-  /** Tasks that hold a slot. */
+  /** The number of attempts under way. */
   get running(): number {
-    return this.#queues.running;
+    return this.#runQueue.running;
   }
 
-  get oldest(): string | null {
+  get oldestId(): string | null {
     const [id] = this.#tasks.keys();
     return id ?? null;
   }
 
-  runningByHost(): readonly { readonly host: string; readonly running: number }[] {
-    return [...this.#queues.hosts()].filter(({ running }) => running > 0)
-      .map(({ name, running }) => ({ host: name, running }));
+  countRunningByTarget(): readonly { readonly target: string; readonly running: number }[] {
+    return [...this.#runQueue.listTargets()].filter(({ running }) => running > 0)
+      .map(({ key, running }) => ({ target: key, running }));
   }
 
   find(id: string): Task | undefined {
     return this.#tasks.get(id);
   }
 
-  /** Up to `max` identifiers of a queue's tasks, oldest first. */
-  idsIn(key: string, max: number): readonly string[] {
-    const queue = this.#queues.find(key);
+  /** Lists up to `max` identifiers of a queue's tasks, oldest first. */
+  listIds(key: string, max: number): readonly string[] {
+    const queue = this.#runQueue.find(key);
     const ids: string[] = [];
     if (queue === undefined) return ids;
-    for (const task of this.#tasksOf(queue)) {
+    for (const task of this.#tasksIn(queue)) {
       if (ids.length === max) break;
       ids.push(task.id);
     }
     return ids;
   }
 
-  /** Keys of all queues. */
   keys(): readonly string[] {
-    return this.#queues.keys();
+    return this.#runQueue.listKeys();
   }
 
-  /** Keys of queues that may start nothing. */
-  closedKeys(): ReadonlySet<string> {
-    const closed = [...this.#tasks.values()].filter(({ queue }) => !queue.isOpen);
-    return new Set(closed.map(({ queue }) => queue.key));
+  /** Lists the keys of the queues whose tasks may not start. */
+  listStoppedKeys(): ReadonlySet<string> {
+    const stopped = [...this.#tasks.values()].filter(({ queue }) => !queue.mayStart);
+    return new Set(stopped.map(({ queue }) => queue.key));
   }
 
-  /** A task that is not known yet. One of the same identifier that is under way goes first. */
-  add(id: string, place: Place, dueAtMs: number): void {
-    const { key, host, isOpen, runningMax } = place;
-    const task = this.#queues.add(id, this.#queues.open(key, host, isOpen, runningMax));
+  /**
+   * Adds a task that the scheduler does not have. When an attempt of a removed task of the same
+   * identifier is still under way, the new task waits until that one is settled.
+   */
+  add(id: string, settings: QueueSettings, dueAtMs: number): void {
+    const { key, target, mayStart, runningMax } = settings;
+    const queue = this.#runQueue.getOrCreate(key, target, mayStart, runningMax);
+    const task = this.#runQueue.add(id, queue);
     this.#tasks.set(id, task);
-    if (this.#underWay.has(id)) task.state = 'running';
+    if (this.#unsettledIds.has(id)) task.state = 'running';
     else this.#wait(task, dueAtMs);
   }
 
-  /** Sets another time for a task; one that runs gets its time when it is settled. */
+  /** Changes when a task is due, unless it runs: then `settle` says when. */
   reschedule(task: Task, dueAtMs: number): void {
     if (task.state !== 'running') this.#wait(task, dueAtMs);
   }
@@ -112,59 +115,62 @@ export class Scheduler {
   remove(id: string): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
-    if (task.state === 'waiting') this.#dueTimes.forget();
+    if (task.state === 'waiting') this.#dueTimes.dropWait();
     this.#tasks.delete(id);
-    this.#queues.remove(task);
+    this.#runQueue.remove(task);
     this.#onRunnable();
   }
 
-  /** Moves the queue of that key, if there is one, to another host, opens, closes or limits it. */
-  update({ key, host, isOpen, runningMax }: Place): void {
-    const queue = this.#queues.find(key);
+  /** Changes the settings of the queue of that key, if there is one. */
+  update({ key, target, mayStart, runningMax }: QueueSettings): void {
+    const queue = this.#runQueue.find(key);
     if (queue === undefined) return;
-    this.#queues.update(queue, host, isOpen);
-    this.#queues.limit(queue, runningMax, (limited) => this.#tasksOf(limited));
+    this.#runQueue.update(queue, target, mayStart);
+    this.#runQueue.setRunningMax(queue, runningMax, (limited) => this.#tasksIn(limited));
     this.#onRunnable();
   }
 
-  /** Nothing of that queue starts until `unhold`. */
-  hold(key: string): void {
-    this.#queues.hold(key);
+  /** Lets the queue of that key start nothing until `resume`. */
+  suspend(key: string): void {
+    this.#runQueue.suspend(key);
   }
 
-  unhold(key: string): void {
-    this.#queues.unhold(key);
+  resume(key: string): void {
+    this.#runQueue.resume(key);
     this.#onRunnable();
   }
 
-  isHeld(key: string): boolean {
-    return this.#queues.isHeld(key);
+  isSuspended(key: string): boolean {
+    return this.#runQueue.isSuspended(key);
   }
 
-  /** Starts the next task; null when none may start. To be released, then settled. */
-  next(): Slot | null {
-    const slot = this.#queues.next();
-    if (slot !== null) this.#underWay.add(slot.task.id);
-    return slot;
+  /**
+   * Starts the next task, or returns null when none may start. The caller must `release` the task
+   * when the attempt is over, and `settle` it when the result is written.
+   */
+  startNext(): RunningTask | null {
+    const running = this.#runQueue.startNext();
+    if (running !== null) this.#unsettledIds.add(running.task.id);
+    return running;
   }
 
-  /** Gives the slot back; `verdict` is what the attempt showed of its host, null for nothing. */
-  release(slot: Slot, verdict: Verdict | null): void {
-    const pauseMs = this.#queues.release(slot, verdict);
-    if (pauseMs > 0) this.#pause(slot.host, pauseMs);
+  /** Ends an attempt. `health` is null when the attempt says nothing about its target. */
+  release(running: RunningTask, health: TargetHealth | null): void {
+    const pauseMs = this.#runQueue.release(running, health);
+    if (pauseMs > 0) this.#pauseTarget(running.target, pauseMs);
     this.#onRunnable();
   }
 
-  /** What came of the attempt is written: the task is due again at `dueAtMs`, or done with null. */
+  /** After the result is written: makes the task due again at `dueAtMs`, or removes it on null. */
   settle(id: string, dueAtMs: number | null): void {
-    this.#underWay.delete(id);
+    this.#unsettledIds.delete(id);
     const task = this.#tasks.get(id);
     if (task?.state !== 'running') return;
     if (dueAtMs === null) this.remove(id);
     else this.#wait(task, dueAtMs);
   }
 
-  *#tasksOf(queue: TaskQueue): Generator<Task> {
+  *#tasksIn(queue: TaskQueue): Generator<Task> {
     for (const task of this.#tasks.values()) if (task.queue === queue) yield task;
   }
 
@@ -174,17 +180,17 @@ export class Scheduler {
   }
 
   #makeReady(task: Task): void {
-    if (task.state === 'waiting' && task.dueAtMs > this.#clock.now()) this.#dueTimes.forget();
-    this.#queues.makeReady(task);
+    if (task.state === 'waiting' && task.dueAtMs > this.#clock.now()) this.#dueTimes.dropWait();
+    this.#runQueue.makeReady(task);
     this.#onRunnable();
   }
 
-  #pause(host: Host, pauseMs: number): void {
+  #pauseTarget(target: Target, pauseMs: number): void {
     const timer = this.#clock.startTimer(pauseMs, () => {
-      this.#pauses.delete(timer);
-      this.#queues.resume(host);
+      this.#pauseTimers.delete(timer);
+      this.#runQueue.resumeTarget(target);
       this.#onRunnable();
     });
-    this.#pauses.add(timer);
+    this.#pauseTimers.add(timer);
   }
 }

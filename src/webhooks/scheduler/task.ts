@@ -1,7 +1,7 @@
-/** What is scheduled: tasks, in queues, for hosts. */
+/** The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target. */
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
 
-/** `gone`: finished or removed; a queue drops it when it comes across it. */
+/** A task that is `gone` was finished or removed; its queue drops it when it meets it. */
 type TaskState = 'waiting' | 'ready' | 'running' | 'gone';
 
 export type Task = {
@@ -14,33 +14,32 @@ export type Task = {
 export type TaskQueue = {
   readonly key: string;
   readonly ready: PriorityQueue<Task>;
-  /** Every task in order of creation, where that order is strict; else null. */
+  /** All tasks in order of creation, if the queue keeps strict order; else null. */
   all: PriorityQueue<Task> | null;
-  host: Host;
-  /** So many of its tasks run at once; with 1 they run in strict order of creation. */
+  target: Target;
+  /** Tasks that run at once; 1 means strict order of creation. */
   runningMax: number;
-  /** While false, its tasks wait. */
-  isOpen: boolean;
+  mayStart: boolean;
   running: number;
-  /** Tasks that are not gone. */
+  /** The number of tasks that are not gone. */
   size: number;
 };
 
-export type Host = {
-  readonly name: string;
-  /** Queues that wait until the host may have one more attempt. */
+export type Target = {
+  readonly key: string;
+  /** Queues that wait until the target may have one more attempt. */
   readonly blocked: Set<TaskQueue>;
-  condition: Verdict | 'unknown';
+  health: TargetHealth | 'unknown';
   running: number;
-  /** Attempts in a row without an answer. */
+  /** Attempts in a row that got no response. */
   failures: number;
-  /** True while the host is left alone after failures. */
+  /** True while no attempt starts, after many failures in a row. */
   isPaused: boolean;
   queues: number;
 };
 
-/** What an attempt showed of its host. */
-export type Verdict = 'well' | 'slow' | 'dead';
+/** What an attempt showed of its target. */
+export type TargetHealth = 'healthy' | 'slow' | 'unreachable';
 
-/** A running task's place, to be given back. The host is the one it started with. */
-export type Slot = { readonly task: Task; readonly host: Host };
+/** An attempt under way. Its target is the one it began with; the queue may have another by now. */
+export type RunningTask = { readonly task: Task; readonly target: Target };

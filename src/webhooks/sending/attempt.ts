@@ -1,7 +1,7 @@
 /** One attempt of a delivery: prepared and sent; and what it shows of the host. */
 import { types } from 'node:util';
 import type { Outcome } from '../deliveries/delivery.ts';
-import type { Verdict } from '../scheduler/task.ts';
+import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type Hold } from '../work/ownership.ts';
 import type { Attempted } from './recorder.ts';
 import {
@@ -37,10 +37,10 @@ export async function makeAttempt(
 }
 
 /** What an outcome shows of the target's host; null: nothing. */
-export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): Verdict | null {
+export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): TargetHealth | null {
   if (kind === 'proxy' || isUnsent) return null;
-  if (attempt.statusCode === null) return 'dead';
-  return attempt.durationMs < SLOW_MS ? 'well' : 'slow';
+  if (attempt.statusCode === null) return 'unreachable';
+  return attempt.durationMs < SLOW_MS ? 'healthy' : 'slow';
 }
 
 async function send(

@@ -66,7 +66,7 @@ function record(
     return sent === null ? after : { ...after, sent };
   };
   // Where several attempts are told that the target is gone, the first one retires the hook.
-  const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);
+  const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isSuspended(hook);
   const told = outcome.kind === 'delivered' ? null : telling(parts, known, nowMs);
   const stageMore: Result['stageMore'] = (transaction, after) => {
     if (hook !== null) stageHealth(parts.health, transaction, hook, { outcome, hasFailed });

@@ -23,7 +23,7 @@ export type RetirementParts = {
   readonly store: Store;
   readonly hooks: Pick<OutgoingIndex, 'find'>;
   /** Has a webhook's pending deliveries, as committed, in the queue of its identifier. */
-  readonly scheduler: Pick<Scheduler, 'idsIn' | 'hold' | 'unhold' | 'isHeld'>;
+  readonly scheduler: Pick<Scheduler, 'listIds' | 'suspend' | 'resume' | 'isSuspended'>;
   readonly clock: Clock;
 };
 
@@ -40,11 +40,11 @@ type Retired = {
 export async function retireHook(
   parts: RetirementParts, hook: string, own: Own,
 ): Promise<Retired> {
-  parts.scheduler.hold(hook);
+  parts.scheduler.suspend(hook);
   try {
     return await failAll(parts, hook, own);
   } finally {
-    parts.scheduler.unhold(hook);
+    parts.scheduler.resume(hook);
   }
 }
 
@@ -82,7 +82,7 @@ async function failAll(
   const { identifier } = known.item;
   const nowMs = clock.now();
   const others = (): string[] =>
-    scheduler.idsIn(hook, CHUNK + 1).filter((other) => other !== identifier);
+    scheduler.listIds(hook, CHUNK + 1).filter((other) => other !== identifier);
   const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
     for (const id of ids) unit.change(id, (before) => failedIfPending(before, nowMs));
   };

@@ -16,8 +16,8 @@ import type { HealthMonitor } from '../health/monitor.ts';
 import { deliveryKind } from '../deliveries/unit-of-work.ts';
 import { webhookLabel } from '../webhook-label.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import type { Place, Scheduler } from '../scheduler/scheduler.ts';
-import type { Verdict } from '../scheduler/task.ts';
+import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
+import type { TargetHealth } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome.ts';
 import type { Hold, Ownership } from '../work/ownership.ts';
 import { ResultBatch } from '../work/result-batch.ts';
@@ -78,7 +78,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
 
   start(): void {
     this.#worker.start();
-    for (const key of this.#parts.scheduler.closedKeys()) this.#cancelIfOrphaned(key);
+    for (const key of this.#parts.scheduler.listStoppedKeys()) this.#cancelIfOrphaned(key);
   }
 
   /** See `Worker.close`. */
@@ -89,7 +89,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
 
   statistics(): DeliveryStatistics {
     const { scheduler, clock, hooks } = this.#parts;
-    const { oldest } = scheduler;
+    const { oldestId } = scheduler;
     const labelOf = (key: string): string => {
       const hook = hooks.find(key);
       return hook === undefined ? key : webhookLabel(hook);
@@ -97,11 +97,11 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return {
       pending: scheduler.size,
       inFlight: scheduler.running,
-      oldestPendingMs: oldest === null ? 0 : Math.max(0, clock.now() - timeOfUuidV7(oldest)),
+      oldestPendingMs: oldestId === null ? 0 : Math.max(0, clock.now() - timeOfUuidV7(oldestId)),
       figures: this.#figures,
       failures: [...this.#figures.failures].map(([key, count]) => ({ hook: labelOf(key), count })),
-      inFlightByHost: scheduler.runningByHost()
-        .map(({ host, running }) => ({ host, inFlight: running })),
+      inFlightByHost: scheduler.countRunningByTarget()
+        .map(({ target, running }) => ({ host: target, inFlight: running })),
     };
   }
 
@@ -118,7 +118,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return made === null ? null : { result: made };
   }
 
-  verdictOf({ outcome, known }: Attempted): Verdict | null {
+  verdictOf({ outcome, known }: Attempted): TargetHealth | null {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#parts.onOutcome('deliveries', known.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
@@ -151,34 +151,34 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     // What runs is given its next time when its attempt is over.
     if (task?.state === 'running') return;
     const freshHook = task === undefined ? freshHookOf(after) : null;
-    if (freshHook !== null) return this.#add(id, this.#placeOfHook(freshHook), 0);
+    if (freshHook !== null) return this.#add(id, this.#hookQueueSettings(freshHook), 0);
     const delivery = decodeDelivery(after);
     const dueAtMs = dueTimeMs(delivery, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
-    return this.#add(id, this.#placeOf({ bytes: after, item: delivery }), dueAtMs);
+    return this.#add(id, this.#queueSettings({ bytes: after, item: delivery }), dueAtMs);
   }
 
-  #add(id: string, place: Place, dueAtMs: number): void {
-    this.#parts.scheduler.add(id, place, dueAtMs);
-    if (this.#worker.isStarted && !place.isOpen) this.#cancelIfOrphaned(place.key);
+  #add(id: string, queue: QueueSettings, dueAtMs: number): void {
+    this.#parts.scheduler.add(id, queue, dueAtMs);
+    if (this.#worker.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
   }
 
-  #placeOf(known: KnownDelivery): Place {
+  #queueSettings(known: KnownDelivery): QueueSettings {
     const { hook } = known.item;
-    if (hook !== null) return this.#placeOfHook(hook);
+    if (hook !== null) return this.#hookQueueSettings(hook);
     const host = forwardHost(this.#parts.store, known);
-    return this.#placeOfForwards(host);
+    return this.#forwardQueueSettings(host);
   }
 
-  #placeOfForwards(host: string): Place {
+  #forwardQueueSettings(host: string): QueueSettings {
     const key = `${FORWARD_PREFIX}${host}`;
-    return { key, host, isOpen: this.#isOwn(key) };
+    return { key, target: host, mayStart: this.#isOwn(key) };
   }
 
-  #placeOfHook(identifier: string): Place {
+  #hookQueueSettings(identifier: string): QueueSettings {
     const { host = '', enabled = false, maxInFlight } = this.#parts.hooks.find(identifier) ?? {};
     const isOpen = enabled && this.#isOwn(identifier);
-    return { key: identifier, host, isOpen, runningMax: maxInFlight };
+    return { key: identifier, target: host, mayStart: isOpen, runningMax: maxInFlight };
   }
 
   #isOwn(key: string): boolean {
@@ -188,14 +188,18 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   #onOwnershipChange(): void {
     for (const key of this.#parts.scheduler.keys()) {
       if (!key.startsWith(FORWARD_PREFIX)) this.#onHookChange(key);
-      else this.#parts.scheduler.update(this.#placeOfForwards(key.slice(FORWARD_PREFIX.length)));
+      else this.#onForwardsChange(key.slice(FORWARD_PREFIX.length));
     }
     this.#worker.askRun();
   }
 
+  #onForwardsChange(host: string): void {
+    this.#parts.scheduler.update(this.#forwardQueueSettings(host));
+  }
+
   #onHookChange(identifier: string): void {
     if (this.#worker.closing.aborted) return;
-    this.#parts.scheduler.update(this.#placeOfHook(identifier));
+    this.#parts.scheduler.update(this.#hookQueueSettings(identifier));
     if (this.#worker.isStarted) this.#cancelIfOrphaned(identifier);
   }
 
@@ -203,7 +207,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   #cancelIfOrphaned(hook: string): void {
     const { hooks, scheduler } = this.#parts;
     if (hooks.find(hook) !== undefined || !this.#isOwn(hook)) return;
-    if (scheduler.idsIn(hook, 1).length === 0) return;
+    if (scheduler.listIds(hook, 1).length === 0) return;
     this.#worker.writeLater('deliveries of a removed webhook wait to be cancelled', { hook },
       () => cancelPending(this.#parts, hook));
   }

@@ -8,7 +8,7 @@ export type EndingParts<Item, Status extends string, Gone extends string = never
   readonly kind: WorkKind<Item, Status, Gone>;
   readonly store: Store;
   /** Has what is pending for a webhook, as committed, in the queue of its identifier. */
-  readonly scheduler: Pick<Scheduler, 'idsIn'>;
+  readonly scheduler: Pick<Scheduler, 'listIds'>;
   /** The record that a task of the scheduler belongs to. */
   readonly recordOf: (taskId: string) => string;
 };
@@ -25,7 +25,7 @@ export type Removal = {
 function waitingIn<Item, Status extends string, Gone extends string>(
   { kind, store, scheduler, recordOf }: EndingParts<Item, Status, Gone>, key: string,
 ): readonly string[] {
-  const ids = new Set(scheduler.idsIn(key, CHUNK).map(recordOf));
+  const ids = new Set(scheduler.listIds(key, CHUNK).map(recordOf));
   return firstChunk([...ids], sizesIn(store.collection(kind.collection.name)));
 }
 

@@ -12,7 +12,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { Slot, Verdict } from '../scheduler/task.ts';
+import type { RunningTask, TargetHealth } from '../scheduler/task.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { Hold, Ownership } from './ownership.ts';
 import type { WriteParts } from './until-written.ts';
@@ -35,7 +35,7 @@ export interface Attempts<Result, Recorded> {
     id: string, hold: Hold, cutOff: AbortSignal,
   ): Attempt<Result> | null | Promise<Attempt<Result> | null>;
   /** Called as soon as the attempt is over: what it showed of its host; null for nothing. */
-  verdictOf(result: Result): Verdict | null;
+  verdictOf(result: Result): TargetHealth | null;
   /** Writes the result; undefined when there is nothing more to write it to. */
   record(result: Result): Promise<Recorded | undefined>;
   /**
@@ -145,7 +145,7 @@ export class Worker<Result, Recorded> {
     while (!this.#closing.signal.aborted && this.#background.count < UNRECORDED_MAX) {
       // One that began may have taken what the next one needs.
       if (!this.#attempts.mayBegin()) return;
-      const slot = scheduler.next();
+      const slot = scheduler.startNext();
       if (slot === null) return;
       const hold = ownership.holdOf(slot.task.queue.key);
       if (hold?.begin() === true) {
@@ -178,7 +178,7 @@ export class Worker<Result, Recorded> {
     return either;
   }
 
-  async #attempt(slot: Slot, hold: Hold): Promise<void> {
+  async #attempt(slot: RunningTask, hold: Hold): Promise<void> {
     const { scheduler, clock } = this.#parts;
     const { id } = slot.task;
     try {

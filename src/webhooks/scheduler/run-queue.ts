@@ -8,7 +8,7 @@
  * unreachable and slow targets never delay the healthy ones.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import type { RunningTask, Target, TargetHealth, Task, TaskQueue } from './task.ts';
+import type { RunningTask, TaskTarget, TargetHealth, Task, TaskQueue } from './task.ts';
 
 export type RunLimits = {
   readonly runningMax: number;
@@ -33,7 +33,7 @@ export class RunQueue {
   readonly #limits: RunLimits;
   readonly #unhealthyMax: number;
   readonly #queues = new Map<string, TaskQueue>();
-  readonly #targets = new Map<string, Target>();
+  readonly #targets = new Map<string, TaskTarget>();
   /** Keys of queues that must not start anything, whether or not the queues exist now. */
   readonly #suspended = new Set<string>();
   /** Queues that may be able to start a task. The first one has its turn next. */
@@ -52,7 +52,7 @@ export class RunQueue {
     return this.#running;
   }
 
-  listTargets(): Iterable<Target> {
+  listTargets(): Iterable<TaskTarget> {
     return this.#targets.values();
   }
 
@@ -176,12 +176,12 @@ export class RunQueue {
     return pauseMs;
   }
 
-  resumeTarget(target: Target): void {
+  resumeTarget(target: TaskTarget): void {
     target.isPaused = false;
     this.#unblock(target);
   }
 
-  #start(task: Task, target: Target): RunningTask {
+  #start(task: Task, target: TaskTarget): RunningTask {
     const { queue } = task;
     task.state = 'running';
     queue.running += 1;
@@ -203,7 +203,7 @@ export class RunQueue {
     return all.peek() === first;
   }
 
-  #updateHealth(target: Target, health: TargetHealth): number {
+  #updateHealth(target: TaskTarget, health: TargetHealth): number {
     const wasHealthy = target.health === 'healthy';
     target.health = health;
     if (wasHealthy !== (health === 'healthy')) {
@@ -215,7 +215,7 @@ export class RunQueue {
     return PAUSE_MS;
   }
 
-  #unblock(target: Target): void {
+  #unblock(target: TaskTarget): void {
     let free = freeSlots(target);
     for (const queue of target.blocked) {
       if (free <= 0) return;
@@ -235,7 +235,7 @@ export class RunQueue {
     }
   }
 
-  #joinTarget(key: string): Target {
+  #joinTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
       key, blocked: new Set(), health: 'unknown', running: 0, failures: 0, isPaused: false,
       queues: 0,
@@ -245,7 +245,7 @@ export class RunQueue {
     return target;
   }
 
-  #leaveTarget(target: Target): void {
+  #leaveTarget(target: TaskTarget): void {
     target.queues -= 1;
     this.#dropTargetIfIdle(target);
   }
@@ -259,14 +259,14 @@ export class RunQueue {
     this.#leaveTarget(queue.target);
   }
 
-  #dropTargetIfIdle(target: Target): void {
+  #dropTargetIfIdle(target: TaskTarget): void {
     const isIdle = target.queues === 0 && target.running === 0;
     if (isIdle && this.#targets.size > TARGETS_MAX) this.#targets.delete(target.key);
   }
 }
 
 /** How many more attempts at the target may start. */
-function freeSlots({ health, isPaused, running }: Target): number {
+function freeSlots({ health, isPaused, running }: TaskTarget): number {
   return isPaused ? 0 : RUNNING_MAX_BY_HEALTH[health] - running;
 }
 

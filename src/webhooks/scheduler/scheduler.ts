@@ -6,7 +6,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import { RunQueue, type RunLimits } from './run-queue.ts';
-import type { RunningTask, Target, TargetHealth, Task, TaskQueue } from './task.ts';
+import type { RunningTask, TaskTarget, TargetHealth, Task, TaskQueue } from './task.ts';
 
 /** A task's queue, the target its tasks go to, and whether and how many of them may run. */
 export type QueueSettings = {
@@ -185,7 +185,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  #pauseTarget(target: Target, pauseMs: number): void {
+  #pauseTarget(target: TaskTarget, pauseMs: number): void {
     const timer = this.#clock.startTimer(pauseMs, () => {
       this.#pauseTimers.delete(timer);
       this.#runQueue.resumeTarget(target);

@@ -16,7 +16,7 @@ export type TaskQueue = {
   readonly ready: PriorityQueue<Task>;
   /** All tasks in order of creation, if the queue keeps strict order; else null. */
   all: PriorityQueue<Task> | null;
-  target: Target;
+  target: TaskTarget;
   /** Tasks that run at once; 1 means strict order of creation. */
   runningMax: number;
   mayStart: boolean;
@@ -25,7 +25,7 @@ export type TaskQueue = {
   size: number;
 };
 
-export type Target = {
+export type TaskTarget = {
   readonly key: string;
   /** Queues that wait until the target may have one more attempt. */
   readonly blocked: Set<TaskQueue>;
@@ -42,4 +42,4 @@ export type Target = {
 export type TargetHealth = 'healthy' | 'slow' | 'unreachable';
 
 /** An attempt under way. Its target is the one it began with; the queue may have another by now. */
-export type RunningTask = { readonly task: Task; readonly target: Target };
+export type RunningTask = { readonly task: Task; readonly target: TaskTarget };

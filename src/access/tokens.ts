@@ -11,9 +11,9 @@ import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { TokenVerifier } from './bearer.ts';
-import { follow, type RecordChange } from '../resources/projection.ts';
+import { follow } from '../resources/projection.ts';
 import { firstStamps } from '../resources/record.ts';
-import type { CollectionSpec, Store } from '../store/store-port.ts';
+import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import {
   TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, expiryOf, generateToken, hashToken, isGood,
@@ -139,7 +139,7 @@ export class Tokens {
     this.#stop();
   }
 
-  #apply({ before, after }: RecordChange): void {
+  #apply({ before, after }: Change): void {
     const old = before === null ? null : decodeToken(before);
     if (old?.hash !== undefined) this.#byHash.delete(old.hash);
     const token = after === null ? null : decodeToken(after);

@@ -10,8 +10,8 @@ import { randomBytes } from 'node:crypto';
 import { timeText, type Clock, type Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { follow, type RecordChange } from '../resources/projection.ts';
-import type { Store, Transaction } from '../store/store-port.ts';
+import { follow } from '../resources/projection.ts';
+import type { Change, Store, Transaction } from '../store/store-port.ts';
 import { ClockOffsets } from './clock-offsets.ts';
 import { LeaseTable, type Instant, type LeaseLengths } from './lease-table.ts';
 import { MAINTENANCE_SHARD, NodeOwnership } from './ownership.ts';
@@ -117,7 +117,7 @@ export class Membership {
     if (this.ownership.isActive) this.#beatNow();
   }
 
-  #applyNode({ id, after }: RecordChange): void {
+  #applyNode({ id, after }: Change): void {
     const now = this.ownership.now();
     const record = after === null ? null : decodeNode(after);
     const wasOpen = this.table.mayBegin(now);
@@ -135,7 +135,7 @@ export class Membership {
     return id === this.#self.node && record?.run === this.#self.run;
   }
 
-  #applyLease({ id, after }: RecordChange): void {
+  #applyLease({ id, after }: Change): void {
     const number = shardOfLease(id);
     const before = this.table.lease(number);
     const wasOurs = this.table.isOurs(number);

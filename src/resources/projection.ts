@@ -1,18 +1,16 @@
 /** Derived state of a collection, fed from applied entries and nothing else. */
 import type { Change, Collection } from '../store/store-port.ts';
 
-/** What became of one record; null where there was none before, or is none after. */
-export type RecordChange = Pick<Change, 'id' | 'before' | 'after'>;
-
 /** Calls `apply` for every record there is, then for every change. Returns what ends it. */
 export function follow(
-  collection: Collection, apply: (change: RecordChange) => void,
+  collection: Collection, apply: (change: Change) => void,
 ): () => void {
   const walk = collection.walk();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const id = collection.idAt(slot);
     const after = collection.bytesAt(slot);
-    if (id !== undefined && after !== undefined) apply({ id, before: null, after });
+    if (id === undefined || after === undefined) continue;
+    apply({ collection: collection.spec.name, id, before: null, after });
   }
   return collection.onChange(apply);
 }

@@ -8,10 +8,11 @@ import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto, trimUnknown } from '../base/fields.ts';
 import { applyMergePatch } from '../base/json/merge-patch.ts';
 import type { JsonObject } from '../base/schema.ts';
-import type { TransactionInputs, Store, StoredRecord, Transaction } from '../store/store-port.ts';
+import type {
+  Change, Store, StoredRecord, Transaction, TransactionInputs,
+} from '../store/store-port.ts';
 import { findKey } from './find-key.ts';
 import { notFound } from './not-found.ts';
-import type { RecordChange } from './projection.ts';
 import {
   decodeRecord, encodeRecord, firstStamps, nextStamps, updatedMsOf,
 } from './record.ts';
@@ -20,7 +21,7 @@ import type { Resource } from './resource.ts';
 
 /** Runs inside the transaction that makes the change; what it stages is committed with it. */
 export type ChangeHook = (
-  transaction: Transaction, change: RecordChange, drawn: TransactionInputs,
+  transaction: Transaction, change: Change, drawn: TransactionInputs,
 ) => void;
 
 /** Told what is shown of the record, inside the transaction; throws what the write fails with. */
@@ -110,7 +111,7 @@ export function createRepository(options: {
     { json, updatedMs, drawn }: { json: string; updatedMs: number; drawn: TransactionInputs },
   ): Representation => {
     const stored = transaction.put(collection, id, json);
-    onChange?.(transaction, { id, before, after: stored.bytes }, drawn);
+    onChange?.(transaction, { collection, id, before, after: stored.bytes }, drawn);
     if (present !== undefined) return represent(id, stored.bytes);
     const shown = new Representation(id, stored.bytes, updatedMs);
     stored.derived = shown;
@@ -211,7 +212,7 @@ export function createRepository(options: {
         const { id, before } = getStaged(transaction, idOrName);
         expect?.(represent(id, before));
         transaction.delete(collection, id);
-        onChange?.(transaction, { id, before, after: null }, drawn);
+        onChange?.(transaction, { collection, id, before, after: null }, drawn);
         return id;
       });
       await afterRemoved?.(removed);

@@ -25,10 +25,18 @@ export type CollectionSpec = {
   readonly hasNames?: boolean;
 };
 
-/** What one applied operation did. `slot` is the record's place, stable while the record lives. */
-export type Change = {
+/** One put or removal of a record, as a transaction stages it and the journal holds it. */
+export type Operation = {
+  readonly collection: string;
   readonly id: string;
-  readonly slot: number;
+  /** The whole record; null removes it. */
+  readonly bytes: Buffer | null;
+};
+
+/** What an applied operation did to a record. */
+export type Change = {
+  readonly collection: string;
+  readonly id: string;
   readonly before: Buffer | null;
   readonly after: Buffer | null;
 };
@@ -54,8 +62,11 @@ export interface Collection {
   idAt(slot: number): string | undefined;
   /** Negative, zero or positive, as the id in `left` sorts before, like or after `right`'s. */
   compareSlots(left: number, right: number): number;
-  /** Called for each change as it is applied, in commit order. Returns what ends it. */
-  onChange(listener: (change: Change) => void): () => void;
+  /**
+   * Calls `listener` for each change as it is applied, in commit order. `slot` is the record's,
+   * stable while the record lives. Returns what ends it.
+   */
+  onChange(listener: (change: Change, slot: number) => void): () => void;
 }
 
 export type WalkStart = { readonly after?: string | null; readonly isDescending?: boolean };
@@ -97,22 +108,12 @@ export type TransactionInputs = {
   readonly hops: number;
 };
 
-/** What an operation of a transaction did, as it was applied. */
-export type CommittedChange = Pick<Change, 'id' | 'before' | 'after'> & {
-  readonly collection: string;
-};
-
 /** `changes` are those of the transaction of that sequence, in their order; one or more. */
-export type CommitListener = (sequence: number, changes: readonly CommittedChange[]) => void;
-
-/** What the log holds of an operation: a record, which names its key itself, or a deleted key. */
-export type LoggedChange =
-  | { readonly collection: string; readonly id: null; readonly after: Buffer }
-  | { readonly collection: string; readonly id: string; readonly after: null };
+export type CommitListener = (sequence: number, changes: readonly Change[]) => void;
 
 export type LoggedTransaction = {
   readonly sequence: number;
-  readonly changes: readonly LoggedChange[];
+  readonly operations: readonly Operation[];
 };
 
 /** A place in the log of committed transactions, from which it is read in order. */

@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createGate } from '../base/turns.ts';
-import type { ChangeLog, CommittedChange, Replica } from '../store/store-port.ts';
+import type { ChangeLog, Change, Replica } from '../store/store-port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { Position, StreamFilter, StreamedChange } from './event.ts';
 import { Reader, type Caller } from './reader.ts';
@@ -39,7 +39,7 @@ type Channel = { readonly filter: StreamFilter; readonly readers: Set<Reader> };
 
 /** What came since the last round: changes of a transaction, or something that is on no disk. */
 type News =
-  | { readonly sequence: number; readonly changes: readonly CommittedChange[] }
+  | { readonly sequence: number; readonly changes: readonly Change[] }
   | { readonly sequence: number; readonly told: StreamedChange };
 
 export class Broadcast {

@@ -12,7 +12,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/text/refusal.ts';
-import type { CommittedChange, LoggedChange } from '../store/store-port.ts';
+import type { Change, Operation } from '../store/store-port.ts';
 import type { Topic } from './topic.ts';
 
 /** Up to where a stream has been read. */
@@ -54,7 +54,7 @@ export function parsePosition(text: string): Position {
 
 /** The changes of one transaction that belong to `topics`, of which `wanted` are described. */
 export function describeChanges(
-  changes: readonly (CommittedChange | LoggedChange)[], topics: ReadonlyMap<string, Topic>,
+  changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, Topic>,
   wanted: (topic: Topic) => boolean,
 ): StreamedChange[] {
   const described: StreamedChange[] = [];
@@ -69,10 +69,12 @@ export function describeChanges(
 }
 
 function describeChange(
-  change: CommittedChange | LoggedChange, topic: Topic, number: number,
+  change: Change | Operation, topic: Topic, number: number,
 ): StreamedChange {
-  const { id, after } = change;
-  const before = 'before' in change ? change.before : undefined;
+  const { id } = change;
+  // The log keeps no former versions.
+  const [before, after] = 'bytes' in change ? [undefined, change.bytes]
+    : [change.before, change.after];
   if (after === null) {
     const hook = before ? topic.describe(before).hook : undefined;
     const json = `{"${topic.collection.key}":"${id}"}`;

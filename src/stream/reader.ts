@@ -162,8 +162,8 @@ export class Reader {
     try {
       const found = await log.next(until);
       if (found.length === 0) return null;
-      return found.map(({ sequence, changes }) => {
-        const described = describeChanges(changes, topics, (topic) =>
+      return found.map(({ sequence, operations }) => {
+        const described = describeChanges(operations, topics, (topic) =>
           filter.topics.includes(topic));
         const seen = sequence === this.#startedAt + 1 ? changesSeen : 0;
         return encodeEvents(sequence, described.filter(({ number }) => number > seen), filter);

@@ -14,7 +14,7 @@ export class FakeCollection implements Collection {
   readonly #slots: ({ readonly id: string; readonly bytes: Buffer } | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #slotOf = new Map<string, number>();
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Set<(change: Change, slot: number) => void>();
   #ids: string[] = [];
 
   put<T extends { readonly id: string }>(record: T): void {
@@ -84,7 +84,7 @@ export class FakeCollection implements Collection {
     return { next, nextSlices: nextRuns };
   }
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: Change, slot: number) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -92,7 +92,8 @@ export class FakeCollection implements Collection {
   #apply(id: string, slot: number, after: Buffer | null): void {
     const before = this.#slots[slot]?.bytes ?? null;
     this.#slots[slot] = after === null ? undefined : { id, bytes: after };
-    for (const listener of this.#listeners) listener({ id, slot, before, after });
+    const change = { collection: this.spec.name, id, before, after };
+    for (const listener of this.#listeners) listener(change, slot);
   }
 
   #nextRank(last: string | null, isDescending: boolean): number {

@@ -161,7 +161,7 @@ class MemoryCollection implements Collection {
   readonly #slots = new Map<string, number>();
   /** Keys in order, until the next one comes or goes. */
   #order: readonly string[] | null = null;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Set<(change: Change, slot: number) => void>();
 
   constructor(spec: CollectionSpec) {
     this.spec = spec;
@@ -224,7 +224,7 @@ class MemoryCollection implements Collection {
     return { next, nextSlices: nextRuns };
   }
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: Change, slot: number) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -255,6 +255,7 @@ class MemoryCollection implements Collection {
     if (before === null || after === null) this.#order = null;
     if (after === null) this.#slots.delete(id);
     else this.#slots.set(id, slot);
-    for (const listener of this.#listeners) listener({ id, slot, before, after });
+    const change = { collection: this.spec.name, id, before, after };
+    for (const listener of this.#listeners) listener(change, slot);
   }
 }

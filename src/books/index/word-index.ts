@@ -14,7 +14,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Change, Collection } from '../../store/store-port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { hasTextConditions } from '../query/match-book.ts';
 import type { Turns, Work } from '../../base/turns.ts';
@@ -165,7 +165,7 @@ export class WordIndex {
   #start(): void {
     if (this.#unsubscribe !== null || !this.#isActive()) return;
     const { collection, clock } = this.#options;
-    this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
+    this.#unsubscribe = collection.onChange((_, slot) => this.#onChange(slot));
     this.#startedMs = clock.monotonicMs();
     this.#pendingSlots.addBelow(collection.slotBound);
     this.#pendingCount = collection.slotBound;
@@ -173,7 +173,7 @@ export class WordIndex {
   }
 
   /** Runs inside a commit, so it does as little as possible. */
-  #onChange({ slot }: Change): void {
+  #onChange(slot: number): void {
     if (!this.#pendingSlots.add(slot)) return;
     this.#pendingCount += 1;
     if (!this.#memtable.remove(slot)) this.#segments.remove(slot);

@@ -19,7 +19,7 @@ export class ConcurrentChanges {
 
   constructor(collection: Collection) {
     this.#collection = collection;
-    this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
+    this.#unsubscribe = collection.onChange((change, slot) => this.#onChange(change, slot));
   }
 
   /** The slots written between the start and `settle`. */
@@ -51,7 +51,7 @@ export class ConcurrentChanges {
     this.#copies.clear();
   }
 
-  #onChange({ slot, before }: Change): void {
+  #onChange({ before }: Change, slot: number): void {
     this.#changedSlots?.add(slot);
     if (!this.#keptSlots.delete(slot) || before === null) return;
     if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;

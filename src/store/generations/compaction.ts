@@ -15,10 +15,9 @@
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import type { StoredCollection } from '../records/collection.ts';
+import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
-import type { FrozenCollection } from '../records/frozen-collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import {
   journalName, snapshotName, readInventory, temporaryName, unsyncedName,

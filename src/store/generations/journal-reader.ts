@@ -13,7 +13,8 @@ import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName, readInventory } from '../disk/inventory.ts';
 import { parseLine, sequenceAt, visitOperations } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
-import type { LogReader, LoggedChange, LoggedTransaction } from '../store-port.ts';
+import { readId } from '../records/record-table.ts';
+import type { LogReader, LoggedTransaction, Operation } from '../store-port.ts';
 import { readJournalStart } from './journal-start.ts';
 
 /** What is read, and at most about what is given, at a time. */
@@ -132,14 +133,16 @@ class JournalReader implements LogReader {
 
   #decode(piece: Buffer, line: JournalLine, end: number): LoggedTransaction {
     if (line.sequence !== this.#sequence + 1) throw goneError();
-    const changes: LoggedChange[] = [];
+    const operations: Operation[] = [];
     visitOperations(piece, line.operationsAt, end, {
-      put: (collection, from, to) =>
-        void changes.push({ collection, id: null, after: piece.subarray(from, to) }),
-      delete: (collection, id) => void changes.push({ collection, id, after: null }),
+      put(collection, from, to) {
+        const bytes = piece.subarray(from, to);
+        operations.push({ collection, id: readId(bytes), bytes });
+      },
+      delete: (collection, id) => void operations.push({ collection, id, bytes: null }),
     });
     this.#sequence = line.sequence;
-    return { sequence: line.sequence, changes };
+    return { sequence: line.sequence, operations };
   }
 
   /** The file is read to its end, and what is still to come was applied: it is in the next one. */

@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import type { FrozenCollection } from '../records/frozen-collection.ts';
+import type { FrozenCollection } from '../records/collection.ts';
 import { slotIn } from '../records/key-order.ts';
 import { readFrozenSpan } from '../records/record-table.ts';
 import { SNAPSHOT_END, encodeCount, encodeHeader } from './snapshot.ts';

@@ -1,7 +1,7 @@
 /** Writes the lines of a journal: see journal-line.ts. */
 import { crc32 } from 'node:zlib';
 import { CRC_END, CRC_START, HEX, JOURNAL_FORMAT } from './journal-line.ts';
-import type { Operation } from './journal-port.ts';
+import type { Operation } from '../store-port.ts';
 
 const RETAINED_BYTES_MAX = 4 << 20;
 const CLOSING_BRACE = 0x7d;
@@ -30,11 +30,11 @@ export class JournalLineEncoder {
     // One string, one encoding, for all that stands before a record.
     let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;
     let separator = '';
-    for (const { collectionName, id, bytes } of operations) {
+    for (const { collection, id, bytes } of operations) {
       if (bytes === null) {
-        text += `${separator}{"delete":"${collectionName}","key":"${id}"}`;
+        text += `${separator}{"delete":"${collection}","key":"${id}"}`;
       } else {
-        text += `${separator}{"put":"${collectionName}","bytes":${bytes.length},"record":`;
+        text += `${separator}{"put":"${collection}","bytes":${bytes.length},"record":`;
         this.#addText(text, bytes.length + 1);
         this.#used += bytes.copy(this.#buffer, this.#used);
         this.#addByte(CLOSING_BRACE);

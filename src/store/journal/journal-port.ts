@@ -4,15 +4,7 @@
  * engine that several nodes share (replication/engine-journal.ts).
  */
 import type { AppError } from '../../base/errors.ts';
-import type { LogReader } from '../store-port.ts';
-
-/** Puts a record in the place of its id, or deletes it. */
-export type Operation = {
-  readonly collectionName: string;
-  readonly id: string;
-  /** The record; null deletes it. */
-  readonly bytes: Buffer | null;
-};
+import type { LogReader, Operation } from '../store-port.ts';
 
 export type JournalAppend = {
   /**

@@ -1,17 +1,26 @@
 /** The committed records of one collection, in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
-import type { Span } from './arena.ts';
-import type { FrozenCollection } from './frozen-collection.ts';
+import type { FrozenArena, Span } from './arena.ts';
 import { LruCache } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
-import type { KeyPosition } from './key-order.ts';
+import type { KeyPosition, SlotBlock } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
 import type {
   Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart,
 } from '../store-port.ts';
 import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
+import type { SlotPage } from './record-table.ts';
 import { UniqueIndex } from './unique-index.ts';
 import { CollectionWalk } from './walk.ts';
+
+/** A collection as of one moment; the bytes stay reachable through it, whatever is written. */
+export type FrozenCollection = FrozenArena & {
+  readonly size: number;
+  /** The live table, whose records may be moved elsewhere with the same bytes. */
+  readonly table: RecordTable;
+  readonly pages: readonly SlotPage[];
+  readonly blocks: readonly SlotBlock[];
+};
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
@@ -22,7 +31,7 @@ export class StoredCollection implements Collection {
   readonly unique: UniqueIndex;
   #bytesTotal = 0;
   readonly #cache: LruCache;
-  #listeners: ((change: Change) => void)[] = [];
+  #listeners: ((change: Change, slot: number) => void)[] = [];
   readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
   readonly #keyPosition: KeyPosition = { block: 0, position: 0 };
 
@@ -91,7 +100,7 @@ export class StoredCollection implements Collection {
     return this.table.compare(left, right);
   }
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: Change, slot: number) => void): () => void {
     this.#listeners.push(listener);
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener);
@@ -171,11 +180,11 @@ export class StoredCollection implements Collection {
   }
 
   #notify(id: string, slot: number, before: Buffer | null, after: Buffer | null): void {
-    const change = { id, slot, before, after };
+    const change = { collection: this.spec.name, id, before, after };
     const failures: unknown[] = [];
     for (const listener of this.#listeners) {
       try {
-        listener(change);
+        listener(change, slot);
       } catch (error) {
         // One listener's bug must not keep the change from the others.
         failures.push(error);

@@ -240,6 +240,12 @@ export function isKey(id: string): boolean {
   return id.length > 0 && id.length <= KEY_LENGTH_MAX;
 }
 
+/** The id of a record: the value of its first member. */
+export function readId(record: Buffer): string {
+  const nameStart = 2;
+  return readKey(record, record.indexOf(QUOTE, nameStart) + 3);
+}
+
 /** The key that begins at `at`. */
 export function readKey(chunk: Buffer, at: number): string {
   return chunk.toString('latin1', at, chunk.indexOf(QUOTE, at));

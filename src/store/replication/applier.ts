@@ -1,6 +1,6 @@
 /** Applies to the records in memory what other nodes have committed. */
 import { AppError } from '../../base/errors.ts';
-import type { CommittedChange, LoggedTransaction } from '../store-port.ts';
+import type { Change, LoggedTransaction } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 
@@ -15,8 +15,8 @@ type AppliedRecords = {
 export function checkCollections(
   collections: ReadonlyMap<string, StoredCollection>, transactions: readonly LoggedTransaction[],
 ): void {
-  for (const { changes } of transactions) {
-    const unknown = changes.find(({ collection }) => !collections.has(collection));
+  for (const { operations } of transactions) {
+    const unknown = operations.find(({ collection }) => !collections.has(collection));
     if (unknown === undefined) continue;
     throw new AppError('damaged', `the log holds records of "${unknown.collection}", which this `
       + 'version does not know: start the newer hookshelf that wrote them');
@@ -26,22 +26,23 @@ export function checkCollections(
 export function applyTransactions(
   records: AppliedRecords, transactions: readonly LoggedTransaction[],
 ): void {
-  for (const { sequence, changes } of transactions) {
-    const told: CommittedChange[] | null = records.feed?.isFollowed === true ? [] : null;
-    for (const { collection: name, id, after } of changes) {
+  for (const { sequence, operations } of transactions) {
+    const changes: Change[] | null = records.feed?.isFollowed === true ? [] : null;
+    for (const { collection: name, id, bytes } of operations) {
       const collection = records.collections.get(name);
       if (collection === undefined) continue;
-      const key = after === null ? id : collection.readKey(after);
-      told?.push({ collection: name, id: key, before: collection.findBytes(key) ?? null, after });
+      changes?.push({
+        collection: name, id, before: collection.findBytes(id) ?? null, after: bytes,
+      });
       try {
-        if (after === null) collection.applyDelete(key);
-        else putBytes(collection, key, after);
+        if (bytes === null) collection.applyDelete(id);
+        else putBytes(collection, id, bytes);
       } catch (error) {
         // A listener's bug: the record itself is in place.
         records.onListenerError(error);
       }
     }
-    if (told !== null) records.feed?.notify(sequence, told);
+    if (changes !== null) records.feed?.notify(sequence, changes);
   }
 }
 

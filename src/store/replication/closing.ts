@@ -29,17 +29,17 @@ export type LogClosing = {
 export function encodeClosing(position: LogPosition, { to, at }: LogClosing): LogEntry {
   const bytes = Buffer.from(JSON.stringify({ id: 'log', to, at }));
   return encodeEntry(new JournalLineEncoder(), position,
-    [[{ collectionName: COLLECTION, id: 'log', bytes }]]);
+    [[{ collection: COLLECTION, id: 'log', bytes }]]);
 }
 
 /** The closing among transactions, and its sequence; null: none of them is one. */
 export function findClosing(
   transactions: readonly LoggedTransaction[],
 ): { readonly sequence: number; readonly closing: LogClosing } | null {
-  for (const { sequence, changes } of transactions) {
-    const change = changes[0];
-    if (change?.collection !== COLLECTION || change.after === null) continue;
-    return { sequence, closing: decodeClosing(change.after) };
+  for (const { sequence, operations } of transactions) {
+    const operation = operations[0];
+    if (operation?.collection !== COLLECTION || operation.bytes === null) continue;
+    return { sequence, closing: decodeClosing(operation.bytes) };
   }
   return null;
 }

@@ -5,8 +5,8 @@ import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import { hasChecksum, visitTransactions } from '../journal/journal-line.ts';
 import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
-import type { Operation } from '../journal/journal-port.ts';
-import type { LoggedChange, LoggedTransaction } from '../store-port.ts';
+import type { LoggedTransaction, Operation } from '../store-port.ts';
+import { readId } from '../records/record-table.ts';
 import { chainOf } from './chain.ts';
 
 /** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
@@ -47,19 +47,20 @@ export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[]
   const transactions: LoggedTransaction[] = [];
   for (const { lines, first, sequence: last } of entries) {
     let due = first;
-    let changes: LoggedChange[] = [];
+    let operations: Operation[] = [];
     try {
       const sequence = visitTransactions(lines, first, {
         begin(sequence) {
           due = sequence;
-          changes = [];
-          transactions.push({ sequence, changes });
+          operations = [];
+          transactions.push({ sequence, operations });
         },
         put(collection, start, end) {
-          changes.push({ collection, id: null, after: lines.subarray(start, end) });
+          const bytes = lines.subarray(start, end);
+          operations.push({ collection, id: readId(bytes), bytes });
         },
         delete(collection, id) {
-          changes.push({ collection, id, after: null });
+          operations.push({ collection, id, bytes: null });
         },
       });
       assert(sequence === last);

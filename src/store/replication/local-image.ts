@@ -25,8 +25,7 @@ import type { LogPosition } from '../engines/engine.ts';
 import { isEmptySnapshot, loadSnapshot, readHeader } from '../generations/snapshot.ts';
 import { writeSnapshot } from '../generations/snapshot-writer.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
-import type { FrozenCollection } from '../records/frozen-collection.ts';
-import type { StoredCollection } from '../records/collection.ts';
+import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
 import { LOG_START } from './chain.ts';
 
 const FORMAT = 'hookshelf-image-1';

@@ -2,7 +2,7 @@
  * Tells listeners of each transaction as it is applied, in commit order. Costs nothing while nobody
  * listens, as the listeners alone need to know what each operation replaced.
  */
-import type { CommitListener, CommittedChange } from '../store-port.ts';
+import type { CommitListener, Change } from '../store-port.ts';
 
 export class ChangeFeed {
   readonly #onError: (error: unknown) => void;
@@ -24,7 +24,7 @@ export class ChangeFeed {
     };
   }
 
-  notify(sequence: number, changes: readonly CommittedChange[]): void {
+  notify(sequence: number, changes: readonly Change[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(sequence, changes);

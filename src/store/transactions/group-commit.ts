@@ -9,8 +9,8 @@
  * that is to be expected of every batch, transactions wait to run until the journal asks for them.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Journal, Operation } from '../journal/journal-port.ts';
-import type { CommittedChange, Transaction } from '../store-port.ts';
+import type { Journal } from '../journal/journal-port.ts';
+import type { Change, Operation, Transaction } from '../store-port.ts';
 import { BatchWindow } from './batch-window.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { StagedTransaction, growsRecords, createBatch } from './staging.ts';
@@ -250,7 +250,7 @@ export class GroupCommit {
     for (const transaction of transactions) {
       sequence += 1;
       if (feed.isFollowed) {
-        const changes: CommittedChange[] = [];
+        const changes: Change[] = [];
         staging.apply(transaction, (change) => changes.push(change));
         feed.notify(sequence, changes);
       } else {

@@ -8,8 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Span } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
-import type { Operation } from '../journal/journal-port.ts';
-import type { CommittedChange, StoredRecord, Transaction } from '../store-port.ts';
+import type { Change, Operation, StoredRecord, Transaction } from '../store-port.ts';
 import type { UniqueValue } from '../records/unique-index.ts';
 import { StagedRecords } from './staged-records.ts';
 import type { Submission } from './submission.ts';
@@ -37,7 +36,7 @@ export function createBatch(number: number): Batch {
 }
 
 type StagedOperation = Operation & {
-  readonly collection: StoredCollection;
+  readonly area: StagingArea;
   readonly owner: StagedTransaction;
   readonly span: Span | null;
   readonly record: StoredRecord | null;
@@ -46,8 +45,9 @@ type StagedOperation = Operation & {
   replaced: StagedOperation | undefined;
 };
 
+/** The records of one collection, and what is staged over them. */
 type StagingArea = {
-  readonly collection: StoredCollection;
+  readonly committed: StoredCollection;
   readonly staged: StagedRecords<StagedOperation>;
 };
 
@@ -60,12 +60,12 @@ export class Staging {
     collections: Iterable<StoredCollection>, onListenerError: (error: unknown) => void,
   ) {
     this.#onListenerError = onListenerError;
-    for (const collection of collections) {
-      this.#areas.set(collection.spec.name, { collection, staged: new StagedRecords() });
+    for (const committed of collections) {
+      this.#areas.set(committed.spec.name, { committed, staged: new StagedRecords() });
     }
   }
 
-  area(name: string): StagingArea {
+  getArea(name: string): StagingArea {
     const area = this.#areas.get(name);
     assert(area !== undefined, `no collection ${name}`);
     return area;
@@ -74,7 +74,7 @@ export class Staging {
   /** Of all committed records. */
   get recordBytes(): number {
     return [...this.#areas.values()]
-      .reduce((sum, { collection }) => sum + collection.bytesTotal, 0);
+      .reduce((sum, { committed }) => sum + committed.bytesTotal, 0);
   }
 
   /** What has gathered goes to disk. */
@@ -89,16 +89,14 @@ export class Staging {
 
   /** Makes a transaction's operations the committed state; `note` is told what each does. */
   apply(
-    transaction: StagedTransaction, onChange: ((change: CommittedChange) => void) | null = null,
+    transaction: StagedTransaction, onChange: ((change: Change) => void) | null = null,
   ): void {
     for (const operation of transaction.operations) {
-      const { collection, collectionName, id, bytes, span, record } = operation;
-      onChange?.({
-        collection: collectionName, id, before: collection.findBytes(id) ?? null, after: bytes,
-      });
+      const { area: { committed }, collection, id, bytes, span, record } = operation;
+      onChange?.({ collection, id, before: committed.findBytes(id) ?? null, after: bytes });
       try {
-        if (span === null) collection.applyDelete(id);
-        else collection.applyPut(id, span, record);
+        if (span === null) committed.applyDelete(id);
+        else committed.applyPut(id, span, record);
       } catch (error) {
         // A listener's bug: the record itself is in place.
         this.#onListenerError(error);
@@ -132,48 +130,46 @@ export class StagedTransaction implements Transaction {
     this.submission = submission;
   }
 
-  find(collectionName: string, id: string): Buffer | undefined {
-    const { collection, staged } = this.#staging.area(collectionName);
+  find(collection: string, id: string): Buffer | undefined {
+    const { committed, staged } = this.#staging.getArea(collection);
     const operation = staged.get(id);
-    if (operation === undefined) return collection.findBytes(id);
+    if (operation === undefined) return committed.findBytes(id);
     this.#recordDependency(operation);
     return operation.bytes ?? undefined;
   }
 
-  findId(collectionName: string, name: string): string | undefined {
-    if (this.find(collectionName, name) !== undefined) return name;
-    const { spec } = this.#staging.area(collectionName).collection;
-    return spec.hasNames === true ? this.#findHolder(collectionName, name)?.id : undefined;
+  findId(collection: string, name: string): string | undefined {
+    if (this.find(collection, name) !== undefined) return name;
+    const { spec } = this.#staging.getArea(collection).committed;
+    return spec.hasNames === true ? this.#findHolder(collection, name)?.id : undefined;
   }
 
-  put(collectionName: string, id: string, json: string | Buffer): StoredRecord {
+  put(collection: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isSealed);
-    const { collection, staged } = this.#staging.area(collectionName);
-    const { arena } = collection.table;
-    assert(isRecordFor(json, collection, id));
+    const area = this.#staging.getArea(collection);
+    const { table: { arena }, unique } = area.committed;
+    assert(isRecordFor(json, area.committed, id));
     const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
     assert(feedAt === -1, 'a record is one line');
-    const uniqueValues = collection.unique.parseValues(json);
-    for (const unique of uniqueValues) this.#checkUnique(collectionName, id, unique);
+    const uniqueValues = unique.parseValues(json);
+    for (const uniqueValue of uniqueValues) this.#checkUnique(collection, id, uniqueValue);
     const span = typeof json === 'string' ? arena.append(json)
       : arena.appendBytes(json, 0, json.length);
     const end = span.offset + span.length;
     const bytes = arena.chunk(span.chunk).subarray(span.offset, end);
     const record: StoredRecord = { bytes, derived: undefined };
-    this.#stage(staged, {
-      collection, collectionName, id, bytes, span, record, uniqueValues, owner: this,
-      replaced: undefined,
+    this.#stage({
+      area, collection, id, bytes, span, record, uniqueValues, owner: this, replaced: undefined,
     });
     return record;
   }
 
-  delete(collectionName: string, id: string): boolean {
+  delete(collection: string, id: string): boolean {
     assert(!this.#isSealed);
-    if (this.find(collectionName, id) === undefined) return false;
-    const { collection, staged } = this.#staging.area(collectionName);
-    this.#stage(staged, {
-      collection, collectionName, id, bytes: null, span: null, record: null,
-      uniqueValues: [], owner: this, replaced: undefined,
+    if (this.find(collection, id) === undefined) return false;
+    this.#stage({
+      area: this.#staging.getArea(collection), collection, id, bytes: null, span: null,
+      record: null, uniqueValues: [], owner: this, replaced: undefined,
     });
     return true;
   }
@@ -200,15 +196,14 @@ export class StagedTransaction implements Transaction {
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;
-      const { collectionName, id, replaced } = operation;
-      this.#staging.area(collectionName).staged.undo(id, replaced);
+      operation.area.staged.undo(operation.id, operation.replaced);
       releaseBytes(operation);
     }
     this.seal();
   }
 
-  #checkUnique(collectionName: string, id: string, { member, value }: UniqueValue): void {
-    const holder = this.#findHolder(collectionName, value);
+  #checkUnique(collection: string, id: string, { member, value }: UniqueValue): void {
+    const holder = this.#findHolder(collection, value);
     if (holder === undefined || holder.id === id) return;
     const members = holder.values.filter((held) => held.value === value).map((held) => held.member);
     const other = members.includes(member) ? '' : `, as another's ${members.join(' and ')}`;
@@ -217,26 +212,26 @@ export class StagedTransaction implements Transaction {
 
   /** The record that holds a unique value, and all unique values of it. */
   #findHolder(
-    collectionName: string, value: string,
+    collection: string, value: string,
   ): { readonly id: string; readonly values: readonly UniqueValue[] } | undefined {
-    const { collection, staged } = this.#staging.area(collectionName);
+    const { committed, staged } = this.#staging.getArea(collection);
     for (const operation of staged.values()) {
       const { id, uniqueValues } = operation;
       if (!uniqueValues.some((held) => held.value === value)) continue;
       this.#recordDependency(operation);
       return { id, values: uniqueValues };
     }
-    const id = collection.unique.findId(value);
+    const id = committed.unique.findId(value);
     if (id === undefined) return undefined;
     const stagedOperation = staged.get(id);
-    if (stagedOperation === undefined) return { id, values: collection.unique.findValues(id) };
+    if (stagedOperation === undefined) return { id, values: committed.unique.findValues(id) };
     // Its holder has given it up, or is gone.
     this.#recordDependency(stagedOperation);
     return undefined;
   }
 
-  #stage(staged: StagingArea['staged'], operation: StagedOperation): void {
-    operation.replaced = staged.put(operation.id, operation);
+  #stage(operation: StagedOperation): void {
+    operation.replaced = operation.area.staged.put(operation.id, operation);
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }
@@ -265,10 +260,10 @@ function isRecordFor(
 
 /** Whether the records take more room after these operations. */
 export function growsRecords(operations: readonly StagedOperation[]): boolean {
-  return operations.reduce((sum, { bytes, collection, id }) =>
-    sum + (bytes?.length ?? 0) - (collection.findBytes(id)?.length ?? 0), 0) > 0;
+  return operations.reduce((sum, { bytes, area, id }) =>
+    sum + (bytes?.length ?? 0) - (area.committed.findBytes(id)?.length ?? 0), 0) > 0;
 }
 
-function releaseBytes({ collection, span }: StagedOperation): void {
-  if (span !== null) collection.table.arena.release(span.chunk, span.length);
+function releaseBytes({ area, span }: StagedOperation): void {
+  if (span !== null) area.committed.table.arena.release(span.chunk, span.length);
 }

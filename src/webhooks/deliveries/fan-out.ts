@@ -13,8 +13,8 @@
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
-import { follow, type RecordChange } from '../../resources/projection.ts';
+import type { Change, Store, Transaction } from '../../store/store-port.ts';
+import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';
 import { CHUNK } from '../work/kind.ts';
@@ -90,7 +90,7 @@ export class FanOuts {
     this.#release(() => true);
   }
 
-  #apply({ id, after }: RecordChange): void {
+  #apply({ id, after }: Change): void {
     if (id.endsWith(PROGRESS_END)) {
       const open = this.#open.get(id.slice(0, -PROGRESS_END.length));
       if (open !== undefined && after !== null) open.written = decodeWritten(after);

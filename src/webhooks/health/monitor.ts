@@ -7,8 +7,8 @@ import { timeText, type Clock, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
-import { follow, type RecordChange } from '../../resources/projection.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
+import { follow } from '../../resources/projection.ts';
+import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import {
   NO_REQUESTS, UNTRIED, afterEnabling, afterFailure, afterFinalFailure, afterPassed, afterRefused,
   afterSuccess, merged, sinceOf, stateOf, type Failure, type Health, type HealthState,
@@ -268,7 +268,7 @@ export class HealthMonitor {
     if (stored?.toString() !== json) transaction.put(healthCollection.name, hook, json);
   }
 
-  #applyRecord({ id, after }: RecordChange): void {
+  #applyRecord({ id, after }: Change): void {
     if (after === null) return;
     const { direction, health } = decodeHealth(after);
     if (direction !== this.#deps.direction) return;
@@ -284,7 +284,7 @@ export class HealthMonitor {
       ? merged(entry.health, health) : merged(health, entry.health);
   }
 
-  #applyWebhook({ id, before, after }: RecordChange): void {
+  #applyWebhook({ id, before, after }: Change): void {
     if (after === null) {
       this.#entries.delete(id);
       this.#changed.delete(id);

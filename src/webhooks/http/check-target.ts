@@ -1,6 +1,6 @@
 /** A target that is never connected to is refused when it is saved, not with each attempt. */
 import { invalid } from '../../base/fields.ts';
-import type { RecordChange } from '../../resources/projection.ts';
+import type { Change } from '../../store/store-port.ts';
 
 /**
  * Throws `invalid` at `pointer` when the change names a denied target. One that was stored before,
@@ -8,7 +8,7 @@ import type { RecordChange } from '../../resources/projection.ts';
  * `findTarget` reads the target from a stored record.
  */
 export function checkTarget(
-  { before, after }: Pick<RecordChange, 'before' | 'after'>, pointer: string,
+  { before, after }: Pick<Change, 'before' | 'after'>, pointer: string,
   findTarget: (record: Buffer) => string | null, isDenied: (url: string) => boolean,
 ): void {
   const target = after === null ? null : findTarget(after);

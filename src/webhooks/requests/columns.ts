@@ -82,7 +82,7 @@ export class RequestColumns {
 
   async #build(): Promise<void> {
     const collection = this.#collection;
-    this.#unlisten = collection.onChange(({ slot, after }) => this.#set(slot, after));
+    this.#unlisten = collection.onChange(({ after }, slot) => this.#set(slot, after));
     for (let slot = 0; slot < collection.slotBound; slot += 1) {
       this.#set(slot, collection.bytesAt(slot) ?? null);
       if (slot % RECORDS_A_TURN === RECORDS_A_TURN - 1) {

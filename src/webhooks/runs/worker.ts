@@ -4,8 +4,8 @@
  */
 import { types } from 'node:util';
 import { timeOf } from '../../base/clock.ts';
-import { follow, type RecordChange } from '../../resources/projection.ts';
-import type { Collection, Transaction } from '../../store/store-port.ts';
+import { follow } from '../../resources/projection.ts';
+import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
 import { incomingCollection } from '../incoming/webhook.ts';
@@ -155,7 +155,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return { request: requestOf(id) };
   }
 
-  #apply({ id, after }: RecordChange): void {
+  #apply({ id, after }: Change): void {
     if (after === null || statusOf(after) !== 'pending') return this.#forget(id);
     const recent = this.#parts.recent.find(id, after);
     if (recent === undefined) this.#parts.recent.delete(id);

@@ -4,8 +4,8 @@
  */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
-import { follow, type RecordChange } from '../../resources/projection.ts';
-import type { Collection } from '../../store/store-port.ts';
+import { follow } from '../../resources/projection.ts';
+import type { Change, Collection } from '../../store/store-port.ts';
 import { decodeDelivery, freshHookOf, statusOf, updatedMsOf } from '../deliveries/codec.ts';
 import {
   deliveryCollection, dueTimeMs, type Delivery, type KnownDelivery,
@@ -143,7 +143,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return { delivery: id };
   }
 
-  #apply({ id, before, after }: RecordChange): void {
+  #apply({ id, before, after }: Change): void {
     const { scheduler, clock } = this.#parts;
     if (after === null || statusOf(after) !== 'pending') return scheduler.remove(id);
     // Many may wait: to look for one that is new takes a cache miss or two.

@@ -5,8 +5,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Collection, Store } from '../../store/store-port.ts';
-import { follow, type RecordChange } from '../../resources/projection.ts';
+import type { Change, Collection, Store } from '../../store/store-port.ts';
+import { follow } from '../../resources/projection.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
 import { CHUNK, firstChunk, type WorkKind } from './kind.ts';
@@ -95,7 +95,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     await this.#sweep;
   }
 
-  #apply({ id, before, after }: RecordChange): void {
+  #apply({ id, before, after }: Change): void {
     const { finishOf, kind } = this.#parts;
     if (before !== null && finishOf(before) === 'finished') this.#countFinished(-1, before.length);
     const finish = after === null ? null : finishOf(after);
@@ -117,7 +117,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   #applyBeside(
-    { id, before, after }: RecordChange, bytesOf: (id: string, bytes: Buffer) => number,
+    { id, before, after }: Change, bytesOf: (id: string, bytes: Buffer) => number,
   ): void {
     if (before !== null) this.#finishedBytes -= bytesOf(id, before);
     if (after !== null) this.#finishedBytes += bytesOf(id, after);

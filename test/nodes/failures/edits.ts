@@ -63,8 +63,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a node does not hear of what another has written', rule: 'refusal',
   },
   'apply an entry twice': {
-    edits: [['store/replication/applier.js', 'records.feed?.notify(sequence, told);',
-      'records.feed?.notify(sequence, told), records.feed?.notify(sequence, told);']],
+    edits: [['store/replication/applier.js', 'records.feed?.notify(sequence, changes);',
+      'records.feed?.notify(sequence, changes), records.feed?.notify(sequence, changes);']],
     scenario: 'everything is as ever', rule: 'stream',
   },
   'renew a lease late, and go on meanwhile': {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { CollectionSpec, CommittedChange, LogReader } from '../../../src/store/store-port.ts';
+import type { CollectionSpec, Change, LogReader } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { createRandom } from '../../support/random.ts';
@@ -23,7 +23,7 @@ function lineOf(sequence: number, ids: readonly (readonly [string, boolean])[]):
   return [sequence, ...ids.map(([id, isThere]) => `${isThere ? '+' : '-'}${id}`)].join(' ');
 }
 
-function followedLine(sequence: number, changes: readonly CommittedChange[]): string {
+function followedLine(sequence: number, changes: readonly Change[]): string {
   return lineOf(sequence, changes.map(({ id, after }) => [id, after !== null]));
 }
 
@@ -33,9 +33,8 @@ async function readAll(reader: LogReader | null, applied: number): Promise<strin
   for (let turn = 0; turn < 10_000; turn += 1) {
     const found = await reader.next(applied);
     if (found.length === 0) break;
-    lines.push(...found.map(({ sequence, changes }) =>
-      lineOf(sequence, changes.map(({ id, after }) =>
-        [id ?? JSON.parse(String(after)).id, after !== null]))));
+    lines.push(...found.map(({ sequence, operations }) =>
+      lineOf(sequence, operations.map(({ id, bytes }) => [id, bytes !== null]))));
   }
   reader.close();
   return lines;

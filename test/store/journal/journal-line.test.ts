@@ -18,8 +18,8 @@ function seal(rest: string): Buffer {
 }
 
 const transaction = encode((encoder) => encoder.addTransaction(7, 5, [
-  { collectionName: 'books', id: 'a', bytes: Buffer.from('{"id":"a","title":"é"}') },
-  { collectionName: 'tokens', id: 'b', bytes: null },
+  { collection: 'books', id: 'a', bytes: Buffer.from('{"id":"a","title":"é"}') },
+  { collection: 'tokens', id: 'b', bytes: null },
 ]));
 
 test('a transaction is a line of plain JSON whose checksum covers the rest of it', () => {
@@ -101,7 +101,7 @@ test('lines of one write are encoded one after the other, however large', () => 
     encoder.addMark(1);
     encoder.clear();
     for (const sequence of [1, 2, 3]) {
-      encoder.addTransaction(sequence, 0, [{ collectionName: 'books', id: 'a', bytes }]);
+      encoder.addTransaction(sequence, 0, [{ collection: 'books', id: 'a', bytes }]);
     }
   }).toString().trimEnd().split('\n');
   assert.deepEqual(lines.map((line) => JSON.parse(line).seq), [1, 2, 3]);
@@ -121,13 +121,13 @@ function transactionsIn(lines: Buffer, first: number): unknown[] {
   return [...seen, last];
 }
 
-const put = (collectionName: string, id: string) =>
-  ({ collectionName, id, bytes: Buffer.from(`{"id":"${id}"}`) });
+const put = (collection: string, id: string) =>
+  ({ collection, id, bytes: Buffer.from(`{"id":"${id}"}`) });
 
 test('lines that are vouched for together come back in order, with their numbers', () => {
   const lines = encode((encoder) => {
     encoder.addTransaction(9, 8, [put('books', 'a'), put('tokens', 'b'), put('book', 'c')]);
-    encoder.addTransaction(10, 8, [{ collectionName: 'books', id: 'a', bytes: null }]);
+    encoder.addTransaction(10, 8, [{ collection: 'books', id: 'a', bytes: null }]);
   });
   assert.deepEqual(transactionsIn(lines, 9), [
     9, 'books {"id":"a"}', 'tokens {"id":"b"}', 'book {"id":"c"}', 10, 'books without a', 10,

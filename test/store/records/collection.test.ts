@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
-import type { Change } from '../../../src/store/store-port.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 
@@ -146,7 +145,7 @@ test('neighbours that were written in order are one slice of the chunk, not a co
 test('listeners hear of each change with both versions, until they stop', () => {
   const pair = new Pair(1);
   const heard: unknown[] = [];
-  const stop = pair.collection.onChange(({ id, slot, before, after }: Change) =>
+  const stop = pair.collection.onChange(({ id, before, after }, slot) =>
     heard.push([id, slot, before?.toString() ?? null, after?.toString() ?? null]));
   pair.put('a', '1');
   pair.put('a', '2');

@@ -7,13 +7,13 @@ import {
 } from '../../../src/store/replication/entry.ts';
 
 const put = (id: string) =>
-  [{ collectionName: 'books', id, bytes: Buffer.from(`{"id":"${id}"}`) }];
+  [{ collection: 'books', id, bytes: Buffer.from(`{"id":"${id}"}`) }];
 const entry = encodeEntry(new JournalLineEncoder(), LOG_START, [put('a'), put('b')]);
 
 test('an entry comes back as its transactions', () => {
-  const changes = (id: string) =>
-    [{ collection: 'books', id: null, after: Buffer.from(`{"id":"${id}"}`) }];
-  const expected = [{ sequence: 1, changes: changes('a') }, { sequence: 2, changes: changes('b') }];
+  const expected = [
+    { sequence: 1, operations: put('a') }, { sequence: 2, operations: put('b') },
+  ];
   assert.deepEqual(decodeEntries([entry]), expected);
   assert.deepEqual(decodeUnchained([entry]), expected);
 });

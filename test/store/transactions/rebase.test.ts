@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import type { JournalAppend, Journal, Operation } from '../../../src/store/journal/journal-port.ts';
+import type { Journal, JournalAppend } from '../../../src/store/journal/journal-port.ts';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import { ChangeFeed } from '../../../src/store/transactions/change-feed.ts';
 import { GroupCommit } from '../../../src/store/transactions/group-commit.ts';
 import { Staging } from '../../../src/store/transactions/staging.ts';
-import type { Transaction } from '../../../src/store/store-port.ts';
+import type { Operation, Transaction } from '../../../src/store/store-port.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
 /** A journal whose appends wait for the test to say how they end. */

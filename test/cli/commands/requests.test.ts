@@ -8,6 +8,7 @@ import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { KeptRequest } from '../../../src/webhooks/requests/request.ts';
 import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import { until } from '../../support/children.ts';
 import { keptRequest } from '../../webhooks/requests/kept-request.ts';
 import { WAYS, inPlace, type Place } from '../place.ts';
 
@@ -166,6 +167,11 @@ for (const way of WAYS) {
     assert.equal((await json(place, `job:show ${id}`))['total'], 1);
     assert.match((await place.run(['job:list'])).stdout,
       new RegExp(`^\\S*${id.slice(-12)} +request-replay +(running|done) +202.* 1 `, 'm'));
+    // Of one kind, one job runs at a time.
+    if (isServed) {
+      await until(async () => (await json(place, `job:show ${id}`))['status'] === 'done',
+        'the first job is done');
+    }
     const waited = await ran(`--hook ${GONE_HOOK} --wait`);
     if (isServed) {
       assert.match(waited.stdout, /^job \S+ is done: 0 of 1 done, 1 failed\n$/);

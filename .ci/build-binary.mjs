@@ -3,15 +3,22 @@
 // manual. The runtimes come from the npm registry as ordinary packages, so that other platforms are
 // built from here too.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { withLinesOnly } from './line-maps.mjs';
 import { postgresFolder } from './postgres.mjs';
 import { TARGETS, runtimeFor } from './runtime.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const work = join(root, 'dist/binary');
 const host = `${process.platform}-${process.arch}`;
+// What base/files/package-file.ts reads.
+const ASSETS = ['data/samples/books.json', 'dist/console.html',
+  ...readdirSync(join(root, 'src/manual')).filter((name) => name.endsWith('.md'))
+    .map((name) => `src/manual/${name}`)];
 const targets = process.argv.length > 2 ? process.argv.slice(2) : [host];
 
 for (const target of [host, ...targets]) {
@@ -30,11 +37,17 @@ await build({
   // What others install at need is in it.
   alias: { postgres: postgresFolder() },
   minifyWhitespace: true,
+  // Node shows the line of an error that nobody has caught.
+  lineLimit: 120,
+  sourcemap: 'external',
+  sourcesContent: false,
   legalComments: 'none',
-  // What needs the place of a module is not reached in the binary.
+  // As it stands in stack traces. What needs the place of a module otherwise is not reached.
+  define: { 'import.meta.url': JSON.stringify(bundle) },
   logOverride: { 'empty-import-meta': 'silent' },
   logLevel: 'warning',
 });
+writeFileSync(`${bundle}.map`, withLinesOnly(readFileSync(`${bundle}.map`, 'utf8')));
 for (const target of targets) buildFor(target);
 
 function buildFor(target) {
@@ -52,8 +65,8 @@ function buildFor(target) {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     execArgvExtension: 'env',
     assets: {
-      'books.json': join(root, 'data/samples/books.json'),
-      'console.html': join(root, 'dist/console.html'), ...manualAssets(),
+      ...Object.fromEntries(ASSETS.map((path) => [path, join(root, path)])),
+      'hookshelf.cjs.map': `${bundle}.map`,
     },
   }));
   rmSync(output, { force: true });
@@ -64,12 +77,6 @@ function buildFor(target) {
   rmSync(made);
   const megabytes = (statSync(output).size / 1e6).toFixed(0);
   process.stdout.write(`${output.slice(root.length + 1)}: ${megabytes} MB\n`);
-}
-
-function manualAssets() {
-  const folder = join(root, 'src/manual');
-  const chapters = readdirSync(folder).filter((name) => name.endsWith('.md'));
-  return Object.fromEntries(chapters.map((name) => [`manual/${name}`, join(folder, name)]));
 }
 
 function run(program, parameters) {

@@ -1,9 +1,18 @@
 #!/usr/bin/env node
 /** argv -> exit code; nothing else. */
+import { VERSION } from './base/version.ts';
 import { endOnSignals } from './cli/process/early-signals.ts';
 
+const VERSION_WORDS = ['--version', '-V', 'version'];
+
 endOnSignals();
-// No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
-void import('./cli/run.ts').then(({ run }) => run(process.argv.slice(2))).then((code) => {
-  process.exitCode = code;
-});
+const words = process.argv.slice(2);
+if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
+  // Scripts ask for the version first: nothing else is loaded for them.
+  process.stdout.write(`${VERSION}\n`);
+} else {
+  // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
+  void import('./cli/run.ts').then(({ run }) => run(words)).then((code) => {
+    process.exitCode = code;
+  });
+}

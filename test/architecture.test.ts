@@ -37,7 +37,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'monitoring', 'nodes',
     'resources', 'server', 'client', 'store', 'base',
   ],
-  main: ['cli'],
+  main: ['cli', 'base'],
 };
 
 /**

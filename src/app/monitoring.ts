@@ -1,9 +1,7 @@
 /** Connects what people look at with what it is read from. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { timeText } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
-import { loadSea } from '../base/node-modules.ts';
+import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/routes.ts';
@@ -80,10 +78,8 @@ function timeOrNull(ms: number | null): string | null {
 
 /** The file that the build makes, beside the program or inside the binary. */
 function readConsole(): string {
-  const { getAsset, isSea } = loadSea();
-  if (isSea()) return getAsset('console.html', 'utf8');
   try {
-    return readFileSync(join(import.meta.dirname, '../../dist/console.html'), 'utf8');
+    return readPackageFile('dist/console.html').toString();
   } catch (thrown) {
     const problem = `the console cannot be read; npm run build makes it (${messageOf(thrown)})`;
     throw new AppError('unavailable', problem, {}, thrown);

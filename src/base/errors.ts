@@ -3,7 +3,7 @@
  * alone turns codes into HTTP statuses and `cli/report.ts` alone into exit codes. Anything else
  * that is thrown is a bug.
  */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 
 export type ErrorCode =
   | 'malformed' // cannot be read at all: bad JSON, bad UTF-8, a bad query parameter

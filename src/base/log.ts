@@ -2,9 +2,10 @@
  * Logging as a parameter, and the one place that decides what may never be written. What passes
  * through `redact` has the values of credential headers and secret-like members replaced by `***`.
  */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import { timeText } from './clock.ts';
 import { isError } from './errors.ts';
+import { sourceStack } from './source-stack.ts';
 import { findJsonValueEnd } from './text/json-value-end.ts';
 import { escapeControls } from './text/printable.ts';
 import { unescapeText } from './text/unescaped.ts';
@@ -374,7 +375,8 @@ function copyError(error: Error, copying: Copying, above: object[]): unknown {
   const code = 'code' in error ? { code: error.code } : {};
   const cause = error.cause === undefined ? {}
     : { cause: copyValue(error.cause, copying, above) };
-  const stack = error.stack === undefined ? {} : { stack: copyText(error.stack, copying) };
+  const stack = error.stack === undefined
+    ? {} : { stack: copyText(sourceStack(error.stack), copying) };
   const message = copyText(error.message, copying);
   return { name: error.name, message, ...code, ...stack, ...cause };
 }

@@ -12,6 +12,10 @@ const load = createRequire('/');
 
 export const http: typeof import('node:http') = load('node:http');
 
+const util: typeof import('node:util') = load('node:util');
+
+export const { parseArgs, promisify } = util;
+
 export function loadHttps(): typeof import('node:https') {
   return load('node:https');
 }

@@ -16,10 +16,13 @@ import type { CommandContext, CommandSpec } from './commands/context.ts';
 import { findServer, readToken } from './given-server.ts';
 import type { GivenServer } from './given-server.ts';
 import { Identity } from './process/identity.ts';
-import type { Io } from './terminal/io.ts';
 import { lazy } from './process/lazy.ts';
-import { Output } from './terminal/output.ts';
+import { findOwner, loadApp, openLocal } from './session/local.ts';
+import { openSession } from './session/open.ts';
+import { createSession } from './session/session.ts';
 import type { Session } from './session/session.ts';
+import type { Io } from './terminal/io.ts';
+import { Output } from './terminal/output.ts';
 
 const DEFAULT_DIRECTORY = 'data';
 const SETTINGS_FILE = 'settings.json';
@@ -31,20 +34,13 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
 
-const loadSession = lazy(() => Promise.all([
-  import('./session/open.ts'), import('./session/local.ts'),
-]));
-
-const loadRemote = lazy(() => Promise.all([
-  import('./session/session.ts'), import('./session/remote.ts'),
-]));
+const loadRemote = lazy(() => import('./session/remote.ts'));
 
 /**
  * Loads every module that a session may need. Called before the process becomes another user, who
  * may not be allowed to read the program.
  */
 export async function loadSessionAhead(): Promise<void> {
-  const [, { loadApp }] = await loadSession();
   await loadApp();
   await loadLateModules();
 }
@@ -195,7 +191,6 @@ async function openFor(context: CommandContext): Promise<Session> {
   const { settings } = context.loadSettings();
   const makesData = spec.makesData === true && !given.has('dry-run');
   const data = makesData ? context.enterData() : context.enterExistingData();
-  const [{ openSession }, { findOwner, openLocal }] = await loadSession();
   return openSession({
     clock: systemClock,
     findOwner: () => findOwner(data),
@@ -210,7 +205,7 @@ async function openRemote(
   const { settings } = context.loadSettings();
   const warn = (text: string): void => context.output.note(text);
   const token = tokenFile === null ? null : readToken(tokenFile, warn);
-  const [{ createSession }, { remoteTarget }] = await loadRemote();
+  const { remoteTarget } = await loadRemote();
   return createSession(remoteTarget({ url, token, settings, clock: systemClock }), {
     clock: systemClock, isRemote: true, isOverNetwork: true,
     onWait: (reason) => noteWait(context, reason),

@@ -4,6 +4,7 @@
  */
 import { AppError, isError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { redactUrls } from '../base/log.ts';
+import { sourceStack } from '../base/source-stack.ts';
 import { escapeControls, escapeLines } from '../base/text/printable.ts';
 import { EXIT_FAILED, EXIT_USAGE } from './process/exit.ts';
 import { paintFor } from './terminal/colour.ts';
@@ -26,5 +27,5 @@ export function report(thrown: unknown, isDebug: boolean, io: Io): number {
 function stackOf(error: Error): string {
   const { cause } = error;
   const below = isError(cause) ? `\ncaused by ${stackOf(cause)}` : '';
-  return redactUrls(error.stack ?? error.message) + below;
+  return redactUrls(sourceStack(error.stack ?? error.message)) + below;
 }

@@ -1,15 +1,18 @@
 /**
  * argv -> a command -> exit code: 0 done, 1 the operation failed, 2 the command line or the
- * settings are wrong. Loads next to nothing until it knows which command it is.
+ * settings are wrong. Loads what all commands have in common, and of the commands only its own.
  */
-import type { CommandContext, CommandRun, CommandSpec } from './commands/context.ts';
-import type { WrapSession } from './create-context.ts';
-import type { Io } from './terminal/io.ts';
+import { AppError } from '../base/errors.ts';
+import { nearest } from '../base/text/nearest.ts';
+import { COMMON_OPTIONS, parseLine, readArguments } from './arguments/parse.ts';
 import type { ParsedLine } from './arguments/parse.ts';
-import { lazy } from './process/lazy.ts';
-
-const loadReport = lazy(() => import('./report.ts'));
-const VERSION_WORDS = ['--version', '-V', 'version'];
+import type { CommandContext, CommandRun, CommandSpec } from './commands/context.ts';
+import { SERVE } from './commands/serve/table.ts';
+import { createContext, loadSessionAhead } from './create-context.ts';
+import type { WrapSession } from './create-context.ts';
+import { useCompileCache } from './process/compile-cache.ts';
+import { report } from './report.ts';
+import type { Io } from './terminal/io.ts';
 
 /**
  * Runs the command that `argv` (without node and script) names; never throws. A test may wrap the
@@ -18,27 +21,16 @@ const VERSION_WORDS = ['--version', '-V', 'version'];
 export async function run(
   argv: readonly string[], io: Io = processIo(), wrapSession: WrapSession = (session) => session,
 ): Promise<number> {
-  if (argv.length === 1 && VERSION_WORDS.includes(argv[0] ?? '')) return printVersion(io);
   try {
     return await dispatch(argv, io, wrapSession);
   } catch (thrown) {
-    const { report } = await loadReport();
     return report(thrown, argv.includes('--debug'), io);
   }
-}
-
-/** Loads nothing that only other commands need: scripts ask for the version first. */
-async function printVersion(io: Io): Promise<number> {
-  const { VERSION } = await import('../base/version.ts');
-  io.stdout.write(`${VERSION}\n`);
-  return 0;
 }
 
 async function dispatch(
   argv: readonly string[], io: Io, wrapSession: WrapSession,
 ): Promise<number> {
-  const [{ SERVE }, { COMMON_OPTIONS, parseLine, readArguments }] =
-    await Promise.all([import('./commands/serve/table.ts'), import('./arguments/parse.ts')]);
   const parse = (rows: readonly CommandSpec[]): ParsedLine =>
     withVersion(parseLine(argv, Object.assign({}, ...rows.map(({ options }) => options),
       COMMON_OPTIONS, { version: { type: 'boolean', short: 'V' } })));
@@ -46,6 +38,7 @@ async function dispatch(
   let commands: readonly CommandSpec[] = [SERVE];
   let line = parse(commands);
   if (!isOf(line, SERVE, { ...SERVE.options, ...COMMON_OPTIONS })) {
+    useCompileCache();
     commands = (await import('./commands.ts')).COMMANDS;
     line = parse(commands);
   }
@@ -55,12 +48,10 @@ async function dispatch(
     if (line.beforeName !== null) {
       readArguments(SERVE, { ...line, given: [line.beforeName] });
     }
-    throw await unknownCommand(line.name ?? '', commands);
+    throw unknownCommand(line.name ?? '', commands);
   }
   const given = readArguments(spec, line);
-  const [{ createContext }, command] = await Promise.all([
-    import('./create-context.ts'), given.has('help') ? null : spec.load(),
-  ]);
+  const command = given.has('help') ? null : await spec.load();
   const context = createContext(spec, commands, given, io, wrapSession);
   try {
     const code = await execute(context, command, line.name === null);
@@ -85,8 +76,7 @@ async function execute(
   const { spec, identity } = context;
   if (command !== null) {
     if (spec.isWithoutData !== true && identity.needsSwitch) {
-      const { loadSessionAhead } = await import('./create-context.ts');
-      await Promise.all([loadSessionAhead(), loadReport()]);
+      await loadSessionAhead();
     }
     return command(context);
   }
@@ -108,9 +98,7 @@ function withVersion(line: ParsedLine): ParsedLine {
   return { ...line, name: 'version', given };
 }
 
-async function unknownCommand(name: string, commands: readonly CommandSpec[]): Promise<Error> {
-  const [{ AppError }, { nearest }] =
-    await Promise.all([import('../base/errors.ts'), import('../base/text/nearest.ts')]);
+function unknownCommand(name: string, commands: readonly CommandSpec[]): AppError {
   const names = commands.map((command) => command.name);
   const group = names.filter((other) => other.startsWith(`${name}:`));
   if (group.length > 0) {
@@ -122,6 +110,10 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
 }
 
 function processIo(): Io {
-  const { stdin, stdout, stderr, env } = process;
-  return { stdin, stdout, stderr, environment: env, now: Date.now };
+  const { stdout, stderr, env } = process;
+  return {
+    // Node makes the stream when it is asked for, which few commands do.
+    get stdin() { return process.stdin; },
+    stdout, stderr, environment: env, now: Date.now,
+  };
 }

@@ -1,5 +1,5 @@
 /** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import { invalidError } from './network-error.ts';
 import type { RequestTarget } from './policy/request-target.ts';
 

@@ -2,11 +2,9 @@
  * The texts of the chapters: files of the package, or inside the binary. They are read when
  * somebody asks for one, never at a start.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { AppError, messageOf } from '../base/errors.ts';
+import { readPackageFile } from '../base/files/package-file.ts';
 import { nearest } from '../base/text/nearest.ts';
-import { loadSea } from '../base/node-modules.ts';
 import { CHAPTERS } from './chapters.ts';
 import type { Chapter } from './chapters.ts';
 
@@ -21,11 +19,8 @@ export function getChapter(name: string): Chapter {
 
 /** Markdown. Throws `unavailable` where the files of the program may not be read. */
 export function readChapter({ name }: Chapter): string {
-  const file = `${name}.md`;
-  const { getAsset, isSea } = loadSea();
-  if (isSea()) return getAsset(`manual/${file}`, 'utf8');
   try {
-    return readFileSync(join(import.meta.dirname, '../../src/manual', file), 'utf8');
+    return readPackageFile(`src/manual/${name}.md`).toString();
   } catch (thrown) {
     const problem = `the manual cannot be read (${messageOf(thrown)})`;
     throw new AppError('unavailable', problem, {}, thrown);

@@ -4,8 +4,8 @@
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
+import { createHttpClient } from '../../src/client/http-client.ts';
 
 export type ClientLoadPlan = {
   readonly kind: 'bare' | 'ours';
@@ -28,7 +28,7 @@ const CONTENT_TYPE = 'application/json';
 const TIMEOUT_MS = 5000;
 
 const plan: ClientLoadPlan = JSON.parse(process.argv[2] ?? '');
-const send = plan.kind === 'bare' ? bare(plan) : await ours(plan);
+const send = plan.kind === 'bare' ? bare(plan) : ours(plan);
 await run(send, plan.concurrency, plan.warmupMs);
 const cpuAtStart = process.cpuUsage();
 const startedAt = performance.now();
@@ -70,10 +70,8 @@ function bare({ url, concurrency }: ClientLoadPlan): Send {
   });
 }
 
-/** As it is shipped: the build, with every deadline and check that callers get. */
-async function ours({ url, concurrency }: ClientLoadPlan): Promise<Send> {
-  const path = join(import.meta.dirname, '../../dist/client/http-client.js');
-  const { createHttpClient }: typeof import('../../src/client/http-client.ts') = await import(path);
+/** With every deadline and check that callers get. */
+function ours({ url, concurrency }: ClientLoadPlan): Send {
   const client = createHttpClient({
     timeoutMs: TIMEOUT_MS, connectTimeoutMs: TIMEOUT_MS, totalTimeoutMs: TIMEOUT_MS,
     retries: 2, retryDelayMs: 200, maxSocketsPerHost: concurrency, verify: false,

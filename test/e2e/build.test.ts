@@ -1,93 +1,109 @@
-/** What `npm run build` makes of the compiler's modules. */
+/** What `npm run build` makes: the program and the library, of bundles that they share. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { inFolder } from './processes.ts';
+import { PROGRAM } from '../support/program.ts';
+import { hookshelf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const DIST = join(ROOT, 'dist');
-const BUILD = join(ROOT, '.ci/build-program.mjs');
+const DIST = dirname(PROGRAM);
+// What Node does with a file takes a quarter of a millisecond.
+const VERSION_FILES_MAX = 3;
+const VERSION_BYTES_MAX = 4000;
+const SERVER_FILES_MAX = 20;
+const STATIC_IMPORT = /\b(?:from|import)"(\.[^"]+)"/g;
+type Builder = {
+  buildProgram(folder: string, edit?: (text: string, path: string) => string): Promise<void>;
+};
 
-test('each script of the program is its module, line by line, with the same exports', async () => {
-  const { use }: { use: (name: string) => object } =
-    await import(pathToFileURL(join(DIST, 'load.js')).href);
-  // The one that runs the program has no module beside it.
-  const names = scriptsIn(DIST).filter((name) => name !== 'main');
-  assert.ok(names.length > 500, `${names.length} scripts`);
-  for (const name of names) {
-    const module = join(DIST, `${name}.js`);
-    const exported = Object.keys(await importFile(module));
-    assert.deepEqual(Object.keys(use(name)).sort(), exported.sort(), name);
-    assert.equal(linesOf(join(DIST, 'program', `${name}.js`)), linesOf(module) + 1, name);
+test('--version loads next to nothing, and a server few files', () => {
+  const forVersion = loadedWith(PROGRAM);
+  assert.ok(forVersion.length <= VERSION_FILES_MAX, forVersion.join('\n'));
+  const bytes = forVersion.map((path) => statSync(path).size).reduce((sum, size) => sum + size, 0);
+  assert.ok(bytes <= VERSION_BYTES_MAX, `${bytes} bytes`);
+  const forServer = loadedWith(chunkOf('server'));
+  assert.ok(forServer.length <= SERVER_FILES_MAX, forServer.join('\n'));
+});
+
+test('what the program and the library share is there once', () => {
+  const texts = filesIn(DIST).map((path) => readFileSync(path, 'utf8'));
+  for (const name of ['ActionResult', 'AppError']) {
+    const declaration = new RegExp(`\\b${name}=\\s?class\\b|\\bclass ${name}\\b`, 'g');
+    assert.equal(texts.join('\n').match(declaration)?.length, 1, name);
   }
 });
 
-test('a build makes the program, and again only what has changed', () => inFolder((folder) => {
-  const files = {
-    'src/main.ts': "#!/usr/bin/env node\nimport { greet } from './base/greet.ts';\n\ngreet();\n",
-    'src/base/greet.ts': '', 'src/base/name.ts': '', 'src/late.ts': '',
-    'dist/base/greet.js': "import { join as path } from 'node:path';\n"
-      + "import { NAME as name } from './name.js';\n"
-      + "export function greet() {\n    void import('../late.js').then(({ late }) => {\n"
-      + "        console.log(path('a', name), late, import.meta.dirname.endsWith('dist/base'));\n"
-      + '    });\n}\n',
-    'dist/base/name.js': "export const NAME = 'name — é';\n",
-    'dist/late.js': "export { NAME as nothing } from './base/name.js';\n",
-    'dist/gone.js': '', 'dist/gone.d.ts': '', 'dist/program/gone.js': '',
-  };
-  write(folder, files);
-  assert.match(build(folder), /cannot be built: late: export \{ NAME as nothing \} from/);
-  write(folder, { 'dist/late.js': "export * from './base/name.js';\n" });
-  assert.match(build(folder), /cannot be built: late: export \* from/);
-  write(folder, { 'dist/late.js': "import { default as fs } from 'node:fs';\n" });
-  assert.match(build(folder), /cannot be built: late: import \{ default as fs \}/);
-  write(folder, { 'dist/late.js': "export const load = () => import('node:fs');\n" });
-  assert.match(build(folder), /cannot be built: late: const load = \(\) => import\(/);
-  write(folder, { 'dist/late.js': 'export const url = import.meta.url;\n' });
-  assert.match(build(folder), /cannot be built: late: Cannot use 'import.meta'/);
-  write(folder, { 'dist/late.js': 'export class Late {}\nexport const late = new Late();\n' });
-  assert.equal(build(folder), '');
-  assert.deepEqual(scriptsIn(join(folder, 'dist')).sort(),
-    ['base/greet', 'base/name', 'late', 'main']);
-  assert.deepEqual(readdirSync(join(folder, 'dist')).sort(),
-    ['base', 'late.js', 'load.js', 'main.js', 'program']);
-  assert.equal(run(folder, 'dist/main.js').stdout, 'a/name — é Late {} true\n');
-  const late = join(folder, 'dist/program/late.js');
-  const before = statSync(late).mtimeMs;
-  write(folder, { 'dist/base/name.js': "\n\nexport const NAME = undefinedName;\n" });
-  assert.equal(build(folder), '');
-  assert.equal(statSync(late).mtimeMs, before);
-  assert.match(run(folder, 'dist/main.js').stderr, /dist\/program\/base\/name\.js:3:14\n/);
+test('a stack trace names lines of the sources', () => inFolder(async (folder) => {
+  const { buildProgram } = await loadBuilder();
+  const file = 'src/cli/commands/version.ts';
+  const line = readFileSync(join(ROOT, file), 'utf8').split('\n')
+    .findIndex((text) => text.includes('output.result(')) + 1;
+  await buildProgram(folder, (text, path) => path.endsWith(file)
+    ? text.replace('output.result(', "Promise.reject(new Error('planted')); void (") : text);
+  const { stderr } = await hookshelf(['version', '--debug'],
+    { program: [process.execPath, join(folder, 'main.js')] });
+  assert.match(stderr, new RegExp(`planted\n +at printVersion \\(${file}:${line}\\)\n`));
+  assert.doesNotMatch(stderr, /chunks\//);
 }));
 
-function write(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
+test('without its maps a stack trace names places in bundles', () => inFolder(async (folder) => {
+  const dist = join(folder, 'dist');
+  for (const path of filesIn(DIST)) {
+    const copy = join(dist, path.slice(DIST.length));
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, readFileSync(path));
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const { stderr } = await hookshelf(['book:list', '--data', 'none', '--debug'],
+    { cwd: folder, program: [process.execPath, join(dist, 'main.js')] });
+  assert.match(stderr, / at .*\/dist\/chunks\/[\w-]+\.js:\d+:\d+\)/);
+}));
+
+test('a build leaves nothing of the one before', () => inFolder(async (folder) => {
+  const { buildProgram } = await loadBuilder();
+  await buildProgram(folder);
+  const before = readdirSync(join(folder, 'chunks'));
+  mkdirSync(join(folder, 'cache'));
+  await buildProgram(folder);
+  assert.deepEqual(readdirSync(join(folder, 'chunks')), before);
+  assert.ok(readdirSync(folder).includes('cache'), 'nothing has changed');
+  await buildProgram(folder, (text, path) =>
+    path.endsWith('/base/version.ts') ? text.replace(/'.+'/, "'99.0.0'") : text);
+  const after = readdirSync(join(folder, 'chunks'));
+  assert.notDeepEqual(after, before);
+  assert.equal(after.length, before.length);
+  assert.ok(!readdirSync(folder).includes('cache'), 'the code of chunks that are gone');
+  const { stdout } = await hookshelf(['--version'],
+    { program: [process.execPath, join(folder, 'main.js')] });
+  assert.equal(stdout, '99.0.0\n');
+}));
+
+function loadBuilder(): Promise<Builder> {
+  return import(pathToFileURL(join(ROOT, '.ci/build.mjs')).href);
 }
 
-function build(folder: string): string {
-  return run(folder, BUILD).stderr;
+/** The file, and what is loaded before it can run. */
+function loadedWith(path: string, loaded: string[] = []): readonly string[] {
+  if (loaded.includes(path)) return loaded;
+  loaded.push(path);
+  for (const [, specifier = ''] of readFileSync(path, 'utf8').matchAll(STATIC_IMPORT)) {
+    loadedWith(resolve(dirname(path), specifier), loaded);
+  }
+  return loaded;
 }
 
-function run(folder: string, script: string): { readonly stdout: string; readonly stderr: string } {
-  return spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+function chunkOf(name: string): string {
+  const folder = join(DIST, 'chunks');
+  const [found, ...others] = readdirSync(folder)
+    .filter((file) => file.startsWith(`${name}-`) && file.endsWith('.js'));
+  assert.ok(found !== undefined && others.length === 0, `one chunk is called ${name}`);
+  return join(folder, found);
 }
 
-function scriptsIn(dist: string): string[] {
-  return readdirSync(join(dist, 'program'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js')).map((name) => name.slice(0, -'.js'.length));
-}
-
-function importFile(path: string): Promise<object> {
-  return import(pathToFileURL(path).href);
-}
-
-function linesOf(path: string): number {
-  return readFileSync(path, 'utf8').split('\n').length;
+function filesIn(dist: string): readonly string[] {
+  return [join(dist, 'main.js'), join(dist, 'index.js'),
+    ...readdirSync(join(dist, 'chunks')).filter((name) => name.endsWith('.js'))
+      .map((name) => join(dist, 'chunks', name))];
 }

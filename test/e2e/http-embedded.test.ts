@@ -5,6 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { owned } from '../support/children.ts';
+import { makeTypes } from '../support/types.ts';
 import { endOf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -108,6 +109,7 @@ const EXPECTED = {
 
 test('a strict TypeScript program uses the package, two apps behind one server of its own', () =>
   inFolder(async (folder) => {
+    makeTypes();
     const at = (...names: string[]) => join(folder, ...names);
     mkdirSync(at('node_modules'));
     symlinkSync(ROOT, at('node_modules/hookshelf'));

@@ -9,7 +9,7 @@ import { PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
 import { endOf, inFolder, start } from './processes.ts';
 
-// 1.23 on Node 20 and 1.35 on Node 26, measured. What V8 optimizes while modules are loaded takes
+// 1.22 on Node 20 and 1.34 on Node 26, measured. What V8 optimizes while modules are loaded takes
 // up to 6 MB of Node's own code into memory: 1.36 and 1.38.
 const RATIO_MAX = process.version.startsWith('v20.') ? 1.3 : 1.42;
 

@@ -5,6 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { PAGES, fileNameOf, readBlocks } from '../support/manual-blocks.ts';
+import { makeTypes } from '../support/types.ts';
 import { endOf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -57,6 +58,7 @@ test('what is wrong does not', () => inFolder(async (folder) => {
 }));
 
 function prepare(folder: string): void {
+  makeTypes();
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(ROOT, join(folder, 'node_modules/hookshelf'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

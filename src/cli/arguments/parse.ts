@@ -2,8 +2,8 @@
  * Parses the words of a command line into a command and its options, which may stand before or
  * after the command's name. What is wrong becomes a `usage` error that says what would be right.
  */
-import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
+import { parseArgs } from '../../base/node-modules.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 

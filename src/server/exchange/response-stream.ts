@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import type { Clock } from '../../base/clock.ts';
 import type { Pull } from '../http-route.ts';
 

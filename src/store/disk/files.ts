@@ -6,8 +6,8 @@
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { systemCodeOf } from '../../base/errors.ts';
+import { promisify } from '../../base/node-modules.ts';
 
 /** An open file. Descriptors are opaque to the store. */
 export type Descriptor = number;

@@ -1,5 +1,5 @@
 /** One run of one route of a kept request: the action is told what it was told when it came. */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';

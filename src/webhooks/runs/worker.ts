@@ -2,7 +2,7 @@
  * Runs what is pending in the inbox: each route of a request is a task of its own, in the queue of
  * its webhook. A route that is done is never run again, whatever becomes of the others.
  */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import { timeOf } from '../../base/clock.ts';
 import { follow } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';

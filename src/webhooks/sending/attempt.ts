@@ -1,5 +1,5 @@
 /** One attempt of a delivery: prepared and sent; and what it shows of the host. */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import type { Outcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type Hold } from '../work/ownership.ts';

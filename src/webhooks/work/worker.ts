@@ -6,7 +6,7 @@
  * waits for; a result that is written in two steps.
  */
 import { setMaxListeners } from 'node:events';
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';

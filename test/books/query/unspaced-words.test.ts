@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
+import { compile } from '../../support/compile.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
 
@@ -53,8 +58,10 @@ test('a query without such script never makes a segmenter', async (context) => {
     throw new Error('made');
   });
   // A copy of its own, which has made none yet.
-  const module = new URL('../../../dist/books/query/words.js?own', import.meta.url);
-  const words = await import(module.href);
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-words-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const source = resolve(import.meta.dirname, '../../../src/books/query/words.ts');
+  const words = await import(pathToFileURL(compile(source, folder)).href);
   for (const text of ['plain words', 'Les Misérables', 'Война и мир', '한국의 역사', '978-0-441']) {
     assert.equal(words.parseWords(text, 'q').length > 0, true);
   }

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { compile } from '../../support/compile.ts';
 
-const MODULE = new URL('../../../dist/cli/process/load-quietly.js', import.meta.url).href;
+const MODULE = resolve(import.meta.dirname, '../../../src/cli/process/load-quietly.ts');
+
+const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-quiet-'));
+after(() => rmSync(compiled, { recursive: true }));
 
 const PROGRAM = `
-  const { loadQuietly } = await import('${MODULE}');
+  const { loadQuietly } = await import('${pathToFileURL(compile(MODULE, compiled)).href}');
   function hotWhileLoading(sum) { for (let at = 0; at < 1e6; at += 1) sum += at & 3; return sum; }
   function hotAfterwards(sum) { for (let at = 0; at < 1e6; at += 1) sum += at & 5; return sum; }
   function hotAfterFailure(sum) { for (let at = 0; at < 1e6; at += 1) sum += at & 7; return sum; }

@@ -1,4 +1,4 @@
-/** What is changed in copies of the built program: faults, and what the next release may bring. */
+/** What is changed in the sources of other builds: faults, and what the next release may bring. */
 import type { Violation } from '../checker/history.ts';
 import type { Edit } from '../support/changed-build.ts';
 
@@ -9,7 +9,7 @@ type Plant = {
   readonly rule: Violation['rule'];
 };
 
-const APPENDER = 'store/replication/appending/appender.js';
+const APPENDER = 'store/replication/appending/appender.ts';
 
 /** Faults, and what shows each. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
@@ -22,23 +22,23 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a connection is cut before a commit was sent', rule: 'once',
   },
   'drop the barrier': {
-    edits: [['store/replication/engine-link.js', 'const head = await this.barrier(session);',
+    edits: [['store/replication/engine-link.ts', 'const head = await this.barrier(session);',
       'const head = await this.ask(session, session.head());']],
     scenario: 'a phantom', rule: 'image',
   },
   'take a warning for success': {
-    edits: [['store/engines/postgres/session.js', 'if (warning !== null)', 'if (false)']],
+    edits: [['store/engines/postgres/session.ts', 'if (warning !== null)', 'if (false)']],
     scenario: 'a wait is cancelled, and a standby promoted', rule: 'image',
   },
   'lose the chain check': {
-    edits: [['store/replication/chain.js',
+    edits: [['store/replication/chain.ts',
       'if (chain === chainOf(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
   'tail a standby': {
-    edits: [['store/engines/postgres/session.js', 'readPage(this.#parts.reader, sequence',
+    edits: [['store/engines/postgres/session.ts', 'readPage(this.#parts.reader, sequence',
       `readPage({ async queryBytes(text, parameters) {
-        const { default: connect } = await $import('postgres');
+        const { default: connect } = await import('postgres');
         globalThis.tailed ??= connect(process.env.TAILED, { max: 1, fetch_types: false });
         return globalThis.tailed.unsafe(text, parameters, { prepare: true }).raw();
       } }, sequence`]],
@@ -52,27 +52,27 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       [APPENDER,
         'missed.find(({ batch }) => batch === sent.batch)', 'undefined'],
       // The engine's session looks as well.
-      ['store/engines/postgres/session.js',
+      ['store/engines/postgres/session.ts',
         'return row !== undefined && entryOf(row).chain === entry.chain;', 'return false;'],
     ],
     scenario: 'the answer to a commit is lost', rule: 'once',
   },
   'refuse from an old image': {
-    edits: [['store/replication/engine-journal.js', '? this.#fresh.catchUp()',
+    edits: [['store/replication/engine-journal.ts', '? this.#fresh.catchUp()',
       '? Promise.resolve()']],
     scenario: 'a node does not hear of what another has written', rule: 'refusal',
   },
   'apply an entry twice': {
-    edits: [['store/replication/applier.js', 'records.feed?.notify(sequence, changes);',
+    edits: [['store/replication/applier.ts', 'records.feed?.notify(sequence, changes);',
       'records.feed?.notify(sequence, changes), records.feed?.notify(sequence, changes);']],
     scenario: 'everything is as ever', rule: 'stream',
   },
   'renew a lease late, and go on meanwhile': {
     edits: [
-      ['nodes/lease-table.js',
+      ['nodes/lease-table.ts',
         'return this.#sinceRenewalMs(now) < lengthMs - attemptMs - MARGIN_MS;',
         'return this.#renewal !== null;'],
-      ['nodes/lease-table.js',
+      ['nodes/lease-table.ts',
         'return this.#lengths.lengthMs - MARGIN_MS - this.#sinceRenewalMs(now);',
         'return 1_000_000;'],
     ],
@@ -83,12 +83,12 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
 export const NEXT_VERSION = '99.0.0';
 /** A release that knows more: another collection, another member of books and of nodes. */
 export const NEXT_RELEASE: readonly Edit[] = [
-  ['base/version.js', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
-  ['app.js', 'COLLECTIONS = [', "COLLECTIONS = [{ name: 'n', key: 'id' }, "],
-  ['app/nodes.js', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
-  ['books/book.js', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
+  ['base/version.ts', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
+  ['app.ts', '[bookResource.collection,', "[{ name: 'n', key: 'id' }, bookResource.collection,"],
+  ['app/nodes.ts', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
+  ['books/book.ts', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
 ];
 /** It writes in logs of the format that it finds. */
 export const NEXT_FORMAT: readonly Edit[] = [
-  ...NEXT_RELEASE, ['store/replication/entry.js', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+  ...NEXT_RELEASE, ['store/replication/entry.ts', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
 ];

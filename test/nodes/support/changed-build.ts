@@ -1,38 +1,51 @@
-/** A copy of the built program in which something is another: a fault, or another release. */
+/** The program built with something changed in its sources: a fault, or another release. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-/** A script of the built program, and what stands there once, with what takes its place. */
+/** A file below `src/`, and what stands there once, with what takes its place. */
 export type Edit = readonly [file: string, from: string, to: string];
 
-export const DIST = resolve(import.meta.dirname, '../../../dist');
-// Below node_modules, so that the copy finds the driver.
-const CACHE = resolve(DIST, '../node_modules/.cache');
+type Builder = {
+  buildProgram(folder: string, edit: (text: string, path: string) => string): Promise<void>;
+};
 
-/** What the program is, without what is made of it. */
-const PARTS = ['load.js', 'main.js', 'program', 'console.html'];
+const ROOT = resolve(import.meta.dirname, '../../..');
+const SOURCES = join(ROOT, 'src');
+// Below node_modules, so that the build finds the driver.
+const CACHE = join(ROOT, 'node_modules/.cache');
 
-/** Gives `use` the path of the copy's main.js. */
+/** Gives `use` the path of the build's main.js. */
 export async function withBuild<T>(
   edits: readonly Edit[], use: (program: string) => Promise<T>,
 ): Promise<T> {
+  const { buildProgram }: Builder =
+    await import(pathToFileURL(join(ROOT, '.ci/build.mjs')).href);
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, 'build-'));
-  const copy = join(folder, 'dist');
+  const dist = join(folder, 'dist');
   try {
-    for (const part of PARTS) cpSync(join(DIST, part), join(copy, part), { recursive: true });
+    await buildProgram(dist, (text, path) => editsOf(path, edits).reduce(edited, text));
+    cpSync(join(ROOT, 'dist/console.html'), join(dist, 'console.html'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    for (const edit of edits) writeFileSync(join(copy, 'program', edit[0]), edited(copy, edit));
-    return await use(join(copy, 'main.js'));
+    return await use(join(dist, 'main.js'));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The script as the edit leaves it, of the program that stands there. */
-export function edited(dist: string, [file, from, to]: Edit): string {
-  const text = readFileSync(join(dist, 'program', file), 'utf8');
+/** The source with all edits that are made in it. */
+export function editedSource(file: string, edits: readonly Edit[]): string {
+  const path = join(SOURCES, file);
+  return editsOf(path, edits).reduce(edited, readFileSync(path, 'utf8'));
+}
+
+function editsOf(path: string, edits: readonly Edit[]): readonly Edit[] {
+  return edits.filter(([file]) => join(SOURCES, file) === path);
+}
+
+function edited(text: string, [file, from, to]: Edit): string {
   assert.equal(text.split(from).length, 2, `${file} holds this once: ${from}`);
   return text.replace(from, () => to);
 }

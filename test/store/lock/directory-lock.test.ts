@@ -3,15 +3,23 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test } from 'node:test';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
 import { acquireLock, readLockOwner } from '../../../src/store/lock/directory-lock.ts';
 import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
+import { compile } from '../../support/compile.ts';
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
+const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-lock-'));
+after(() => rmSync(compiled, { recursive: true }));
+/** For a process of its own. */
+const MODULE = pathToFileURL(compile(
+  resolve(import.meta.dirname, '../../../src/store/lock/directory-lock.ts'), compiled)).href;
+
 const WAYS = [{ program: 'flock' }, { program: 'no-such-program' }];
 const LACKS_FLOCK = spawnSync('flock', ['--version']).error !== undefined
   && 'flock(1) is missing here';
@@ -197,9 +205,8 @@ async function kill(child: ReturnType<typeof startHolder>): Promise<void> {
 function startHolder(
   context: TestContext, directory: string, program: string, before: readonly string[] = [],
 ) {
-  const module = new URL('../../../dist/store/lock/directory-lock.js', import.meta.url).href;
   const source = `
-    import { acquireLock } from ${JSON.stringify(module)};
+    import { acquireLock } from ${JSON.stringify(MODULE)};
     acquireLock(${JSON.stringify(directory)}, { kind: 'server', program: '${program}' }).then(
       () => console.log('held'), (error) => console.log(error.code));
     setInterval(() => {}, 1000);`;

@@ -6,6 +6,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
+import { readPackageFile } from '../../../base/files/package-file.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
 import { createBookWriter, findFormat, readRecords } from '../../../books/transfer/formats.ts';
@@ -209,8 +210,7 @@ async function openInput(
   if (path !== undefined) {
     return { format: formatFor(context, path), ...await openSource(context, path) };
   }
-  const { readSample } = await import('./sample.ts');
-  const sample = readSample();
+  const sample = readPackageFile('data/samples/books.json');
   const stream = Readable.from([sample]);
   return { format: 'json', stream, bytesTotal: sample.length, close: () => stream.destroy() };
 }

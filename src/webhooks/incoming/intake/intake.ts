@@ -4,7 +4,7 @@
  * the webhook's inbox is to have is on disk before the answer. Never is a request answered as
  * accepted that is not.
  */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import type { Exchange } from '../../../server/http-route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { LabelledLog } from '../../actions/run-log.ts';

@@ -1,5 +1,5 @@
 /** Runs the routes of a request whose answer is their result, and keeps what the inbox wants. */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import type { AppError } from '../../../base/errors.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { statusOf } from '../../../server/problem.ts';

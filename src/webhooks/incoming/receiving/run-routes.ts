@@ -2,7 +2,7 @@
  * The routes of a webhook that a request matches, run side by side, each for itself: what becomes
  * of one changes nothing for the others.
  */
-import { types } from 'node:util';
+import * as types from 'node:util/types';
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';

@@ -1,0 +1,91 @@
+// `npm run build`: makes dist of src, with esbuild. dist/main.js is the program and dist/index.js the
+// library; they share what lies in dist/chunks. dist/console.html is the whole console in one file.
+// Types are neither checked nor written here: `npm run types` writes dist/types.
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { joinLateModules } from './late-modules.mjs';
+import { withLinesOnly } from './line-maps.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+
+if (import.meta.filename === process.argv[1]) {
+  await Promise.all([buildProgram(join(root, 'dist')), buildConsole(join(root, 'dist'))]);
+}
+
+/** Makes main.js, index.js and chunks in `folder`; `edit(text, path)` may change the sources. */
+export async function buildProgram(folder, edit) {
+  const options = {
+    absWorkingDir: root,
+    entryPoints: ['src/main.ts', 'src/index.ts'],
+    outdir: folder,
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: ['postgres'],
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Node shows the line of an error that nobody has caught.
+    lineLimit: 120,
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: 'none',
+    logLevel: 'warning',
+  };
+  const plugins = [await joinLateModules(root, options)];
+  if (edit !== undefined) plugins.push(editSources(edit));
+  const { metafile } = await build({ ...options, metafile: true, plugins });
+  const written = Object.keys(metafile.outputs).map((path) => resolve(root, path));
+  for (const path of written.filter((one) => one.endsWith('.map'))) {
+    writeFileSync(path, withLinesOnly(readFileSync(path, 'utf8')));
+  }
+  if (removeOthers(join(folder, 'chunks'), new Set(written))) {
+    // Code that Node has kept of them (cli/process/compile-cache.ts).
+    rmSync(join(folder, 'cache'), { recursive: true, force: true });
+  }
+}
+
+function editSources(edit) {
+  const setup = (builder) => {
+    builder.onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) =>
+      ({ contents: edit(readFileSync(path, 'utf8'), path), loader: 'ts' }));
+  };
+  return { name: 'edit-sources', setup };
+}
+
+/** The chunks of the build before have other names. Tells whether there were any. */
+function removeOthers(folder, written) {
+  const others = readdirSync(folder).map((name) => join(folder, name))
+    .filter((path) => !written.has(path));
+  for (const path of others) rmSync(path);
+  return others.length > 0;
+}
+
+/**
+ * Script and style stand within the page, so that the server can name them by their hashes
+ * (server/documents/console.ts).
+ */
+async function buildConsole(folder) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { script: 'src/console/main.ts', style: 'src/console/style.css' },
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2023',
+    charset: 'utf8',
+    legalComments: 'none',
+    write: false,
+    logLevel: 'warning',
+  });
+  const textOf = (name) => outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
+  const page = readFileSync(join(root, 'src/console/page.html'), 'utf8')
+    .replace('/*style*/', () => textOf('style.css'))
+    .replace('/*script*/', () => textOf('script.js'));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'console.html'), page);
+}

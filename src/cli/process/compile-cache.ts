@@ -1,0 +1,41 @@
+/**
+ * Node's compile cache (Node 22.1 and later): V8's code of our modules, kept beside them from one
+ * start to the next. `book:list` takes 105 ms of processor time with it instead of 118 (Node 26,
+ * measured). Servers do without: they start seldom, and would hold 1 MB more in memory.
+ */
+import { lstatSync, mkdirSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { basename, dirname, join } from 'node:path';
+
+const BUNDLE_FOLDER = 'chunks';
+const CACHE_FOLDER = 'cache';
+const OWNER_ONLY = 0o700;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Called before the modules are imported that it is for; `enable` is Node's function, where there
+ * is one, and `folder` where our bundles lie. Does nothing where the program is somebody else's,
+ * whose folder is not ours to write in, and where others may write in the cache: what it holds is
+ * run unseen. Who may exchange the program itself gains nothing by the cache.
+ */
+export function useCompileCache(
+  folder: string | undefined = import.meta.dirname,
+  enable: unknown = Reflect.get(nodeModule, 'enableCompileCache'),
+): void {
+  // The sources have no bundles, and the single binary no folder.
+  if (folder === undefined || basename(folder) !== BUNDLE_FOLDER) return;
+  if (typeof enable !== 'function' || !isOurs(dirname(folder))) return;
+  const cache = join(dirname(folder), CACHE_FOLDER);
+  try {
+    mkdirSync(cache, { mode: OWNER_ONLY });
+  } catch {
+    // It is there already, or the installation is read-only.
+  }
+  if (isOurs(cache, WRITABLE_BY_OTHERS)) enable(cache);
+}
+
+function isOurs(folder: string, refusedMode = 0): boolean {
+  const status = lstatSync(folder, { throwIfNoEntry: false });
+  return status?.isDirectory() === true && status.uid === process.geteuid?.()
+    && (status.mode & refusedMode) === 0;
+}

@@ -1,0 +1,14 @@
+/** The types of the built package. `npm test` makes them; a run of named files may find none. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+export function makeTypes(): void {
+  if (existsSync(join(ROOT, 'dist/types/index.d.ts'))) return;
+  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, '.ci/types.mjs')],
+    { encoding: 'utf8' });
+  assert.equal(status, 0, stdout);
+}

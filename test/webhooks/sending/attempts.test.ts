@@ -56,10 +56,10 @@ test('one attempt is one request, whatever http.retries says',
     const attempts = await attemptsOf(relay, await emit(relay));
     assert.deepEqual(attempts.map(({ statusCode }) => statusCode), [503]);
     assert.equal(target.received.length, 1);
-    // The same client does try a one-off send again.
+    // The same client does try a send by hand again that asks for retries.
     const { text } = await relay.ask('GET', '/api/outgoing-webhooks');
     const [{ identifier }] = JSON.parse(text) as [{ identifier: string }];
-    await relay.ask('POST', `/api/outgoing-webhooks/${identifier}/send`);
+    await relay.ask('POST', `/api/outgoing-webhooks/${identifier}/send`, { retries: 2 });
     assert.equal(target.received.length, 1 + 3);
   });
 

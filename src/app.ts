@@ -29,7 +29,7 @@ import { bookResource } from './books/book-resource.ts';
 import type { BookShelf } from './books/catalog.ts';
 import { createLazyBookList } from './books/list/lazy-book-list.ts';
 import type { BookList } from './books/list/book-list.ts';
-import { createTurns } from './base/turns.ts';
+import { createTurns, type Turns } from './base/turns.ts';
 import { bookRoutes } from './books/book-routes.ts';
 import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
@@ -161,7 +161,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   });
   closers.add(() => keys.close());
   const shared: Shared = {
-    store, keys, clock, logger, settings, makeId, metrics: new Metrics(),
+    store, keys, clock, turns: createTurns(clock), logger, settings, makeId,
+    metrics: new Metrics(),
     underWay: new UnderWay(), statistics: new Statistics(clock),
     lines: options.lines ?? new LogLines(),
   };
@@ -274,6 +275,7 @@ type Shared = {
   readonly store: OpenedStore;
   readonly keys: IdempotencyKeys;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly logger: Logger;
   readonly settings: Settings;
   readonly makeId: IdSource;
@@ -313,13 +315,12 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly HttpRoute[];
 } {
-  const { store, keys, clock, makeId, settings } = shared;
+  const { store, keys, clock, turns, makeId, settings } = shared;
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,
     ...settings.catalog.events ? { onChange: bookEvents(events) } : {},
   });
-  const turns = createTurns(clock);
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedWordIndex({ collection, turns, clock, bytesMax });

@@ -8,6 +8,7 @@ import { clientOptionsOf } from './options.ts';
 import { timeText } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { Turns } from '../base/turns.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { HttpClient } from '../client/http-client.ts';
 import { createLazyHttpClient } from '../client/lazy-http-client.ts';
@@ -29,6 +30,7 @@ type RelayParts = {
   /** Not given: all work is this process's. */
   readonly ownership?: Ownership;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly logger: Logger;
   readonly settings: Settings;
   readonly makeId: IdSource;
@@ -51,12 +53,12 @@ const PAYLOAD_SHARE = 1 / 4;
 export function composeRelay(
   parts: RelayParts,
 ): { readonly webhooks: Webhooks; readonly client: HttpClient } {
-  const { settings, clock, logger, metrics, store, keys, makeId, baseUri } = parts;
+  const { settings, clock, turns, logger, metrics, store, keys, makeId, baseUri } = parts;
   const client = createLazyHttpClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
     onRejected: parts.onRejected, onOutcome: parts.onOutcome,
     ...parts.ownership === undefined ? {} : { ownership: parts.ownership },
-    store, keys, logger, clock, makeId, baseUri,
+    store, keys, logger, clock, turns, makeId, baseUri,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
     random: Math.random,
     actions: parts.actions,

@@ -1,4 +1,5 @@
 /** What receives: the public endpoint, and the inbox of what it keeps. */
+import { createTurns } from '../base/turns.ts';
 import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
@@ -43,7 +44,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   readonly health: HealthMonitor;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
-  const { ownership = ALL_OWNED } = options;
+  const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
   const { hooks, configurations, runner, actions, ownEvents, health } = shared;
   const onRun: OnRun = (hook, { success, message, isChainRefused }, atMs) => {
     onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
@@ -57,7 +58,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const recent = new RecentRequests();
   const payloadRoom = new PayloadRoom(incoming.payloadBytesMax);
   const intake = new Intake({
-    store, clock, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
+    store, clock, turns, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
     health,
     onRun(hook, result, atMs) {
       onRun(hook, result, atMs);

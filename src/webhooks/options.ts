@@ -1,6 +1,7 @@
 /** What the relay is made of and held to. Only app.ts gives it. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { Turns } from '../base/turns.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { Store } from '../store/store-port.ts';
 import type { ActionSource } from './actions/registry.ts';
@@ -21,6 +22,8 @@ export type WebhooksOptions = {
   readonly isDeniedTarget?: (url: string) => boolean;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Shared with all that takes long in this process. Not given: of its own. */
+  readonly turns?: Turns;
   readonly makeId: () => string;
   /** In [0, 1); for jitter. */
   readonly random: () => number;

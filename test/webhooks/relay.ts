@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
+import type { Turns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
@@ -71,6 +72,7 @@ export async function startRelay(options: {
   readonly client?: Partial<HttpClientOptions>;
   readonly actions?: readonly unknown[];
   readonly onOutcome?: WebhooksOptions['onOutcome'];
+  readonly turns?: Turns;
 } = {}): Promise<Relay> {
   const logLines: string[] = [];
   const logger = createLogger({
@@ -83,6 +85,7 @@ export async function startRelay(options: {
   const webhooks = createWebhooks({
     store, keys, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
     random: () => 0.5, baseUri: () => url, onOutcome: options.onOutcome ?? (() => {}),
+    ...options.turns === undefined ? {} : { turns: options.turns },
     isDeniedTarget: createTargetCheck(options.client?.denyAddresses ?? []),
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...options.incoming },

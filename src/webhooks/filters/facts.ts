@@ -3,8 +3,11 @@
  * neither decoded nor parsed. A path begins with one of five sources. Pure.
  */
 import { parsePath, valueAt } from '../../base/json/path.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import { holdsText } from '../../base/text/holds-text.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
+import type { Work } from '../../base/turns.ts';
 
 export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as const;
 export type FactSource = (typeof SOURCES)[number];
@@ -21,6 +24,12 @@ type Given = {
   readonly method?: string;
 };
 
+/** A `contains`: the one comparison that takes the longer the more the sender sends. */
+export type Search = { readonly read: Reader; readonly value: JsonValue | undefined };
+
+/** Elements of an array that are gathered in one step. */
+const ELEMENTS_STEP = 1000;
+
 export class Facts {
   readonly #given: Given;
   #payload: unknown;
@@ -29,6 +38,8 @@ export class Facts {
   #query: URLSearchParams | null = null;
   /** The elements of each array that was searched; null: once. */
   #elements: Map<readonly unknown[], ReadonlySet<unknown> | null> | null = null;
+  /** What searches have found that were made ahead. */
+  #found: Map<Search, boolean> | null = null;
 
   constructor(given: Given) {
     this.#given = given;
@@ -63,12 +74,45 @@ export class Facts {
     return this.#query.get(name) ?? undefined;
   }
 
+  /** Whether an element of an array, or a part of a text, is what is searched for. */
+  holds(search: Search): boolean {
+    return this.#found?.get(search) ?? this.#search(search);
+  }
+
+  /** Makes searches ahead, in steps of a few milliseconds: `holds` then tells what they found. */
+  *searchAhead(searches: readonly Search[]): Work<void> {
+    this.#found = new Map();
+    for (const search of searches) {
+      const place = search.read(this);
+      if (Array.isArray(place)) yield* this.#gatherElements(place);
+      this.#found.set(search, this.#search(search));
+      yield;
+    }
+  }
+
+  #search({ read, value }: Search): boolean {
+    const place = read(this);
+    if (Array.isArray(place)) return this.#isElement(place, value);
+    return typeof place === 'string' && typeof value === 'string' && holdsText(place, value);
+  }
+
+  *#gatherElements(array: readonly unknown[]): Work<void> {
+    this.#elements ??= new Map();
+    if (this.#elements.has(array)) return;
+    const elements = new Set<unknown>();
+    for (const [index, element] of array.entries()) {
+      elements.add(element);
+      if (index % ELEMENTS_STEP === 0) yield;
+    }
+    this.#elements.set(array, elements);
+  }
+
   /**
    * Whether an array of the payload has this text, number, boolean or null as an element. Whoever
    * sends the payload makes the array, and a thousand conditions may ask for it: from the second
    * one on it is not walked again.
    */
-  isElement(array: readonly unknown[], value: unknown): boolean {
+  #isElement(array: readonly unknown[], value: unknown): boolean {
     this.#elements ??= new Map();
     const known = this.#elements.get(array);
     if (known === undefined) {

@@ -4,33 +4,39 @@
  */
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition, Operator } from './condition.ts';
-import { readerOf, type Facts } from './facts.ts';
+import { readerOf, type Facts, type Search } from './facts.ts';
 
 export type Predicate = (facts: Facts) => boolean;
 
-/** Of a condition that was checked when it was saved. */
-export function prepareCondition(condition: Condition): Predicate {
+/** Of a condition that was checked when it was saved. Adds what it searches for to `searches`. */
+export function prepareCondition(condition: Condition, searches: Search[] = []): Predicate {
   const { all, any, not, path, op, value } = condition;
+  const prepareInner = (inner: Condition): Predicate => prepareCondition(inner, searches);
   if (all !== undefined) {
-    const predicates = all.map(prepareCondition);
+    const predicates = all.map(prepareInner);
     return (facts) => predicates.every((predicate) => predicate(facts));
   }
   if (any !== undefined) {
-    const predicates = any.map(prepareCondition);
+    const predicates = any.map(prepareInner);
     return (facts) => predicates.some((predicate) => predicate(facts));
   }
   if (not !== undefined) {
-    const predicate = prepareCondition(not);
+    const predicate = prepareInner(not);
     return (facts) => !predicate(facts);
   }
   // Stored by a later version of this program.
   if (path === undefined || op === undefined) return () => false;
   const read = readerOf(path);
+  if (op === 'contains') {
+    const search = { read, value };
+    searches.push(search);
+    return (facts) => facts.holds(search);
+  }
   const compare = comparisonWith(op, value);
-  return (facts) => compare(read(facts), facts);
+  return (facts) => compare(read(facts));
 }
 
-type Comparison = (found: unknown, facts: Facts) => boolean;
+type Comparison = (found: unknown) => boolean;
 
 /** Whether what stands at the path is as it should be. */
 function comparisonWith(op: Operator, value: JsonValue | undefined): Comparison {
@@ -43,17 +49,10 @@ function comparisonWith(op: Operator, value: JsonValue | undefined): Comparison 
       return (found) => values.has(found);
     }
     case 'exists': return (found) => (found !== undefined) === (value !== false);
-    case 'contains': return (found, facts) => holds(found, value, facts);
     case 'prefix': case 'suffix': return textComparison(op, value);
     case 'lt': case 'lte': case 'gt': case 'gte': return orderComparison(op, value);
     default: return () => false;
   }
-}
-
-/** An element of an array, or a part of a text. */
-function holds(found: unknown, value: JsonValue | undefined, facts: Facts): boolean {
-  if (Array.isArray(found)) return facts.isElement(found, value);
-  return typeof found === 'string' && typeof value === 'string' && found.includes(value);
 }
 
 function textComparison(

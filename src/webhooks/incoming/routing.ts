@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue, Member, StringSchema } from '../../base/sch
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
+import type { Search } from '../filters/facts.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare.ts';
 
 export type IncomingRoute = {
@@ -19,6 +20,8 @@ export type ReadyRoute = {
   readonly name: string;
   /** null: it runs for every request. */
   readonly matches: Predicate | null;
+  /** What its condition searches for. */
+  readonly searches: readonly Search[];
   readonly actionConfiguration: string;
 };
 
@@ -96,10 +99,11 @@ type Routed = { readonly actionConfiguration?: string; readonly routes?: readonl
 export function prepareRoutes({ actionConfiguration, routes }: Routed): ReadyRoute[] {
   if (routes === undefined) {
     return actionConfiguration === undefined ? []
-      : [{ name: DEFAULT_ROUTE, matches: null, actionConfiguration }];
+      : [{ name: DEFAULT_ROUTE, matches: null, searches: [], actionConfiguration }];
   }
-  return routes.map(({ when, ...route }) => ({
-    name: route.name, actionConfiguration: route.actionConfiguration,
-    matches: when === undefined ? null : prepareCondition(when),
-  }));
+  return routes.map(({ name, when, actionConfiguration: configuration }) => {
+    const searches: Search[] = [];
+    const matches = when === undefined ? null : prepareCondition(when, searches);
+    return { name, matches, searches, actionConfiguration: configuration };
+  });
 }

@@ -7,7 +7,7 @@ import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../../../src/webhooks/filters/condition.ts';
 import { explainCondition } from '../../../src/webhooks/filters/explain.ts';
-import { Facts } from '../../../src/webhooks/filters/facts.ts';
+import { Facts, type Search } from '../../../src/webhooks/filters/facts.ts';
 import { prepareCondition } from '../../../src/webhooks/filters/prepare.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { evaluateNaively, type NaiveFacts } from '../../support/naive-condition.ts';
@@ -52,7 +52,8 @@ test('says what the naive evaluator says, and why', () => {
   for (let done = 0; done < CASES; done += PAYLOADS_A_CONDITION) {
     const given = randomCondition(random, 1);
     const condition = parse(given);
-    const holds = prepareCondition(condition);
+    const searches: Search[] = [];
+    const holds = prepareCondition(condition, searches);
     for (let index = 0; index < PAYLOADS_A_CONDITION; index += 1) {
       const naive = randomFacts(random);
       const expected = evaluateNaively(given, naive);
@@ -61,6 +62,9 @@ test('says what the naive evaluator says, and why', () => {
       if (holds(facts) !== expected) assert.equal(holds(facts), expected, told());
       counts[expected ? 'true' : 'false'] += 1;
       if (index > 0) continue;
+      const searched = factsOf(naive);
+      for (const _ of searched.searchAhead(searches));
+      assert.equal(holds(searched), expected, told());
       const failed = explainCondition(condition, facts, '');
       assert.equal(failed.length === 0, expected, told());
       for (const { pointer } of failed) assert.notEqual(at(given, pointer), undefined, told());
@@ -251,4 +255,37 @@ test('a hostile condition is refused in bounded time', () => {
   assert.throws(() => parse(deep), AppError);
   const wide = Array.from({ length: 50 }, () => ({ any: Array.from({ length: 50 }, () => deep) }));
   assert.throws(() => parse({ all: wide }), AppError);
+});
+
+test('searches that are made ahead are made in small steps, and not again', () => {
+  const texts = Array.from({ length: 20 }, (_, index) => `b${'a'.repeat(200 + index)}`);
+  const long = 'a'.repeat(100_000) + texts[7];
+  const elements = Array.from({ length: 50_000 }, (_, index) => index);
+  const searches: Search[] = [];
+  const predicates = [
+    ...texts.map((value) => ({ path: 'payload.long', op: 'contains', value })),
+    ...[1, 49_999, 50_000].map((value) => ({ path: 'payload.list', op: 'contains', value })),
+    { not: { any: [{ path: 'payload.none', op: 'contains', value: 'a' }] } },
+  ].map((when) => prepareCondition(parse(when), searches));
+  assert.equal(searches.length, 24);
+  let reads = 0;
+  const payload = { long, list: elements };
+  const facts = new Facts({
+    payload() {
+      reads += 1;
+      return payload;
+    },
+    event: () => null,
+  });
+  let steps = 0;
+  for (const _ of facts.searchAhead(searches)) steps += 1;
+  assert(steps >= 24 + 50, `${steps} steps`);
+  // What is not there any more is not searched.
+  payload.long = '';
+  payload.list = [];
+  const results = predicates.map((predicate) => predicate(facts));
+  assert.deepEqual(results, [
+    ...texts.map((_, index) => index <= 7), true, true, false, true,
+  ]);
+  assert.equal(reads, 1);
 });

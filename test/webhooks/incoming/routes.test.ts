@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createTurns, type Turns, type Work } from '../../../src/base/turns.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
@@ -226,3 +228,58 @@ test('match refuses what it cannot look at', async (context) => {
     assert.equal(errors?.[0]?.pointer ?? '', pointer, answer.text);
   }
 });
+
+/** Turns that count what is done in them. */
+function countingTurns(): {
+  readonly turns: Turns; readonly counts: { runs: number; steps: number };
+} {
+  const inner = createTurns(systemClock);
+  const counts = { runs: 0, steps: 0 };
+  function* counted<T>(work: Work<T>): Work<T> {
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value;
+      counts.steps += 1;
+      yield;
+    }
+  }
+  const turns: Turns = {
+    run(work, isWanted) {
+      counts.runs += 1;
+      return inner.run(counted(work), isWanted);
+    },
+    runLater: (work, isWanted) => inner.runLater(work, isWanted),
+  };
+  return { turns, counts };
+}
+
+for (const answer of ['result', 'accepted']) {
+  test(`long searches of many routes leave others their turns: ${answer}`, async (context) => {
+    const { turns, counts } = countingTurns();
+    const relay = await startRelay({ actions: [Told], turns });
+    context.after(() => relay.close());
+    await relay.ask('POST', '/api/action-configurations', {
+      identifier: 'told', actionType: 'told', options: { as: 'told' },
+    });
+    const has = (value: string): object => ({ path: 'payload.text', op: 'contains', value });
+    const part = (letter: string): string => `${'a'.repeat(4000)}${letter}${'a'.repeat(100)}`;
+    const routes = Array.from({ length: 20 }, (_, index) => ({
+      name: `r${index}`, actionConfiguration: 'told',
+      when: { any: [has(part('b')), has(part(index === 7 ? 'c' : 'd'))] },
+    }));
+    const made = await relay.ask('POST', '/api/incoming-webhooks',
+      { pathSegment: 'hook', routes, answer, inbox: 'all' });
+    assert.equal(made.status, 201, made.text);
+    ran.length = 0;
+    relay.webhooks.start();
+    assert.equal((await call(relay, { text: `short ${part('c')}` })).status, 200);
+    assert.deepEqual(counts, { runs: 0, steps: 0 }, 'what is short is searched at once');
+    const { status, json } = await call(relay, { text: `${'a'.repeat(900_000)}${part('c')}` });
+    assert.equal(status, 200);
+    assert.deepEqual(counts, { runs: 1, steps: 40 });
+    if (answer === 'result') {
+      assert.deepEqual(Object.keys(Object(json['data']).routes), ['r7']);
+    }
+    await until('both have run', () => ran.length === 2);
+  });
+}

@@ -5,6 +5,7 @@
  * accepted that is not.
  */
 import * as types from 'node:util/types';
+import type { Turns } from '../../../base/turns.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { LabelledLog } from '../../actions/run-log.ts';
@@ -22,7 +23,10 @@ import { estimatedBytes } from './new-request.ts';
 import type { RecentRequests } from './recent.ts';
 import { ResultRuns, routedRequest, type Taken } from './result-runs.ts';
 
-type Parts = IntakeParts & { readonly recent: RecentRequests };
+type Parts = IntakeParts & { readonly recent: RecentRequests; readonly turns: Turns };
+
+/** Bytes that all routes of a webhook may search at once: a search takes at most 5 ns for each. */
+const SEARCHED_BYTES_MAX = 1 << 20;
 
 export class Intake {
   readonly #parts: Parts;
@@ -44,6 +48,20 @@ export class Intake {
    * answered 503 or 507: nothing was accepted, and the sender must try again.
    */
   take(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
+    return isSearchLong(received) ? this.#takeLater(exchange, received)
+      : this.#takeNow(exchange, received);
+  }
+
+  /** Others have their turns while the routes of a long request are found. */
+  async #takeLater(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
+    const { routes } = received.hook;
+    const facts = factsOf(new ReceivedCall(exchange, received, {}));
+    await this.#parts.turns.run(facts.searchAhead(routes.flatMap(({ searches }) => searches)));
+    received.matching = findMatching(routes, facts);
+    return this.#takeNow(exchange, received);
+  }
+
+  #takeNow(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
     const { hook } = received;
     const [route] = hook.routes;
     const event = this.#duplicates.eventOf(received);
@@ -177,8 +195,15 @@ function answerIn({ answer, unkept }: Taken): ReceiveAnswer {
   return answer;
 }
 
+function isSearchLong({ hook: { isRouted, routes }, body }: Received): boolean {
+  if (!isRouted) return false;
+  let count = 0;
+  for (const { searches } of routes) count += searches.length;
+  return count * body.length > SEARCHED_BYTES_MAX;
+}
+
 function matchingRoutes(exchange: Exchange, received: Received): readonly ReadyRoute[] {
-  const { hook } = received;
+  const { hook, matching } = received;
   if (!hook.isRouted) return hook.routes;
-  return findMatching(hook.routes, factsOf(new ReceivedCall(exchange, received, {})));
+  return matching ?? findMatching(hook.routes, factsOf(new ReceivedCall(exchange, received, {})));
 }

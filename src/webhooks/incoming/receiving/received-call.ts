@@ -12,6 +12,7 @@ import {
   findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import type { Unparsed } from '../../requests/request.ts';
+import type { ReadyRoute } from '../routing.ts';
 import type { EventNames } from './event-names.ts';
 import type { ReadyHook } from './hook-index.ts';
 import { IncomingCall } from './incoming-call.ts';
@@ -30,6 +31,8 @@ export type Received = {
   readonly atMs: number;
   /** Set when something asks for its payload. */
   unparsed: Unparsed | null;
+  /** The routes that match; set where to find them takes turns of the loop. */
+  matching?: readonly ReadyRoute[];
 };
 
 /** The kept request that a run is for, and which run it is. */

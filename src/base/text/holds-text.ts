@@ -1,0 +1,41 @@
+/**
+ * Whether a text holds another, in time that grows with both lengths and never with their product.
+ * `String.includes` is ten times as fast on most texts, but takes a second to look for 8,000
+ * characters in a million that hardly differ: who sends the text can choose it so.
+ */
+
+// With so short a part `includes` takes at most 5 ns a character, and up to so many steps 0.2 ms.
+const PART_LENGTH_SHORT = 128;
+const STEPS_MAX = 1 << 20;
+
+export function holdsText(text: string, part: string): boolean {
+  const isShort = part.length <= PART_LENGTH_SHORT || part.length * text.length <= STEPS_MAX;
+  return isShort ? text.includes(part) : findLinearly(text, part);
+}
+
+/** The search of Knuth, Morris and Pratt (1977): no character of the text is looked at again. */
+function findLinearly(text: string, part: string): boolean {
+  if (part.length > text.length) return false;
+  const borders = findBorders(part);
+  let matched = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    while (matched > 0 && part.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === code) matched += 1;
+    if (matched === part.length) return true;
+  }
+  return false;
+}
+
+/** For each beginning of `part` how long its longest end is that it begins with as well. */
+function findBorders(part: string): Uint32Array {
+  const borders = new Uint32Array(part.length);
+  let length = 0;
+  for (let index = 1; index < part.length; index += 1) {
+    const code = part.charCodeAt(index);
+    while (length > 0 && part.charCodeAt(length) !== code) length = borders[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length += 1;
+    borders[index] = length;
+  }
+  return borders;
+}

@@ -1,9 +1,56 @@
+/** One version everywhere: between releases that of the next one, which the changelog tells of. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
+import { createHookshelf } from '../../src/index.ts';
 
-test('the version is that of package.json', () => {
-  const path = new URL('../../package.json', import.meta.url);
-  assert.equal(JSON.parse(readFileSync(path, 'utf8')).version, VERSION);
+const ROOT = resolve(import.meta.dirname, '../..');
+
+test('the version is that of the package and of its lock file', () => {
+  const lock = readJson('package-lock.json');
+  const versions = [readJson('package.json').version, lock.version, lock.packages[''].version];
+  assert.deepEqual(versions, [VERSION, VERSION, VERSION]);
 });
+
+test('the changelog begins with the version, not yet released while it ends in -dev', () => {
+  const [, next, state, released] = /^## (\S+?)(, not yet released)?\n[^]*?^## (\S+)/m
+    .exec(read('src/manual/changelog.md')) ?? [];
+  assert.equal(VERSION, state === undefined ? next : `${next}-dev`);
+  assert.ok(isLater(String(next), String(released)), `${next} comes after ${released}`);
+});
+
+test('the manual installs the tarball of this version', () => {
+  const names = read('src/manual/installing.md').match(/hookshelf-[\d.]+\S*\.tgz/g);
+  assert.deepEqual(new Set(names), new Set([`hookshelf-${VERSION}.tgz`]));
+});
+
+test('a server tells it at its root and in its description', async (context) => {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const shelf = await createHookshelf({ data });
+  context.after(async () => {
+    await shelf.close();
+    rmSync(data, { recursive: true });
+  });
+  const root = await shelf.request('GET', '/');
+  const description = await shelf.request('GET', '/openapi.json');
+  assert.equal(Object(root.body).version, VERSION);
+  assert.equal(Object(description.body).info.version, VERSION);
+});
+
+/** Whether one version `x.y.z` is released after another. */
+function isLater(version: string, other: string): boolean {
+  const [numbers = [], others = []] = [version, other].map((one) => one.split('.').map(Number));
+  const at = numbers.findIndex((number, index) => number !== others[index]);
+  return at >= 0 && (numbers[at] ?? 0) > (others[at] ?? 0);
+}
+
+function readJson(name: string) {
+  return JSON.parse(read(name));
+}
+
+function read(name: string): string {
+  return readFileSync(join(ROOT, name), 'utf8');
+}

@@ -1,6 +1,6 @@
 // Installs the development packages when they are missing or other than the lock file says. With
-// `build` only those that the program is built with, for `npm start`; else also those of .ci, for
-// the tests, `npm run dev` and the binary. No script of a package is run, and once installed,
+// `build` only what the program is built with, for `npm start`; else also those of .ci, for
+// the tests, types, and `npm run dev`. No script of a package is run, and once installed,
 // nothing here needs the network again.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,6 +10,8 @@ const manifests = isForBuild ? ['package.json'] : ['package.json', '.ci/package.
 const names = manifests.flatMap((path) => Object.keys(read(path).devDependencies));
 
 if (!isInstalled()) {
+  const what = isForBuild ? 'esbuild' : 'the development packages';
+  process.stderr.write(`hookshelf: fetching ${what} from the npm registry, this once\n`);
   // NODE_ENV=production would leave them out, so they are asked for by name.
   const arguments_ = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund',
     '--loglevel=error', ...isForBuild ? ['--workspaces=false'] : []];

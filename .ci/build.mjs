@@ -66,7 +66,7 @@ function removeOthers(folder, written) {
 
 /**
  * Script and style stand within the page, so that the server can name them by their hashes
- * (server/documents/console.ts).
+ * (server/documents/console-route.ts).
  */
 async function buildConsole(folder) {
   const { outputFiles } = await build({

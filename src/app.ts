@@ -3,9 +3,9 @@
  * and routes, listens, and closes in reverse order. It decides nothing about books or webhooks.
  */
 import { join } from 'node:path';
-import { HOW_TO_OPEN, isLockedOut } from './access/access-state.ts';
+import { UNLOCK_HINT, isLockedOut } from './access/access-state.ts';
 import type { AccessState } from './access/access-state.ts';
-import { tokenRoutes } from './access/routes.ts';
+import { tokenRoutes } from './access/token-routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
@@ -33,7 +33,7 @@ import { createTurns, type Turns } from './base/turns.ts';
 import { bookRoutes } from './books/book-routes.ts';
 import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
-import { maintenanceRoutes } from './maintenance/routes.ts';
+import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/records.ts';
 import { nodeRoutes } from './nodes/routes.ts';
@@ -41,11 +41,13 @@ import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { HttpRoute } from './server/http-route.ts';
-import { anyOf, fixedTokens, scopeNow } from './access/bearer.ts';
-import type { TokenVerifier } from './access/bearer.ts';
-import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency.ts';
+import {
+  combineVerifiers, createFixedVerifier, findCurrentScope,
+} from './access/token-verifier.ts';
+import type { TokenVerifier } from './access/token-verifier.ts';
+import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
 import type { Settings } from './settings/load.ts';
-import { createEventStream } from './stream/routes.ts';
+import { createEventStream } from './stream/stream-routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/directory-lock.ts';
 import { computeMemoryLimits } from './store/records/memory-limits.ts';
@@ -178,7 +180,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const isServer = options.role === 'server';
   if (isServer && isLockedOut(accessState())) {
     logger.warning('nobody has access to the API: it has had a token, and none is good now; '
-      + HOW_TO_OPEN);
+      + UNLOCK_HINT);
   }
   const { webhooks, client } = composeRelay({
     ...shared, ...nodes === null ? {} : { ownership: nodes.ownership },
@@ -199,8 +201,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const stream = createEventStream({
     topics: topics.all,
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    replica: store.replica, logger, hooksNamed: (name) => resolveHooks(webhooks.hooks, name),
-    mayRead: (exchange) => scopeNow(exchange, verifier) !== null,
+    replica: store.replica, logger, findWebhookIds: (name) => resolveHooks(webhooks.hooks, name),
+    mayRead: (exchange) => findCurrentScope(exchange, verifier) !== null,
   });
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
@@ -263,7 +265,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
  */
 async function rememberToken(tokens: Tokens, logger: Logger): Promise<void> {
   try {
-    await tokens.rememberConfigured();
+    await tokens.recordConfiguredToken();
   } catch (error) {
     logger.warning('the data directory cannot remember that an API token is configured: started '
       + 'without one, it would be open again', { error });
@@ -302,11 +304,12 @@ function composeAccess(shared: Shared, allowsAnonymous: boolean): {
 } {
   const { apiToken } = shared.settings.server;
   const tokens = new Tokens({ ...shared, log: shared.logger });
-  const verifier = anyOf(
-    fixedTokens(apiToken === null ? [] : [apiToken]), tokens.verifier(allowsAnonymous),
+  const verifier = combineVerifiers(
+    createFixedVerifier(apiToken === null ? [] : [apiToken]),
+    tokens.createVerifier(allowsAnonymous),
   );
   const state = (): AccessState => ({
-    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasGoodOne,
+    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasUsableToken,
   });
   return { tokens, verifier, state };
 }

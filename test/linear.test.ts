@@ -24,11 +24,11 @@ import { parseWords, tokenize } from '../src/books/query/words.ts';
 import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddressResolver } from '../src/server/exchange/client-address.ts';
-import { evaluate } from '../src/resources/conditional.ts';
-import { hostNameOf } from '../src/access/host-name.ts';
+import { evaluateConditions } from '../src/resources/conditional-request.ts';
+import { parseHostName } from '../src/access/host-name.ts';
 import { parseQuery } from '../src/server/query.ts';
 import { readRequestId } from '../src/server/exchange/request-id.ts';
-import { checkToken, fixedTokens } from '../src/access/bearer.ts';
+import { checkToken, createFixedVerifier } from '../src/access/token-verifier.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import { SETTING_ROWS } from '../src/settings/table.ts';
 import { decodePayload } from '../src/webhooks/actions/payload.ts';
@@ -128,11 +128,11 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'Forwarded, with for': (text) =>
     clientAddress(requestWith('forwarded', `for=${text}`), '127.0.0.1'),
   Authorization: (text) =>
-    checkToken(requestWith('authorization', `Bearer ${text}`), fixedTokens(['t']), 'read'),
-  'If-Match': (text) => evaluate({ 'if-match': text }, version, false),
-  'If-None-Match': (text) => evaluate({ 'if-none-match': text }, version, true),
-  'If-Modified-Since': (text) => evaluate({ 'if-modified-since': text }, version, true),
-  Host: (text) => hostNameOf(text),
+    checkToken(requestWith('authorization', `Bearer ${text}`), createFixedVerifier(['t']), 'read'),
+  'If-Match': (text) => evaluateConditions({ 'if-match': text }, version, false),
+  'If-None-Match': (text) => evaluateConditions({ 'if-none-match': text }, version, true),
+  'If-Modified-Since': (text) => evaluateConditions({ 'if-modified-since': text }, version, true),
+  Host: (text) => parseHostName(text),
   'X-Request-Id': (text) => readRequestId(requestWith('x-request-id', text)),
   'X-Hookshelf-Chain': hopsOf,
   'Retry-After': (text) => parseRetryAfter(text, 0),

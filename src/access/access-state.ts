@@ -11,8 +11,8 @@ export type AccessState = {
 /** On the control socket alone: who may not come in shall not learn why. */
 export const ACCESS_STATE_PATH = '/control/access';
 
-export const LOCKED_OUT = 'the API is closed, and no token is left that opens it';
-export const HOW_TO_OPEN =
+export const LOCKED_OUT_PROBLEM = 'the API is closed, and no token is left that opens it';
+export const UNLOCK_HINT =
   'make one with token:create, set HOOKSHELF_API_TOKEN, or give serve --allow-anonymous';
 
 /** What the route of `ACCESS_STATE_PATH` has answered. */

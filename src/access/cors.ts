@@ -9,22 +9,22 @@ import type { HttpExchange } from '../server/exchange/http-exchange.ts';
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 export class Cors {
-  readonly #allowed: readonly string[];
+  readonly #allowedOrigins: readonly string[];
   // Without `*`: the last token may expire while --allow-anonymous opens what it leaves behind.
-  readonly #named: readonly string[];
-  readonly #own: ReadonlySet<string>;
+  readonly #namedOrigins: readonly string[];
+  readonly #ownOrigins: ReadonlySet<string>;
 
   /** `allowed`: origins as browsers send them, or `*`; `base`: where the service is known to be. */
   constructor(allowed: readonly string[], base: URL | null) {
-    this.#allowed = allowed.map(withoutSlash);
-    this.#named = this.#allowed.filter((origin) => origin !== '*');
-    this.#own = new Set([...this.#allowed, ...base === null ? [] : [base.origin]]);
+    this.#allowedOrigins = allowed.map(stripSlash);
+    this.#namedOrigins = this.#allowedOrigins.filter((origin) => origin !== '*');
+    this.#ownOrigins = new Set([...this.#allowedOrigins, ...base === null ? [] : [base.origin]]);
   }
 
   /** Headers of every answer to `origin`; null when cross-origin use is off altogether. */
   headersFor(origin: string | undefined, isTokenRequired: boolean): readonly string[] | null {
-    if (this.#allowed.length === 0) return null;
-    const allowed = isTokenRequired ? this.#allowed : this.#named;
+    if (this.#allowedOrigins.length === 0) return null;
+    const allowed = isTokenRequired ? this.#allowedOrigins : this.#namedOrigins;
     if (allowed.length === 0) return null;
     if (allowed.includes('*')) return ALLOW_ALL;
     if (origin === undefined || !allowed.includes(origin)) return VARY;
@@ -36,7 +36,8 @@ export class Cors {
   /** Throws `forbidden` for a change that a page of another origin asks for. */
   checkOrigin(request: IncomingMessage): void {
     const { method = '', headers: { host, origin } } = request;
-    if (origin === undefined || SAFE_METHODS.includes(method) || this.#own.has(origin)) return;
+    if (origin === undefined || SAFE_METHODS.includes(method)
+      || this.#ownOrigins.has(origin)) return;
     if (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)) return;
     throw new AppError('forbidden', 'pages of this origin may not change anything here: name the '
       + 'origin in server.corsOrigins');
@@ -50,7 +51,7 @@ export function isPreflight(request: IncomingMessage): boolean {
 }
 
 /** False for a path that has no methods at all: then nothing is answered. */
-export function answerPreflight(exchange: HttpExchange, methods: readonly string[]): boolean {
+export function respondToPreflight(exchange: HttpExchange, methods: readonly string[]): boolean {
   if (methods.length === 0) return false;
   const allow = methods.join(', ');
   const isAllowed = exchange.corsHeaders?.includes('Access-Control-Allow-Origin') === true;
@@ -59,7 +60,7 @@ export function answerPreflight(exchange: HttpExchange, methods: readonly string
   return true;
 }
 
-function withoutSlash(origin: string): string {
+function stripSlash(origin: string): string {
   return origin.endsWith('/') ? origin.slice(0, -1) : origin;
 }
 

@@ -9,12 +9,12 @@ import type { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { HttpExchange } from '../server/exchange/http-exchange.ts';
 import type { Access } from '../server/http-route.ts';
 import type { AllowedMethods, Entrance, Guard } from '../server/routing/dispatcher.ts';
-import { checkToken } from './bearer.ts';
-import type { TokenVerifier } from './bearer.ts';
-import { Cors, answerPreflight, isPreflight } from './cors.ts';
+import { checkToken } from './token-verifier.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { Cors, respondToPreflight, isPreflight } from './cors.ts';
 import { HostCheck, checkHostCount } from './host-check.ts';
 import { isLoopbackAddress } from './host-name.ts';
-import { scopeOf } from './scope.ts';
+import { getRequiredScope } from './scope.ts';
 
 export type GuardOptions = {
   readonly tokens: TokenVerifier;
@@ -31,9 +31,9 @@ export type GuardOptions = {
 export function createGuard(options: GuardOptions): Guard {
   const admit = createAdmission(options);
   return {
-    admit(exchange, isServed, allowedMethods) {
+    admit(exchange, isRouted, allowedMethods) {
       try {
-        return admit(exchange, isServed, allowedMethods);
+        return admit(exchange, isRouted, allowedMethods);
       } catch (thrown) {
         if (thrown instanceof AppError) {
           const { path, clientAddress: client } = exchange;
@@ -56,7 +56,7 @@ function createAdmission(
   const base = baseUri === null ? null : new URL(baseUri);
   const hosts = new HostCheck(allowedHosts, base);
   const cors = new Cors(corsOrigins, base);
-  return (exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean => {
+  return (exchange: HttpExchange, isRouted: boolean, allowedMethods: AllowedMethods): boolean => {
     const { entrance, request, path } = exchange;
     if (entrance === 'control') return false;
     if (entrance !== 'embedded') checkHostCount(request);
@@ -66,16 +66,18 @@ function createAdmission(
       hosts.check(request);
       cors.checkOrigin(request);
     }
-    if (!isServed && isPreflight(request)) return answerPreflight(exchange, allowedMethods(path));
+    if (!isRouted && isPreflight(request)) {
+      return respondToPreflight(exchange, allowedMethods(path));
+    }
     if (!isRequired) return false;
-    const scope = scopeOf(isServed ? exchange.route.access : accessOfUnserved(path));
+    const scope = getRequiredScope(isRouted ? exchange.route.access : accessToUnrouted(path));
     if (scope !== null) checkToken(request, tokens, scope);
     return false;
   };
 }
 
 // Whoever has no token shall not learn what there is.
-function accessOfUnserved(path: string): Access {
+function accessToUnrouted(path: string): Access {
   return path === '/api' || path.startsWith('/api/') ? 'read' : 'public';
 }
 

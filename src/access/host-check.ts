@@ -6,35 +6,36 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/text/refusal.ts';
-import { targetHost } from '../server/routing/target.ts';
-import { hostNameOf, isLoopbackName } from './host-name.ts';
+import { getTargetHost } from '../server/routing/request-target.ts';
+import { parseHostName, isLoopbackName } from './host-name.ts';
 
 export class HostCheck {
-  readonly #allowed: ReadonlySet<string>;
+  readonly #allowedHosts: ReadonlySet<string>;
   // Nearly every request names the same host.
   #lastHost: string | undefined;
 
   /** `allowed`: host names, or `name:port`, besides those of loopback. */
   constructor(allowed: readonly string[], base: URL | null) {
     const hosts = allowed.map((host) => host.toLowerCase());
-    this.#allowed = new Set(base === null ? hosts : [...hosts, hostNameOf(base.host)]);
+    this.#allowedHosts = new Set(base === null ? hosts : [...hosts, parseHostName(base.host)]);
   }
 
   /** Throws `misdirected`. */
   check(request: IncomingMessage): void {
-    const host = targetHost(request);
+    const host = getTargetHost(request);
     // Without one (HTTP/1.0) it is no browser.
     if (host === undefined || host === this.#lastHost) return;
-    const name = hostNameOf(host);
-    if (isLoopbackName(name) || this.#allowed.has(name) || this.#allowed.has(host.toLowerCase())) {
+    const name = parseHostName(host);
+    if (isLoopbackName(name) || this.#allowedHosts.has(name)
+      || this.#allowedHosts.has(host.toLowerCase())) {
       this.#lastHost = host;
       return;
     }
     // This goes into the log, where no credentials may stand.
-    const shown = quoted(host.slice(host.lastIndexOf('@') + 1));
+    const quotedHost = quoted(host.slice(host.lastIndexOf('@') + 1));
     throw new AppError('misdirected',
-      `this service does not answer to the host ${shown}: name it in server.allowedHosts, or set a `
-      + 'token');
+      `this service does not answer to the host ${quotedHost}: name it in `
+      + 'server.allowedHosts, or set a token');
   }
 }
 

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 
 /** The host of a Host header or authority, lower case, without port, brackets and final dot. */
-export function hostNameOf(authority: string): string {
+export function parseHostName(authority: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(authority)?.[1];
   if (bracketed !== undefined) return bracketed.toLowerCase();
   const colon = authority.indexOf(':');

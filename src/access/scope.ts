@@ -6,12 +6,12 @@ export const SCOPES = ['read', 'write', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-export function includesScope(given: Scope, needed: Scope): boolean {
-  return SCOPES.indexOf(given) >= SCOPES.indexOf(needed);
+export function includesScope(granted: Scope, required: Scope): boolean {
+  return SCOPES.indexOf(granted) >= SCOPES.indexOf(required);
 }
 
 /** The scope that a route asks for; null where none is needed. */
-export function scopeOf(access: Access): Scope | null {
+export function getRequiredScope(access: Access): Scope | null {
   // Routes of the control socket are found nowhere else, and who can open that may do everything.
   return access === 'public' || access === 'control' ? null : access;
 }

@@ -70,7 +70,7 @@ export function hashToken(text: string): string {
 }
 
 /** When a token asked for at `nowMs` expires, as RFC 3339 UTC. Throws `invalid` for the past. */
-export function expiryOf(expiresAt: string, nowMs: number): string {
+export function parseExpiry(expiresAt: string, nowMs: number): string {
   const spanMs = SPAN_MS[expiresAt.at(-1) ?? ''];
   const isSpan = spanMs !== undefined && SPAN_PATTERN.test(expiresAt);
   const ms = isSpan ? nowMs + Number(expiresAt.slice(0, -1)) * spanMs : parseMoment(expiresAt);
@@ -105,12 +105,12 @@ export function decodeTokens(collection: Collection): Token[] {
 }
 
 /** Whether it lets anybody in: it is neither revoked nor expired, and no mark alone. */
-export function isGood({ hash, expiresAt }: Token, nowMs: number): boolean {
+export function isUsable({ hash, expiresAt }: Token, nowMs: number): boolean {
   return hash !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 }
 
 /** What is shown of a token: never its hash. */
-export function viewOf(token: Token): JsonObject {
+export function toPublicToken(token: Token): JsonObject {
   const { hash: _, ...view } = token;
   return view;
 }

@@ -10,14 +10,15 @@ import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
-import type { TokenVerifier } from './bearer.ts';
-import { follow } from '../resources/projection.ts';
-import { firstStamps } from '../resources/record.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { followRecords } from '../resources/projection.ts';
+import { createTimestamps } from '../resources/record.ts';
 import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import {
-  TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, expiryOf, generateToken, hashToken, isGood,
-  viewOf,
+  TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken, hashToken,
+  isUsable,
+  toPublicToken,
 } from './token.ts';
 import type { Token } from './token.ts';
 
@@ -32,20 +33,20 @@ export class Tokens {
   readonly #makeId: IdSource;
   readonly #log: Logger;
   readonly #byHash = new Map<string, Token>();
-  readonly #stop: () => void;
+  readonly #unfollow: () => void;
 
-  constructor(parts: { store: Store; clock: Clock; makeId: IdSource; log: Logger }) {
-    this.#store = parts.store;
-    this.#clock = parts.clock;
-    this.#makeId = parts.makeId;
-    this.#log = parts.log;
-    const collection = parts.store.collection(TOKENS.name);
-    this.#stop = follow(collection, (change) => this.#apply(change));
+  constructor(deps: { store: Store; clock: Clock; makeId: IdSource; log: Logger }) {
+    this.#store = deps.store;
+    this.#clock = deps.clock;
+    this.#makeId = deps.makeId;
+    this.#log = deps.log;
+    const collection = deps.store.collection(TOKENS.name);
+    this.#unfollow = followRecords(collection, (change) => this.#apply(change));
   }
 
   /** For the server. `isOpenWhenUnused`: the API opens again when no token is good any more. */
-  verifier(isOpenWhenUnused: boolean): TokenVerifier {
-    const isRequired = (): boolean => isOpenWhenUnused ? this.hasGoodOne : this.#hasExisted();
+  createVerifier(isOpenWhenUnused: boolean): TokenVerifier {
+    const isRequired = (): boolean => isOpenWhenUnused ? this.hasUsableToken : this.#hasExisted();
     return {
       get isRequired() {
         return isRequired();
@@ -55,10 +56,10 @@ export class Tokens {
   }
 
   /** Notes that the settings have named a token, unless the API stays closed already. */
-  async rememberConfigured(): Promise<void> {
+  async recordConfiguredToken(): Promise<void> {
     if (this.#hasExisted()) return;
     const identifier = this.#makeId();
-    const { createdAt, updatedAt } = firstStamps(this.#clock.now());
+    const { createdAt, updatedAt } = createTimestamps(this.#clock.now());
     const token: Token = {
       identifier, createdAt, updatedAt, name: 'server.apiToken', scope: 'admin',
       isConfigured: true,
@@ -69,9 +70,9 @@ export class Tokens {
   }
 
   /** Whether some stored token still lets anybody in. */
-  get hasGoodOne(): boolean {
+  get hasUsableToken(): boolean {
     const nowMs = this.#clock.now();
-    return [...this.#byHash.values()].some((token) => isGood(token, nowMs));
+    return [...this.#byHash.values()].some((token) => isUsable(token, nowMs));
   }
 
   #hasExisted(): boolean {
@@ -85,20 +86,20 @@ export class Tokens {
     if (token?.hash === undefined) return null;
     if (!loadCrypto().timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
     const nowMs = this.#clock.now();
-    if (!isGood(token, nowMs)) return null;
+    if (!isUsable(token, nowMs)) return null;
     this.#recordUse(token, nowMs);
     return token.scope;
   }
 
   list(): JsonObject[] {
     return decodeTokens(this.#store.collection(TOKENS.name))
-      .filter((token) => token.isConfigured !== true).map(viewOf);
+      .filter((token) => token.isConfigured !== true).map(toPublicToken);
   }
 
   /** The new token with its text as `token`, which is never shown again. */
   async create(body: unknown): Promise<JsonObject> {
     const nowMs = this.#clock.now();
-    const { createdAt, updatedAt } = firstStamps(nowMs);
+    const { createdAt, updatedAt } = createTimestamps(nowMs);
     const { expiresAt, name, scope } = parseObject(TOKEN_MODEL, body);
     const text = generateToken();
     const token: Token = {
@@ -107,7 +108,7 @@ export class Tokens {
       updatedAt,
       name: String(name),
       scope: SCOPES.find((known) => known === scope) ?? 'read',
-      ...expiresAt === undefined ? {} : { expiresAt: expiryOf(String(expiresAt), nowMs) },
+      ...expiresAt === undefined ? {} : { expiresAt: parseExpiry(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };
     if (this.#store.collection(TOKENS.name).size >= TOKENS_MAX) {
@@ -116,7 +117,7 @@ export class Tokens {
     await this.#store.transact((transaction) => {
       transaction.put(TOKENS.name, token.identifier, encodeToken(token));
     });
-    return { ...viewOf(token), token: text };
+    return { ...toPublicToken(token), token: text };
   }
 
   /** Ends a token at once; its record stays. Throws `not_found`. */
@@ -131,28 +132,28 @@ export class Tokens {
       const { hash: _, ...token } = stored;
       const revoked = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
       transaction.put(TOKENS.name, identifier, encodeToken(revoked));
-      return viewOf(revoked);
+      return toPublicToken(revoked);
     });
   }
 
   close(): void {
-    this.#stop();
+    this.#unfollow();
   }
 
   #apply({ before, after }: Change): void {
-    const old = before === null ? null : decodeToken(before);
-    if (old?.hash !== undefined) this.#byHash.delete(old.hash);
+    const previous = before === null ? null : decodeToken(before);
+    if (previous?.hash !== undefined) this.#byHash.delete(previous.hash);
     const token = after === null ? null : decodeToken(after);
     if (token?.hash !== undefined) this.#byHash.set(token.hash, token);
   }
 
   #recordUse(token: Token, nowMs: number): void {
-    const last = token.lastUsedAt === undefined ? 0 : Date.parse(token.lastUsedAt);
-    if (token.hash === undefined || nowMs - last < LAST_USE_EVERY_MS) return;
+    const lastUsedMs = token.lastUsedAt === undefined ? 0 : Date.parse(token.lastUsedAt);
+    if (token.hash === undefined || nowMs - lastUsedMs < LAST_USE_EVERY_MS) return;
     const lastUsedAt = new Date(nowMs).toISOString();
     // Known at once, so that a burst of requests writes one record.
     this.#byHash.set(token.hash, { ...token, lastUsedAt });
-    const written = this.#store.transact((transaction) => {
+    const write = this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, token.identifier);
       if (bytes === undefined) return;
       const { hash, ...current } = decodeToken(bytes);
@@ -160,7 +161,7 @@ export class Tokens {
       transaction.put(TOKENS.name, token.identifier, encodeToken(used));
     });
     // The use itself is allowed whether or not its time can be written (a full disk, say).
-    written.catch((error: unknown) => {
+    write.catch((error: unknown) => {
       this.#log.warning('the last use of an API token was not recorded', {
         identifier: token.identifier, error,
       });

@@ -1,6 +1,6 @@
 /** Puts the routes of every room, and those about the service itself, behind one dispatcher. */
 import { createGuard } from '../access/guard.ts';
-import type { TokenVerifier } from '../access/bearer.ts';
+import type { TokenVerifier } from '../access/token-verifier.ts';
 import type { Clock } from '../base/clock.ts';
 import { late } from '../base/late.ts';
 import type { Logger } from '../base/log.ts';
@@ -9,14 +9,14 @@ import type { UnderWay } from '../base/under-way.ts';
 import { VERSION } from '../base/version.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/text.ts';
-import { chapterRoute, docsRoute } from '../server/documents/docs.ts';
-import { iconRoute } from '../server/documents/icon.ts';
+import { chapterRoute, docsRoute } from '../server/documents/docs-routes.ts';
+import { iconRoute } from '../server/documents/icon-route.ts';
 import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
-import { operationsRoutes } from '../server/operations.ts';
+import { operationsRoutes } from '../server/operations-routes.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import { BODIES_BYTES_MAX, createDispatcher } from '../server/routing/dispatcher.ts';
-import type { Dispatcher, Sharing } from '../server/routing/dispatcher.ts';
+import type { Dispatcher, ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load.ts';
 
 const withOpenApi = late(() => import('../server/documents/openapi.ts'));
@@ -25,7 +25,7 @@ type DispatcherParts = {
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
   /** null: the store is this process's alone. */
-  readonly sharing: Sharing | null;
+  readonly sharing: ReadConsistency | null;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -48,8 +48,8 @@ export function composeDispatcher(
   const operations = operationsRoutes({
     version: VERSION,
     metrics,
-    unreadiness,
-    document: async () => JSON.stringify(await document()),
+    findUnreadyReason: unreadiness,
+    createDocument: async () => JSON.stringify(await document()),
     links: {
       books: '/api/books', documentation: '/docs', ...server.console ? { console: '/console' } : {},
     },
@@ -60,11 +60,11 @@ export function composeDispatcher(
   const routes = [...domainRoutes, ...operations, docs, chapter, iconRoute()];
   const document = (): OpenApiDocument | Promise<OpenApiDocument> => withOpenApi(
     ({ createDocument }) => createDocument({
-      routes: sharing === null ? routes : routes.map((route) => sharing.describe(route)),
+      routes: sharing === null ? routes : routes.map((route) => sharing.describeRoute(route)),
       version: VERSION, baseUri: server.baseUri,
     }));
   return createDispatcher({
-    routes, clock, logger, metrics, underWay, sharing,
+    routes, clock, logger, metrics, underWay, readConsistency: sharing,
     guard: createGuard({
       tokens,
       corsOrigins: server.corsOrigins,

@@ -12,14 +12,14 @@ import type { Logger } from '../base/log.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
-  Certificate, HeldPort, Listener, ServerLimits,
+  Certificate, ReservedPort, Listener, ServerLimits,
 } from '../server/listening/listener.ts';
 import { isLoopbackName } from '../access/host-name.ts';
 import type { Settings } from '../settings/load.ts';
 
 /** What root has opened before it became the user who serves. */
 export type Opened = {
-  readonly port: HeldPort | null;
+  readonly port: ReservedPort | null;
   readonly certificate: Certificate | null;
 };
 

@@ -3,7 +3,7 @@ import { VERSION } from '../base/version.ts';
 import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
-import { counter, gauge, type MetricSource } from '../server/metrics/source.ts';
+import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
 import type { Store } from '../store/store-port.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 

@@ -4,10 +4,10 @@ import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
-import { monitoringRoutes } from '../monitoring/routes.ts';
-import type { Status } from '../monitoring/routes.ts';
+import { monitoringRoutes } from '../monitoring/monitoring-routes.ts';
+import type { ServiceStatus } from '../monitoring/monitoring-routes.ts';
 import type { Statistics } from '../monitoring/statistics.ts';
-import { consoleRoute } from '../server/documents/console.ts';
+import { consoleRoute } from '../server/documents/console-route.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { shownSettings } from '../settings/shown.ts';
@@ -32,10 +32,10 @@ export function composeMonitoring(parts: MonitoringParts): readonly HttpRoute[] 
   const { settings, statistics, lines, webhooks } = parts;
   return [
     ...monitoringRoutes({
-      statistics, lines,
-      describeHook: (hook) => webhooks.describeHook(hook),
-      status: () => statusOf(parts),
-      settings: () => shownSettings(settings),
+      statistics, logLines: lines,
+      describeWebhook: (hook) => webhooks.describeHook(hook),
+      getStatus: () => statusOf(parts),
+      listSettings: () => shownSettings(settings),
     }),
     ...settings.settings.server.console ? [consoleRoute(readConsole)] : [],
   ];
@@ -43,7 +43,7 @@ export function composeMonitoring(parts: MonitoringParts): readonly HttpRoute[] 
 
 function statusOf(
   { store, unreadiness, collections, webhooks, startedMs }: MonitoringParts,
-): Status {
+): ServiceStatus {
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
   const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
@@ -65,7 +65,9 @@ function statusOf(
   };
 }
 
-function sumCounts(left: Status['webhooks'], right: Status['webhooks']): Status['webhooks'] {
+function sumCounts(
+  left: ServiceStatus['webhooks'], right: ServiceStatus['webhooks'],
+): ServiceStatus['webhooks'] {
   return {
     healthy: left.healthy + right.healthy, failing: left.failing + right.failing,
     rejecting: left.rejecting + right.rejecting, off: left.off + right.off,

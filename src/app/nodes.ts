@@ -10,8 +10,8 @@ import type { NodeOwnership } from '../nodes/ownership.ts';
 import type { NodeView } from '../nodes/routes.ts';
 import { createSharing } from '../nodes/sharing.ts';
 import { nodeMetrics, positionOf, unreadinessOf, viewNodes } from '../nodes/view.ts';
-import type { MetricSource } from '../server/metrics/source.ts';
-import type { Sharing } from '../server/routing/dispatcher.ts';
+import type { MetricSource } from '../server/metrics/metric-source.ts';
+import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
 import { drawInOrder } from './id-order.ts';
 
@@ -30,7 +30,7 @@ type NodesParts = {
 
 interface Nodes {
   readonly ownership: NodeOwnership;
-  readonly sharing: Sharing;
+  readonly sharing: ReadConsistency;
   readonly metrics: readonly MetricSource[];
   list(): readonly NodeView[];
   /** Why this node is not ready; null when it is. */

@@ -16,7 +16,7 @@ import { createTargetCheck } from '../client/policy/deny-list.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/store-port.ts';
-import type { IdempotencyKeys } from '../resources/idempotency.ts';
+import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
 import type { WebhooksOptions } from '../webhooks/options.ts';

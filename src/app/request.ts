@@ -4,22 +4,22 @@ import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { encodeGiven } from '../base/json/encode.ts';
 import { http } from '../base/node-modules.ts';
 import { quoted } from '../base/text/refusal.ts';
-import { exchange } from '../server/local/call.ts';
-import type { Target } from '../server/local/call.ts';
-import { memoryTarget } from '../server/local/memory-target.ts';
+import { callApi } from '../server/local/api-call.ts';
+import type { ApiTarget } from '../server/local/api-call.ts';
+import { createMemoryTarget } from '../server/local/memory-target.ts';
 import type { ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions } from './api.ts';
 
 /** `listener` gives its callers all rights. */
 export function requestsTo(listener: RequestListener): ApiRequest {
-  let target: Target | null = null;
+  let target: ApiTarget | null = null;
   const request = async (
     method: ApiMethod, path: string, body?: unknown, options: ApiRequestOptions = {},
   ): Promise<ApiAnswer<unknown>> => {
     checkPlace(method, path);
-    target ??= memoryTarget(listener);
+    target ??= createMemoryTarget(listener);
     const { headers } = options;
     try {
-      return await exchange(target, {
+      return await callApi(target, {
         method, path,
         ...body === undefined ? {} : { body: Buffer.from(encodeGiven(body)) },
         ...headers === undefined ? {} : { headers },

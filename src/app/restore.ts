@@ -63,7 +63,7 @@ async function keepTokens(
 async function closeApi({ logger }: Options, store: OpenedStore): Promise<void> {
   const makeId = createIdSource(systemClock);
   const tokens = new Tokens({ store, clock: systemClock, makeId, log: logger });
-  await tokens.rememberConfigured();
+  await tokens.recordConfiguredToken();
   tokens.close();
 }
 

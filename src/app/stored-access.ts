@@ -1,7 +1,7 @@
 /** What the files of a data directory say about access, read without a change to them. */
 import type { AccessState } from '../access/access-state.ts';
 import { TOKENS } from '../access/tokens.ts';
-import { decodeTokens, isGood } from '../access/token.ts';
+import { decodeTokens, isUsable } from '../access/token.ts';
 import { createNodeFiles } from '../store/disk/files.ts';
 import { assessDirectory } from '../store/generations/recovery.ts';
 
@@ -17,6 +17,6 @@ export async function readStoredAccess(directory: string, nowMs: number): Promis
   const tokens = [...collections.values()].flatMap(decodeTokens);
   return {
     isClosed: tokens.length > 0,
-    hasUsableToken: tokens.some((token) => isGood(token, nowMs)),
+    hasUsableToken: tokens.some((token) => isUsable(token, nowMs)),
   };
 }

@@ -1,7 +1,7 @@
 /** What the event stream tells of: the rooms do not know it, nor does it know them. */
 import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
-import type { Topic } from '../stream/topic.ts';
+import type { StreamTopic } from '../stream/stream-topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/service.ts';
@@ -11,19 +11,19 @@ import type { RequestService } from '../webhooks/requests/service.ts';
 
 /** What the stream tells of, and how it tells of a request that is on no disk. */
 type Topics = {
-  readonly all: readonly Topic[];
-  readonly requests: Topic;
-  describeRequest(request: KeptRequest): ReturnType<Topic['describe']>;
+  readonly all: readonly StreamTopic[];
+  readonly requests: StreamTopic;
+  describeRequest(request: KeptRequest): ReturnType<StreamTopic['describe']>;
 };
 
 export function createTopics({ requests, deliveries }: TopicDeps): Topics {
   const describeRequest: Topics['describeRequest'] = (request) => {
     const { hook, receivedAt, updatedAt } = request;
     const json = JSON.stringify(requests.toPublic(request));
-    return { json, hook, isNew: updatedAt === receivedAt };
+    return { json, webhookId: hook, isNew: updatedAt === receivedAt };
   };
-  const requestTopic: Topic = {
-    name: 'requests', event: 'request', collection: requestCollection, hasHooks: true,
+  const requestTopic: StreamTopic = {
+    name: 'requests', event: 'request', collection: requestCollection, hasWebhooks: true,
     describe: (record) => describeRequest(decodeRequest(record)),
   };
   return {
@@ -37,19 +37,20 @@ type TopicDeps = {
   readonly deliveries: Pick<DeliveryService, 'toPublic'>;
 };
 
-function createDeliveryTopic({ toPublic }: TopicDeps['deliveries']): Topic {
+function createDeliveryTopic({ toPublic }: TopicDeps['deliveries']): StreamTopic {
   return {
-    name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasHooks: true,
+    name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasWebhooks: true,
     describe(record) {
       const delivery = decodeDelivery(record);
       const { hook, createdAt, updatedAt } = delivery;
-      return { json: JSON.stringify(toPublic(delivery)), hook, isNew: updatedAt === createdAt };
+      const isNew = updatedAt === createdAt;
+      return { json: JSON.stringify(toPublic(delivery)), webhookId: hook, isNew };
     },
   };
 }
 
-const bookTopic: Topic = {
-  name: 'books', event: 'book', collection: bookResource.collection, hasHooks: false,
+const bookTopic: StreamTopic = {
+  name: 'books', event: 'book', collection: bookResource.collection, hasWebhooks: false,
   describe: (record) =>
-    ({ json: record.toString(), hook: null, isNew: isFirstVersion(record) }),
+    ({ json: record.toString(), webhookId: null, isNew: isFirstVersion(record) }),
 };

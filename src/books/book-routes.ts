@@ -4,9 +4,9 @@ import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
-import type { IdempotencyKeys } from '../resources/idempotency.ts';
-import { listed } from '../resources/route-parts.ts';
-import { resourceRoutes } from '../resources/routes.ts';
+import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
+import { pagedListResponse } from '../resources/route-specs.ts';
+import { resourceRoutes } from '../resources/resource-routes.ts';
 import type { ResponseSpec, Handler, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
@@ -38,7 +38,7 @@ function listRoute(handle: Handler): HttpRoute {
     access: 'read',
     parameters: bookQueryParameters,
     responses: [
-      listed('The books, streamed', bookSchema, 'How many books match, on all pages'),
+      pagedListResponse('The books, streamed', bookSchema, 'How many books match, on all pages'),
       ...problemResponses(400, 503),
     ],
     handle,

@@ -3,8 +3,8 @@
  * through a hook inside their transaction, and knows nobody who listens.
  */
 import { encodeGiven } from '../base/json/encode.ts';
-import { notFound } from '../resources/not-found.ts';
-import { encodeRecord, firstStamps, nextStamps } from '../resources/record.ts';
+import { notFoundError } from '../resources/not-found.ts';
+import { encodeRecord, createTimestamps, nextTimestamps } from '../resources/record.ts';
 import { createRepository } from '../resources/repository.ts';
 import type { ChangeHook, Repository } from '../resources/repository.ts';
 import type { Store, Transaction } from '../store/store-port.ts';
@@ -65,7 +65,8 @@ function importOne(
 ): ImportOutcome {
   const before = record.id === null ? undefined : transaction.find(collection, id);
   if (before !== undefined && !isReplacing) return 'exists';
-  const stamps = before === undefined ? firstStamps(nowMs) : nextStamps(key, id, before, nowMs);
+  const stamps = before === undefined
+    ? createTimestamps(nowMs) : nextTimestamps(key, id, before, nowMs);
   const createdAt = record.createdAt ?? earlier(stamps.createdAt, record.updatedAt);
   const isDated = before === undefined && record.createdAt !== null;
   const updatedAt = record.updatedAt
@@ -101,7 +102,7 @@ export function createBookShelf(catalog: Catalog): BookShelf {
   return {
     get(id) {
       const record = catalog.find(checkId(id));
-      if (record === undefined) throw notFound('book', String(id));
+      if (record === undefined) throw notFoundError('book', String(id));
       return decodeBook(record.bytes);
     },
     add: async (book) => decodeBook((await catalog.add(toJson(book))).bytes),
@@ -115,7 +116,7 @@ export function createBookShelf(catalog: Catalog): BookShelf {
 // Programs in plain JavaScript have no types to keep them from handing on what is undefined.
 function checkId(id: unknown): string {
   if (typeof id === 'string') return id;
-  throw notFound('book', String(id));
+  throw notFoundError('book', String(id));
 }
 
 // A program may give dates, undefined members, objects that change later: JSON has none of these.

@@ -3,12 +3,12 @@
  * the API's into those that it has routes for.
  */
 import type { Schema } from '../base/schema.ts';
-import { notFound } from '../resources/not-found.ts';
+import { notFoundError } from '../resources/not-found.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
-import { findIdentifiers } from './identifiers.ts';
+import { findIdentifiers } from './find-identifiers.ts';
 
 // A person will not look through more.
 const IDENTIFIERS_MAX = 10;
@@ -19,24 +19,24 @@ const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_
 export function identifierRoutes(
   store: OpenedStore, collections: readonly string[], apiRoutes: readonly HttpRoute[],
 ): readonly HttpRoute[] {
-  const isShown = (name: string): boolean =>
+  const isInApi = (name: string): boolean =>
     apiRoutes.some(({ method, path }) => method === 'GET' && path === `/api/${name}`);
   return [
-    routeBelow('/control', store, collections, {
+    identifierRoute('/control', store, collections, {
       access: 'control', operationId: 'findAnyIdentifiers',
     }),
-    routeBelow('/api', store, collections.filter(isShown), {
+    identifierRoute('/api', store, collections.filter(isInApi), {
       access: 'read', operationId: 'findIdentifiers',
     }),
   ];
 }
 
-function routeBelow(
+function identifierRoute(
   root: string, store: OpenedStore, collections: readonly string[],
-  named: Pick<HttpRoute, 'access' | 'operationId'>,
+  identity: Pick<HttpRoute, 'access' | 'operationId'>,
 ): HttpRoute {
   return {
-    ...named, method: 'GET', path: `${root}/identifiers/{collection}`,
+    ...identity, method: 'GET', path: `${root}/identifiers/{collection}`,
     summary: 'The identifiers that begin or end with `part`, or have a name that does; one that '
       + 'equals it stands alone',
     parameters: [
@@ -54,7 +54,7 @@ function routeBelow(
     ],
     async handle(exchange) {
       const name = exchange.params[0] ?? '';
-      if (!collections.includes(name)) throw notFound('collection', name);
+      if (!collections.includes(name)) throw notFoundError('collection', name);
       const part = parseQuery(exchange.search, ['part']).get('part') ?? '';
       exchange.sendJson(200,
         await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX));

@@ -9,7 +9,7 @@ export type OutcomeName = 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'de
 /** Upper bounds of durations in milliseconds; a p95 is told as the bound that it is below. */
 const BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 /** The columns of a row: one for each outcome, then one for each bound and one beyond them. */
-const COLUMN_OF: Readonly<Record<OutcomeName, number>> =
+const OUTCOME_COLUMNS: Readonly<Record<OutcomeName, number>> =
   { accepted: 0, rejected: 1, failed: 2, succeeded: 3, delivered: 4 };
 const DURATIONS_COLUMN = 5;
 const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
@@ -17,7 +17,7 @@ const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
 export const ALL_ROW = 0;
 
 /** The number of the first bound that is not exceeded. */
-export function bucketOf(durationMs: number): number {
+export function findBucket(durationMs: number): number {
   let bucket = 0;
   while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] ?? 0)) bucket += 1;
   return bucket;
@@ -29,13 +29,13 @@ export class Counters {
 
   /** `bucket` is that of how long it took; null: nothing is known of that. */
   add(row: number, outcome: OutcomeName, bucket: number | null): void {
-    this.#increment(row * COLUMNS + COLUMN_OF[outcome]);
+    this.#increment(row * COLUMNS + OUTCOME_COLUMNS[outcome]);
     if (bucket !== null) this.#increment(row * COLUMNS + DURATIONS_COLUMN + bucket);
   }
 
-  addRow(hook: string): number {
+  addRow(webhookId: string): number {
     const row = this.rows.size + 1;
-    this.rows.set(hook, row);
+    this.rows.set(webhookId, row);
     if (this.#cells.length < (row + 1) * COLUMNS) {
       const larger = new Uint32Array(2 * this.#cells.length);
       larger.set(this.#cells);
@@ -45,29 +45,29 @@ export class Counters {
   }
 
   /** `hook` is null for all together. */
-  read(hook: string | null, outcome: OutcomeName): number {
-    const row = this.#rowOf(hook);
-    return row === undefined ? 0 : this.#cells[row * COLUMNS + COLUMN_OF[outcome]] ?? 0;
+  read(webhookId: string | null, outcome: OutcomeName): number {
+    const row = this.#findRow(webhookId);
+    return row === undefined ? 0 : this.#cells[row * COLUMNS + OUTCOME_COLUMNS[outcome]] ?? 0;
   }
 
   /** Milliseconds that 95 of 100 took at most; null where there was none. */
-  p95Ms(hook: string | null): number | null {
-    const row = this.#rowOf(hook);
+  p95Ms(webhookId: string | null): number | null {
+    const row = this.#findRow(webhookId);
     if (row === undefined) return null;
     const durations =
       this.#cells.subarray(row * COLUMNS + DURATIONS_COLUMN, (row + 1) * COLUMNS);
     const total = durations.reduce((sum, value) => sum + value, 0);
     if (total === 0) return null;
-    let seen = 0;
+    let count = 0;
     const bucket = durations.findIndex((value) => {
-      seen += value;
-      return seen >= total * 0.95;
+      count += value;
+      return count >= total * 0.95;
     });
     return BOUNDS_MS[bucket] ?? BOUNDS_MS.at(-1) ?? null;
   }
 
-  #rowOf(hook: string | null): number | undefined {
-    return hook === null ? ALL_ROW : this.rows.get(hook);
+  #findRow(webhookId: string | null): number | undefined {
+    return webhookId === null ? ALL_ROW : this.rows.get(webhookId);
   }
 
   #increment(index: number): void {

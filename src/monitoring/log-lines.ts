@@ -23,35 +23,35 @@ type LineFilter = {
   readonly after: number;
 };
 
-const GRAVITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
+const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
 
 export class LogLines {
   /** A ring: line `number` stands at `number % LINES_MAX`. */
   readonly #lines: NumberedLine[] = [];
-  #last = 0;
+  #lastNumber = 0;
 
   add(line: LogLine): void {
-    if (this.#last === 0) this.#last = Date.parse(line.time);
-    this.#last += 1;
-    this.#lines[this.#last % LINES_MAX] = { number: this.#last, ...bounded(line) };
+    if (this.#lastNumber === 0) this.#lastNumber = Date.parse(line.time);
+    this.#lastNumber += 1;
+    this.#lines[this.#lastNumber % LINES_MAX] = { number: this.#lastNumber, ...truncateLine(line) };
   }
 
   /** Oldest first. */
   read({ level, requestId, after }: LineFilter): NumberedLine[] {
-    const first = Math.max(after + 1, this.#last - LINES_MAX + 1, 1);
-    const found: NumberedLine[] = [];
-    for (let number = first; number <= this.#last; number += 1) {
+    const first = Math.max(after + 1, this.#lastNumber - LINES_MAX + 1, 1);
+    const matches: NumberedLine[] = [];
+    for (let number = first; number <= this.#lastNumber; number += 1) {
       const line = this.#lines[number % LINES_MAX];
       if (line === undefined) continue;
-      if (level !== null && GRAVITY[line.level] < GRAVITY[level]) continue;
+      if (level !== null && SEVERITY[line.level] < SEVERITY[level]) continue;
       if (requestId !== null && line.fields['requestId'] !== requestId) continue;
-      found.push(line);
+      matches.push(line);
     }
-    return found;
+    return matches;
   }
 }
 
-function bounded(line: LogLine): LogLine {
+function truncateLine(line: LogLine): LogLine {
   const { length } = JSON.stringify(line.fields);
   return {
     ...line, message: line.message.slice(0, MESSAGE_LENGTH_MAX),

@@ -9,82 +9,83 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { timeText } from '../base/clock.ts';
-import { ALL_ROW, Counters, bucketOf, type OutcomeName } from './counters.ts';
+import { ALL_ROW, Counters, findBucket, type OutcomeName } from './counters.ts';
 
 export type StatisticsWindow = '1h' | '24h';
-type Kind = 'requests' | 'runs' | 'deliveries';
+type OutcomeKind = 'requests' | 'runs' | 'deliveries';
 
 const WINDOWS: Readonly<Record<StatisticsWindow, {
   readonly slotMs: number; readonly count: number;
 }>> = { '1h': { slotMs: 60_000, count: 60 }, '24h': { slotMs: 900_000, count: 96 } };
-const HOOKS_MAX = 100;
-const OTHER = 'other';
+const WEBHOOKS_MAX = 100;
+const OTHER_ROW = 'other';
 
-type Slot = { readonly startMs: number } & Readonly<Record<Kind, Counters>>;
+type StatisticsSlot = { readonly startMs: number } & Readonly<Record<OutcomeKind, Counters>>;
 
-class Ring {
+class StatisticsRing {
   readonly #slotMs: number;
-  readonly #slots: (Slot | undefined)[];
-  #last: Slot | null = null;
+  readonly #slots: (StatisticsSlot | undefined)[];
+  #last: StatisticsSlot | null = null;
   /** Webhooks that have a row in a slot that is still shown. */
-  #hooks = new Set<string>();
+  #webhookIds = new Set<string>();
 
   constructor(window: StatisticsWindow) {
     const { slotMs, count } = WINDOWS[window];
     this.#slotMs = slotMs;
-    this.#slots = new Array<Slot | undefined>(count).fill(undefined);
+    this.#slots = new Array<StatisticsSlot | undefined>(count).fill(undefined);
   }
 
   record(
-    nowMs: number, kind: Kind, hook: string | null, outcome: OutcomeName, bucket: number | null,
+    nowMs: number, kind: OutcomeKind, webhookId: string | null, outcome: OutcomeName,
+    bucket: number | null,
   ): void {
-    const counters = this.#slotAt(nowMs)[kind];
+    const counters = this.#getOrCreateSlot(nowMs)[kind];
     counters.add(ALL_ROW, outcome, bucket);
-    if (hook === null) return;
-    const row = counters.rows.get(hook) ?? this.#addRow(counters, hook);
+    if (webhookId === null) return;
+    const row = counters.rows.get(webhookId) ?? this.#addRow(counters, webhookId);
     counters.add(row, outcome, bucket);
   }
 
   /** Oldest first, the one of now last; null where nothing happened. */
-  slots(nowMs: number): { readonly startMs: number; readonly slot: Slot | null }[] {
+  listSlots(nowMs: number): { readonly startMs: number; readonly slot: StatisticsSlot | null }[] {
     const { length } = this.#slots;
-    const lastMs = this.#startOf(nowMs);
+    const lastMs = this.#findSlotStart(nowMs);
     return Array.from({ length }, (_, index) => {
       const startMs = lastMs - (length - 1 - index) * this.#slotMs;
-      const slot = this.#slots[this.#placeOf(startMs)];
+      const slot = this.#slots[this.#findSlotIndex(startMs)];
       return { startMs, slot: slot?.startMs === startMs ? slot : null };
     });
   }
 
-  #slotAt(nowMs: number): Slot {
+  #getOrCreateSlot(nowMs: number): StatisticsSlot {
     const last = this.#last;
     if (last !== null && nowMs >= last.startMs && nowMs < last.startMs + this.#slotMs) return last;
-    const startMs = this.#startOf(nowMs);
-    const known = this.#slots[this.#placeOf(startMs)];
+    const startMs = this.#findSlotStart(nowMs);
+    const existing = this.#slots[this.#findSlotIndex(startMs)];
     // The same slot again when the clock was set back for a moment.
-    const slot = known?.startMs === startMs ? known
+    const slot = existing?.startMs === startMs ? existing
       : { startMs, requests: new Counters(), runs: new Counters(), deliveries: new Counters() };
-    this.#slots[this.#placeOf(startMs)] = slot;
+    this.#slots[this.#findSlotIndex(startMs)] = slot;
     this.#last = slot;
-    this.#hooks = new Set(hooksOf(this.slots(nowMs)));
-    this.#hooks.delete(OTHER);
+    this.#webhookIds = new Set(listWebhookIds(this.listSlots(nowMs)));
+    this.#webhookIds.delete(OTHER_ROW);
     return slot;
   }
 
-  #addRow(counters: Counters, hook: string): number {
-    const isKnown = this.#hooks.has(hook);
-    if (isKnown || this.#hooks.size < HOOKS_MAX) {
-      this.#hooks.add(hook);
-      return counters.addRow(hook);
+  #addRow(counters: Counters, webhookId: string): number {
+    const isKnown = this.#webhookIds.has(webhookId);
+    if (isKnown || this.#webhookIds.size < WEBHOOKS_MAX) {
+      this.#webhookIds.add(webhookId);
+      return counters.addRow(webhookId);
     }
-    return counters.rows.get(OTHER) ?? counters.addRow(OTHER);
+    return counters.rows.get(OTHER_ROW) ?? counters.addRow(OTHER_ROW);
   }
 
-  #startOf(timeMs: number): number {
+  #findSlotStart(timeMs: number): number {
     return Math.floor(timeMs / this.#slotMs) * this.#slotMs;
   }
 
-  #placeOf(startMs: number): number {
+  #findSlotIndex(startMs: number): number {
     return (startMs / this.#slotMs) % this.#slots.length;
   }
 }
@@ -123,8 +124,8 @@ export type StatisticsReport = {
 export class Statistics {
   readonly #clock: Clock;
   readonly #sinceMs: number;
-  readonly #hour = new Ring('1h');
-  readonly #day = new Ring('24h');
+  readonly #hour = new StatisticsRing('1h');
+  readonly #day = new StatisticsRing('24h');
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -135,57 +136,63 @@ export class Statistics {
    * `hook` is null for what belongs to no webhook, `durationMs` where there was nothing to wait
    * for. Called for every request: nothing is made but what a slot or a webhook needs first.
    */
-  record(kind: Kind, hook: string | null, outcome: OutcomeName, durationMs: number | null): void {
+  record(
+    kind: OutcomeKind, webhookId: string | null, outcome: OutcomeName, durationMs: number | null,
+  ): void {
     const nowMs = this.#clock.now();
-    const bucket = durationMs === null ? null : bucketOf(durationMs);
-    this.#hour.record(nowMs, kind, hook, outcome, bucket);
-    this.#day.record(nowMs, kind, hook, outcome, bucket);
+    const bucket = durationMs === null ? null : findBucket(durationMs);
+    this.#hour.record(nowMs, kind, webhookId, outcome, bucket);
+    this.#day.record(nowMs, kind, webhookId, outcome, bucket);
   }
 
   report(window: StatisticsWindow): StatisticsReport {
-    const slots = (window === '1h' ? this.#hour : this.#day).slots(this.#clock.now());
-    const of = (hook: string | null): Pick<StatisticsReport, Kind> => ({
-      requests: requestSeries(slots, hook), runs: runSeries(slots, hook),
-      deliveries: deliverySeries(slots, hook),
+    const slots = (window === '1h' ? this.#hour : this.#day).listSlots(this.#clock.now());
+    const createSeries = (webhookId: string | null): Pick<StatisticsReport, OutcomeKind> => ({
+      requests: createRequestSeries(slots, webhookId), runs: createRunSeries(slots, webhookId),
+      deliveries: createDeliverySeries(slots, webhookId),
     });
     return {
       window, since: timeText(this.#sinceMs),
-      times: slots.map(({ startMs }) => timeText(startMs)), ...of(null),
-      hooks: [...new Set(hooksOf(slots))].sort().map((hook) => ({ hook, ...of(hook) })),
+      times: slots.map(({ startMs }) => timeText(startMs)), ...createSeries(null),
+      hooks: [...new Set(listWebhookIds(slots))].sort().map((webhookId) =>
+        ({ hook: webhookId, ...createSeries(webhookId) })),
     };
   }
 }
 
-type Slots = readonly { readonly slot: Slot | null }[];
+type Slots = readonly { readonly slot: StatisticsSlot | null }[];
 
-function hooksOf(slots: Slots): string[] {
+function listWebhookIds(slots: Slots): string[] {
   return slots.flatMap(({ slot }) => slot === null ? []
     : [...slot.requests.rows.keys(), ...slot.runs.rows.keys(), ...slot.deliveries.rows.keys()]);
 }
 
-function requestSeries(slots: Slots, hook: string | null): RequestSeries {
-  const of = (outcome: OutcomeName): number[] => counts(slots, 'requests', hook, outcome);
+function createRequestSeries(slots: Slots, webhookId: string | null): RequestSeries {
+  const count = (outcome: OutcomeName): number[] =>
+    listCounts(slots, 'requests', webhookId, outcome);
   return {
-    accepted: of('accepted'), rejected: of('rejected'), failed: of('failed'),
-    p95Ms: slots.map(({ slot }) => slot?.requests.p95Ms(hook) ?? null),
+    accepted: count('accepted'), rejected: count('rejected'), failed: count('failed'),
+    p95Ms: slots.map(({ slot }) => slot?.requests.p95Ms(webhookId) ?? null),
   };
 }
 
-function runSeries(slots: Slots, hook: string | null): RunSeries {
+function createRunSeries(slots: Slots, webhookId: string | null): RunSeries {
   return {
-    succeeded: counts(slots, 'runs', hook, 'succeeded'),
-    failed: counts(slots, 'runs', hook, 'failed'),
+    succeeded: listCounts(slots, 'runs', webhookId, 'succeeded'),
+    failed: listCounts(slots, 'runs', webhookId, 'failed'),
   };
 }
 
-function deliverySeries(slots: Slots, hook: string | null): DeliverySeries {
+function createDeliverySeries(slots: Slots, webhookId: string | null): DeliverySeries {
   return {
-    delivered: counts(slots, 'deliveries', hook, 'delivered'),
-    failed: counts(slots, 'deliveries', hook, 'failed'),
-    p95Ms: slots.map(({ slot }) => slot?.deliveries.p95Ms(hook) ?? null),
+    delivered: listCounts(slots, 'deliveries', webhookId, 'delivered'),
+    failed: listCounts(slots, 'deliveries', webhookId, 'failed'),
+    p95Ms: slots.map(({ slot }) => slot?.deliveries.p95Ms(webhookId) ?? null),
   };
 }
 
-function counts(slots: Slots, kind: Kind, hook: string | null, outcome: OutcomeName): number[] {
-  return slots.map(({ slot }) => slot?.[kind].read(hook, outcome) ?? 0);
+function listCounts(
+  slots: Slots, kind: OutcomeKind, webhookId: string | null, outcome: OutcomeName,
+): number[] {
+  return slots.map(({ slot }) => slot?.[kind].read(webhookId, outcome) ?? 0);
 }

@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { timeText, type Clock, type Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { follow } from '../resources/projection.ts';
+import { followRecords } from '../resources/projection.ts';
 import type { Change, Store, Transaction } from '../store/store-port.ts';
 import { ClockOffsets } from './clock-offsets.ts';
 import { LeaseTable, type Instant, type LeaseLengths } from './lease-table.ts';
@@ -77,8 +77,8 @@ export class Membership {
     const { shards } = this.ownership;
     this.#shares = new Shares({ self, table, shards, ...lengths });
     this.#unfollow = [
-      follow(store.collection(NODES.name), (change) => this.#applyNode(change)),
-      follow(store.collection(LEASES.name), (change) => this.#applyLease(change)),
+      followRecords(store.collection(NODES.name), (change) => this.#applyNode(change)),
+      followRecords(store.collection(LEASES.name), (change) => this.#applyLease(change)),
       store.onFailure(() => this.ownership.isActive && this.#armBeat()),
     ];
   }

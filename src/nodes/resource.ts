@@ -1,7 +1,7 @@
 /** Nodes as a list: they make themselves known. */
-import type { Listed } from '../resources/resource.ts';
+import type { ListedResource } from '../resources/resource.ts';
 
-export const nodeResource: Listed = {
+export const nodeResource: ListedResource = {
   path: '/api/nodes',
   noun: 'node',
   plural: 'nodes: only those that share a store by store.url are listed',

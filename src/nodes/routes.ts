@@ -1,6 +1,8 @@
 /** The nodes that share the log, over HTTP. */
 import type { Schema } from '../base/schema.ts';
-import { arrayOf, objectOf, sendWholeList, text, wholeList } from '../resources/route-parts.ts';
+import {
+  TEXT, arraySchema, listResponse, objectSchema, sendList,
+} from '../resources/route-specs.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import { SHARDS } from './records.ts';
 
@@ -31,12 +33,12 @@ export function nodeRoutes(list: () => readonly NodeView[]): readonly HttpRoute[
   return [{
     method: 'GET', path: '/api/nodes', operationId: 'listNodes', access: 'read',
     summary: 'The processes that share the log of an engine; none without an engine',
-    responses: [wholeList('By identifier, with the shards of webhooks whose work each does',
-      objectOf('Node', {
-        identifier: text(), isSelf: flag, isLive: flag, version: text(), address: text(),
+    responses: [listResponse('By identifier, with the shards of webhooks whose work each does',
+      objectSchema('Node', {
+        identifier: TEXT, isSelf: flag, isLive: flag, version: TEXT, address: TEXT,
         startedAt: time, lastHeardAt: time, position: count, lag: count,
-        shards: arrayOf({ kind: 'integer', minimum: 0, maximum: SHARDS - 1 }),
+        shards: arraySchema({ kind: 'integer', minimum: 0, maximum: SHARDS - 1 }),
       }, { nullable: ['address'] }))],
-    handle: (exchange) => sendWholeList(exchange, list()),
+    handle: (exchange) => sendList(exchange, list()),
   }];
 }

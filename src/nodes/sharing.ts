@@ -8,7 +8,7 @@ import { HttpExchange } from '../server/exchange/http-exchange.ts';
 import { formatHeaders } from '../server/exchange/header-text.ts';
 import { problemResponses } from '../server/problem.ts';
 import type { ParameterSpec, Pull, HttpRoute } from '../server/http-route.ts';
-import type { Sharing } from '../server/routing/dispatcher.ts';
+import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Replica } from '../store/store-port.ts';
 
 const SEQUENCE_HEADER = 'Hookshelf-Sequence';
@@ -28,7 +28,7 @@ const READ_PARAMETER: ParameterSpec = {
   schema: { kind: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
 };
 
-export function createSharing(replica: Replica): Sharing {
+export function createSharing(replica: Replica): ReadConsistency {
   class SharedExchange extends HttpExchange {
     override send(
       status: number, headers: readonly string[] | string, body?: Buffer | string,
@@ -58,8 +58,8 @@ export function createSharing(replica: Replica): Sharing {
   };
   return {
     Exchange: SharedExchange,
-    check,
-    wait(exchange) {
+    assertNotReloading: check,
+    waitUntilReadable(exchange) {
       const isBehind = replica.isBehindSincePause(exchange.startedMs);
       const given = exchange.request.headers['hookshelf-sequence'];
       if (given === undefined && !isBehind) return null;
@@ -72,7 +72,7 @@ export function createSharing(replica: Replica): Sharing {
       }
       return isBehind ? replica.waitAfterPause().then(() => check(exchange)) : null;
     },
-    describe,
+    describeRoute: describe,
   };
 }
 

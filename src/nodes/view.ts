@@ -1,6 +1,6 @@
 /** The nodes as this one sees them: for people, and as figures. */
 import { timeText, type Clock } from '../base/clock.ts';
-import { counter, gauge, type MetricSource } from '../server/metrics/source.ts';
+import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
 import type { Replica } from '../store/store-port.ts';
 import type { Membership } from './membership.ts';
 import type { NodeView } from './routes.ts';

@@ -7,13 +7,13 @@ import { problemResponses } from '../server/problem.ts';
 import { PAGE_LIMIT_MAX, parseIntegerParameter, parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import { decodeIdCursor, encodeIdCursor } from './id-cursor.ts';
-import { PIECE_BYTES, streamRecords } from './page-stream.ts';
+import { PIECE_BYTES, streamRecords } from './json-array-stream.ts';
 import type { Repository } from './repository.ts';
-import { listed } from './route-parts.ts';
-import type { ShownRecord } from './representation.ts';
+import { pagedListResponse } from './route-specs.ts';
+import type { PublicRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
-type Records = Pick<Repository, 'size' | 'walk' | 'count'>;
+type ListRepository = Pick<Repository, 'size' | 'walk' | 'count'>;
 
 /** A query parameter that picks some of the records. */
 export type CollectionFilter = {
@@ -34,7 +34,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
 ];
 
 export function collectionRoute(
-  resource: Pick<Resource, 'path' | 'noun' | 'schema' | 'access'>, records: Records,
+  resource: Pick<Resource, 'path' | 'noun' | 'schema' | 'access'>, repository: ListRepository,
   filter: CollectionFilter | null = null,
 ): HttpRoute {
   const { path, noun, schema, access } = resource;
@@ -46,45 +46,45 @@ export function collectionRoute(
     access: access?.read ?? 'read',
     parameters: filter === null ? PARAMETERS : [filter.parameter, ...PARAMETERS],
     responses: [
-      listed(`Every ${noun}`, schema,
+      pagedListResponse(`Every ${noun}`, schema,
         filter === null ? 'How many there are' : 'How many match, on all pages'),
       ...problemResponses(400),
     ],
-    handle: (exchange) => sendCollection(exchange, path, records, filter),
+    handle: (exchange) => sendCollection(exchange, path, repository, filter),
   };
 }
 
 async function sendCollection(
-  exchange: Exchange, path: string, records: Records, filter: CollectionFilter | null,
+  exchange: Exchange, path: string, repository: ListRepository, filter: CollectionFilter | null,
 ): Promise<void> {
   const filterNames = filter === null ? [] : [filter.parameter.name];
   const query = parseQuery(exchange.search, ['limit', 'cursor', ...filterNames]);
   const limit = parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX);
-  const isWanted = filter?.read(query) ?? null;
-  const count = isWanted === null ? records.size : records.count(isWanted);
-  const next = records.walk(decodeIdCursor(query.get('cursor')), isWanted ?? undefined);
+  const matches = filter?.read(query) ?? null;
+  const count = matches === null ? repository.size : repository.count(matches);
+  const next = repository.walk(decodeIdCursor(query.get('cursor')), matches ?? undefined);
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
   }
-  const page: ShownRecord[] = [];
-  let after = next();
+  const page: PublicRecord[] = [];
+  let current = next();
   let bytes = 0;
-  for (; after !== null && page.length < limit; after = next()) {
-    page.push(after);
-    bytes += after.bytes.length;
+  for (; current !== null && page.length < limit; current = next()) {
+    page.push(current);
+    bytes += current.bytes.length;
     if (bytes < PIECE_BYTES) continue;
     bytes = 0;
     await nextTurn();
   }
   const last = page.at(-1);
-  if (after !== null && last !== undefined) {
-    const filtered = filterNames.flatMap((name) => {
+  if (current !== null && last !== undefined) {
+    const filterParameters = filterNames.flatMap((name) => {
       const value = query.get(name);
       return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}&`];
     });
     const position = `limit=${limit}&cursor=${encodeIdCursor(last.id)}`;
-    const url = exchange.linkTo(`${path}?${filtered.join('')}${position}`);
+    const url = exchange.linkTo(`${path}?${filterParameters.join('')}${position}`);
     headers.push('Link', `<${url}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));

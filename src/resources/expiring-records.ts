@@ -10,7 +10,7 @@ import type { Collection, Store } from '../store/store-port.ts';
 
 export type ExpiryLimits = { readonly countMax: number; readonly bytesMax: number };
 
-type ExpiryParts = {
+type ExpiringRecordsDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -25,18 +25,18 @@ type ExpiryParts = {
   readonly mayRemove?: () => boolean;
 };
 
-type Expiring = { readonly id: string; readonly atMs: number; readonly bytes: number };
+type ExpiringRecord = { readonly id: string; readonly atMs: number; readonly bytes: number };
 
 const SWEEP_MS = 60_000;
 /** Records removed in one transaction. */
-const CHUNK = 250;
+const CHUNK_RECORDS = 250;
 /** Records looked at before the event loop serves others: a millisecond of work. */
-const STEP = 2000;
+const TURN_RECORDS = 2000;
 /** How much more than what is over a limit is removed, so that it is not done for each record. */
-const SLACK = 0.05;
+const SLACK_RATIO = 0.05;
 
 export class ExpiringRecords {
-  readonly #parts: ExpiryParts;
+  readonly #deps: ExpiringRecordsDeps;
   readonly #records: Collection;
   readonly #warnings: RateLimitedLog;
   readonly #unfollow: () => void;
@@ -44,12 +44,12 @@ export class ExpiringRecords {
   #sweep: Promise<void> | null = null;
   #isStarted = false;
 
-  constructor(parts: ExpiryParts) {
-    this.#parts = parts;
-    this.#records = parts.store.collection(parts.collection);
-    this.#warnings = new RateLimitedLog(parts.clock, () => {});
+  constructor(deps: ExpiringRecordsDeps) {
+    this.#deps = deps;
+    this.#records = deps.store.collection(deps.collection);
+    this.#warnings = new RateLimitedLog(deps.clock, () => {});
     this.#unfollow = this.#records.onChange(() => {
-      if (this.#isStarted && this.#mayRemove() && this.#isOver()) this.#startSweep();
+      if (this.#isStarted && this.#mayRemove() && this.#exceedsLimits()) this.#startSweep();
     });
   }
 
@@ -68,12 +68,12 @@ export class ExpiringRecords {
   }
 
   #mayRemove(): boolean {
-    const { mayRemove } = this.#parts;
+    const { mayRemove } = this.#deps;
     return mayRemove === undefined || mayRemove();
   }
 
-  #isOver(): boolean {
-    const { countMax, bytesMax } = this.#parts.limits;
+  #exceedsLimits(): boolean {
+    const { countMax, bytesMax } = this.#deps.limits;
     return this.#records.size > countMax || this.#records.bytesTotal > bytesMax;
   }
 
@@ -82,48 +82,48 @@ export class ExpiringRecords {
     this.#timer?.cancel();
     // Not at once: the rest of the transaction that we heard of is not applied yet.
     this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
-      const { log, noun } = this.#parts;
+      const { log, noun } = this.#deps;
       log.error(`old ${noun} could not be removed`, { error: thrown });
     }).finally(() => {
       this.#sweep = null;
       if (!this.#isStarted) return;
-      this.#timer = this.#parts.clock.startTimer(SWEEP_MS, () => this.#startSweep());
+      this.#timer = this.#deps.clock.startTimer(SWEEP_MS, () => this.#startSweep());
     });
   }
 
   async #sweepAll(): Promise<void> {
     if (!this.#mayRemove()) return;
-    const nowMs = this.#parts.clock.now();
+    const nowMs = this.#deps.clock.now();
     await this.#remove(await this.#find(({ atMs }) => atMs <= nowMs));
-    while (this.#isStarted && this.#mayRemove() && this.#isOver()) {
-      const early = this.#surplus(await this.#find(() => true));
-      this.#warnings.warning(this.#parts, `${this.#parts.noun} are removed before their time is `
-        + 'over, as there are too many', { removed: early.length, ...this.#parts.limits }, 1);
-      await this.#remove(early);
+    while (this.#isStarted && this.#mayRemove() && this.#exceedsLimits()) {
+      const surplus = this.#selectSurplus(await this.#find(() => true));
+      this.#warnings.warning(this.#deps, `${this.#deps.noun} are removed before their time is `
+        + 'over, as there are too many', { removed: surplus.length, ...this.#deps.limits }, 1);
+      await this.#remove(surplus);
     }
   }
 
-  async #find(isWanted: (record: Expiring) => boolean): Promise<Expiring[]> {
-    const found: Expiring[] = [];
+  async #find(isSelected: (record: ExpiringRecord) => boolean): Promise<ExpiringRecord[]> {
+    const selected: ExpiringRecord[] = [];
     const walk = this.#records.walk();
-    let looked = 0;
+    let visitedCount = 0;
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = this.#records.bytesAt(slot);
       const id = this.#records.idAt(slot);
       if (bytes === undefined || id === undefined) continue;
-      const record = { id, atMs: this.#parts.expiresAtMs(bytes), bytes: bytes.length };
-      if (isWanted(record)) found.push(record);
-      looked += 1;
-      if (looked % STEP === 0) await nextTurn();
+      const record = { id, atMs: this.#deps.expiresAtMs(bytes), bytes: bytes.length };
+      if (isSelected(record)) selected.push(record);
+      visitedCount += 1;
+      if (visitedCount % TURN_RECORDS === 0) await nextTurn();
     }
-    return found;
+    return selected;
   }
 
   /** Those that would go next, until there is room again. */
-  #surplus(records: Expiring[]): Expiring[] {
-    const { countMax, bytesMax } = this.#parts.limits;
-    let count = this.#records.size - (countMax - Math.floor(countMax * SLACK));
-    let bytes = this.#records.bytesTotal - (bytesMax - Math.floor(bytesMax * SLACK));
+  #selectSurplus(records: ExpiringRecord[]): ExpiringRecord[] {
+    const { countMax, bytesMax } = this.#deps.limits;
+    let count = this.#records.size - (countMax - Math.floor(countMax * SLACK_RATIO));
+    let bytes = this.#records.bytesTotal - (bytesMax - Math.floor(bytesMax * SLACK_RATIO));
     if (this.#records.size <= countMax) count = 0;
     if (this.#records.bytesTotal <= bytesMax) bytes = 0;
     records.sort((left, right) => left.atMs - right.atMs || (left.id < right.id ? -1 : 1));
@@ -136,11 +136,11 @@ export class ExpiringRecords {
     return end === -1 ? records : records.slice(0, end);
   }
 
-  async #remove(records: readonly Expiring[]): Promise<void> {
-    const { store, collection, expiresAtMs } = this.#parts;
-    for (let start = 0; start < records.length && this.#isStarted; start += CHUNK) {
+  async #remove(records: readonly ExpiringRecord[]): Promise<void> {
+    const { store, collection, expiresAtMs } = this.#deps;
+    for (let start = 0; start < records.length && this.#isStarted; start += CHUNK_RECORDS) {
       await store.transact((transaction) => {
-        for (const { id, atMs } of records.slice(start, start + CHUNK)) {
+        for (const { id, atMs } of records.slice(start, start + CHUNK_RECORDS)) {
           const bytes = transaction.find(collection, id);
           // It may have been renewed since.
           if (bytes !== undefined && expiresAtMs(bytes) === atMs) {

@@ -2,7 +2,7 @@
 import type { Change, Collection } from '../store/store-port.ts';
 
 /** Calls `apply` for every record there is, then for every change. Returns what ends it. */
-export function follow(
+export function followRecords(
   collection: Collection, apply: (change: Change) => void,
 ): () => void {
   const walk = collection.walk();

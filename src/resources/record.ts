@@ -13,18 +13,20 @@ import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 
-type Stamps = { readonly createdAt: string; readonly updatedAt: string };
+type Timestamps = { readonly createdAt: string; readonly updatedAt: string };
 /** `updatedMs` is `updatedAt` in milliseconds since the epoch. */
-type DatedStamps = Stamps & { readonly updatedMs: number };
+type VersionTimestamps = Timestamps & { readonly updatedMs: number };
 
-type Key = CollectionSpec['key'];
+type KeyName = CollectionSpec['key'];
 
 /** How many characters, and bytes, a stored time has. */
 export const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** The line that is stored; `fields` hold neither the key nor the stamps. */
-export function encodeRecord(key: Key, id: string, stamps: Stamps, fields: JsonObject): string {
-  const { createdAt, updatedAt } = stamps;
+export function encodeRecord(
+  key: KeyName, id: string, timestamps: Timestamps, fields: JsonObject,
+): string {
+  const { createdAt, updatedAt } = timestamps;
   const head = `{"${key}":"${id}","createdAt":"${createdAt}","updatedAt":"${updatedAt}"`;
   const rest = JSON.stringify(fields);
   return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
@@ -39,48 +41,50 @@ export function decodeRecord(bytes: Buffer): JsonObject {
 
 /** A stored record as the type that `isSound` stands for. Throws when it does not hold. */
 export function decodeRecordAs<T>(
-  json: Buffer | string, isSound: (record: JsonObject) => boolean,
+  json: Buffer | string, isValid: (record: JsonObject) => boolean,
 ): T {
   const record: unknown = JSON.parse(String(json));
-  if (!isJsonObject(record) || !isSound(record)) {
+  if (!isJsonObject(record) || !isValid(record)) {
     throw new TypeError('a stored record is not sound');
   }
   return record as T;
 }
 
 /** The times of a new record. */
-export function firstStamps(nowMs: number): DatedStamps {
+export function createTimestamps(nowMs: number): VersionTimestamps {
   const time = timeText(nowMs);
   return { createdAt: time, updatedAt: time, updatedMs: nowMs };
 }
 
 /** The times of the next version of a stored record: `updatedAt` rises, whatever the clock does. */
-export function nextStamps(key: Key, id: string, before: Buffer, nowMs: number): DatedStamps {
-  const createdStart = createdAtStart(key, id);
+export function nextTimestamps(
+  key: KeyName, id: string, before: Buffer, nowMs: number,
+): VersionTimestamps {
+  const createdStart = findCreatedAt(key, id);
   const createdAt = before.toString('latin1', createdStart, createdStart + TIME_LENGTH);
   assert(createdAt.endsWith('Z'), 'a record begins with its stamps');
-  const updatedMs = Math.max(nowMs, updatedMsOf(key, id, before) + 1);
+  const updatedMs = Math.max(nowMs, readUpdatedMs(key, id, before) + 1);
   return { createdAt, updatedAt: timeText(updatedMs), updatedMs };
 }
 
 /** When a stored record was last written, in milliseconds since the epoch. */
-export function updatedMsOf(key: Key, id: string, bytes: Buffer): number {
-  const start = createdAtStart(key, id) + TIME_LENGTH + '","updatedAt":"'.length;
+export function readUpdatedMs(key: KeyName, id: string, bytes: Buffer): number {
+  const start = findCreatedAt(key, id) + TIME_LENGTH + '","updatedAt":"'.length;
   const updatedMs = Date.parse(bytes.toString('latin1', start, start + TIME_LENGTH));
   assert(!Number.isNaN(updatedMs), 'a record begins with its stamps');
   return updatedMs;
 }
 
-const STAMPS_PATTERN = /^\{"[a-z]+":"[^"]+","createdAt":"([^"]+)","updatedAt":"([^"]+)"/;
-const STAMPS_BYTES_MAX = 256;
+const TIMESTAMPS_PATTERN = /^\{"[a-z]+":"[^"]+","createdAt":"([^"]+)","updatedAt":"([^"]+)"/;
+const TIMESTAMPS_BYTES_MAX = 256;
 
 /** Whether a stored record is as it was made: not yet written again. */
 export function isFirstVersion(bytes: Buffer): boolean {
-  const found = STAMPS_PATTERN.exec(bytes.toString('latin1', 0, STAMPS_BYTES_MAX));
-  assert(found !== null, 'a record begins with its stamps');
-  return found[1] === found[2];
+  const match = TIMESTAMPS_PATTERN.exec(bytes.toString('latin1', 0, TIMESTAMPS_BYTES_MAX));
+  assert(match !== null, 'a record begins with its stamps');
+  return match[1] === match[2];
 }
 
-function createdAtStart(key: Key, id: string): number {
+function findCreatedAt(key: KeyName, id: string): number {
   return '{"":"","createdAt":"'.length + key.length + id.length;
 }

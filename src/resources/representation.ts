@@ -5,7 +5,7 @@ import type { JsonObject } from '../base/schema.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
 
 /** What a list holds of a record. */
-export type ShownRecord = { readonly id: string; readonly bytes: Buffer };
+export type PublicRecord = { readonly id: string; readonly bytes: Buffer };
 
 /** Members that are shown with a record and not stored in it: they change without a write of it. */
 export type Observation = {
@@ -15,14 +15,14 @@ export type Observation = {
 };
 
 /** A record that is shown with an observation: the two apart, as JSON. */
-type Observed = {
+type ObservedContent = {
   readonly configuration: Buffer;
   readonly observation: Buffer;
   readonly changedAtMs: number;
 };
 
 /** Of one version of a record; what it derives from the bytes is made once. */
-export class Representation implements ShownRecord {
+export class Representation implements PublicRecord {
   readonly id: string;
   readonly bytes: Buffer;
   /** When the record was last written. */
@@ -31,11 +31,13 @@ export class Representation implements ShownRecord {
   readonly changedAtMs: number;
   /** Whether the first part of the tag alone tells versions of the record. */
   readonly isObserved: boolean;
-  readonly #observed: Observed | null;
+  readonly #observed: ObservedContent | null;
   #etag: string | null = null;
-  #headerLines: string | null = null;
+  #headerText: string | null = null;
 
-  constructor(id: string, bytes: Buffer, updatedAtMs: number, observed: Observed | null = null) {
+  constructor(
+    id: string, bytes: Buffer, updatedAtMs: number, observed: ObservedContent | null = null,
+  ) {
     this.id = id;
     this.bytes = bytes;
     this.updatedAtMs = updatedAtMs;
@@ -56,9 +58,9 @@ export class Representation implements ShownRecord {
   /** Media type, tag and date, as they are sent: all ours, so that nothing need be checked. */
   get headerText(): string {
     // Without Cache-Control a cache may take a tenth of the age for fresh (RFC 9111 §4.2.2).
-    this.#headerLines ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
+    this.#headerText ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
       + `Last-Modified: ${httpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
-    return this.#headerLines;
+    return this.#headerText;
   }
 
   /** The same as a flat list. */
@@ -89,9 +91,9 @@ function timeTag(ms: number): string {
 /** Eight hex digits. The halves apart: small integers are written in a fifth of the time. */
 function checksumTag(bytes: Buffer): string {
   const sum = crc32(bytes);
-  return hexOf(sum >>> 16) + hexOf(sum & 0xffff);
+  return formatHexHalf(sum >>> 16) + formatHexHalf(sum & 0xffff);
 }
 
-function hexOf(half: number): string {
+function formatHexHalf(half: number): string {
   return half.toString(16).padStart(4, '0');
 }

@@ -7,7 +7,7 @@ import type { Access } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import type { Observation } from './representation.ts';
 
-export type Resource = Listed & {
+export type Resource = ListedResource & {
   /** The key, `createdAt` and `updatedAt` (read-only) stand before the model's members. */
   readonly schema: NamedSchema;
   /** Where its records are kept, by what key, and which members are unique. */
@@ -19,7 +19,7 @@ export type Resource = Listed & {
   /** A body that is accepted as it stands, for the documentation. */
   readonly example?: JsonObject;
   /** What callers see of a record; the record itself when not given. */
-  readonly present?: (record: JsonObject) => JsonObject;
+  readonly toPublic?: (record: JsonObject) => JsonObject;
   /** What is shown after that and is not stored in the record; `present` is needed beside it. */
   readonly observe?: (record: JsonObject) => Observation;
   /**
@@ -28,14 +28,14 @@ export type Resource = Listed & {
    * by the service. `nowMs` is the time of the change.
    */
   readonly reconcile?: (
-    body: JsonObject, current: JsonObject | null, cause: Cause, nowMs: number,
+    body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
   ) => JsonObject;
   /** What a merge patch is applied to, made from the stored record; that itself when not given. */
   readonly patchBase?: (stored: JsonObject) => JsonObject;
 };
 
 /** What a list of records on a terminal needs; deliveries and tokens are no more than that. */
-export type Listed = {
+export type ListedResource = {
   /** `/api/books` */
   readonly path: string;
   /** `book`, as messages and summaries say it. */
@@ -48,7 +48,7 @@ export type Listed = {
 /** Named: the name makes operation ids, `getBook`. */
 export type NamedSchema = ObjectSchema & { readonly name: string };
 
-export type Cause = 'add' | 'replace' | 'patch';
+export type WriteCause = 'add' | 'replace' | 'patch';
 
 /** A column of a list on a terminal. */
 type ColumnSpec = {
@@ -69,7 +69,7 @@ type ColumnSpec = {
 };
 
 /** The times that the service gives every record. */
-export const stampMembers: Readonly<Record<string, Member>> = {
+export const timestampMembers: Readonly<Record<string, Member>> = {
   createdAt: {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
     description: 'RFC 3339, UTC, milliseconds',

@@ -8,13 +8,13 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createGate } from '../base/turns.ts';
 import type { ChangeLog, Change, Replica } from '../store/store-port.ts';
-import { describeChanges, encodeEvents } from './event.ts';
-import type { Position, StreamFilter, StreamedChange } from './event.ts';
-import { Reader, type Caller } from './reader.ts';
-import type { Topic } from './topic.ts';
+import { createChangeEvents, encodeEvents } from './stream-event.ts';
+import type { StreamPosition, StreamFilter, ChangeEvent } from './stream-event.ts';
+import { StreamReader, type ReaderConnection } from './stream-reader.ts';
+import type { StreamTopic } from './stream-topic.ts';
 
 export type BroadcastOptions = {
-  readonly topics: readonly Topic[];
+  readonly topics: readonly StreamTopic[];
   readonly changes: ChangeLog;
   /** The last sequence applied. */
   readonly sequence: () => number;
@@ -28,84 +28,87 @@ export type BroadcastOptions = {
 const READERS_MAX = 256;
 const HEARTBEAT_MS = 15_000;
 /** Between two rounds to the readers. */
-const ROUND_MS = 20;
+const FLUSH_INTERVAL_MS = 20;
 /** What a client that reconnects by itself waits before it does. */
 const RECONNECT_MS = 1000;
 /** A reader that has seen more at another node waits so long for this one to get there. */
-const BEHIND_MS = 2000;
+const CATCH_UP_MS_MAX = 2000;
 
 /** Readers that select the same. */
-type Channel = { readonly filter: StreamFilter; readonly readers: Set<Reader> };
+type Channel = { readonly filter: StreamFilter; readonly readers: Set<StreamReader> };
 
 /** What came since the last round: changes of a transaction, or something that is on no disk. */
-type News =
+type BroadcastEntry =
   | { readonly sequence: number; readonly changes: readonly Change[] }
-  | { readonly sequence: number; readonly told: StreamedChange };
+  | { readonly sequence: number; readonly announced: ChangeEvent };
 
 export class Broadcast {
   readonly #options: BroadcastOptions;
-  readonly #topics: ReadonlyMap<string, Topic>;
-  readonly #readers = new Set<Reader>();
+  readonly #topics: ReadonlyMap<string, StreamTopic>;
+  readonly #readers = new Set<StreamReader>();
   readonly #channels = new Map<string, Channel>();
   /** Of many readers that are behind one reads at a time, or they would hold up everybody. */
-  readonly #readings = createGate(1);
-  #opening = 0;
+  readonly #logGate = createGate(1);
+  #openingCount = 0;
   #sequence = 0;
-  #news: News[] = [];
-  #round: Timer | null = null;
-  #lastRoundMs = -Infinity;
+  #pendingEntries: BroadcastEntry[] = [];
+  #flushTimer: Timer | null = null;
+  #lastFlushMs = -Infinity;
   #heartbeat: Timer | null = null;
   #unfollow: (() => void) | null = null;
   /** Up to there the log was another one: nobody knows what came after a position in that. */
-  #foreignUpTo = -1;
-  readonly #forget: () => void;
+  #replacedUpTo = -1;
+  readonly #unfollowReloads: () => void;
   #isClosed = false;
 
   constructor(options: BroadcastOptions) {
     this.#options = options;
     this.#topics = new Map(options.topics.map((topic) => [topic.collection.name, topic]));
-    this.#forget = options.replica?.onReload((isOver) => this.#onReload(isOver)) ?? (() => {});
+    const { replica } = options;
+    this.#unfollowReloads = replica?.onReload((isOver) => this.#onReload(isOver)) ?? (() => {});
   }
 
   /**
    * A reader from `position` on, from now on when that is null; `leave` must follow. Throws `gone`
    * for a position that is not known, and `unavailable`.
    */
-  async open(filter: StreamFilter, position: Position | null, caller: Caller): Promise<Reader> {
-    if (this.#isClosed) throw stopping();
-    if (this.#readers.size + this.#opening >= READERS_MAX) {
+  async open(
+    filter: StreamFilter, position: StreamPosition | null, caller: ReaderConnection,
+  ): Promise<StreamReader> {
+    if (this.#isClosed) throw stoppingError();
+    if (this.#readers.size + this.#openingCount >= READERS_MAX) {
       throw new AppError('unavailable', `${READERS_MAX} event streams are open, which is the limit`,
         { retryAfterS: 5 });
     }
     this.#follow();
-    this.#opening += 1;
+    this.#openingCount += 1;
     try {
-      const log = await this.#findMissed(position);
+      const log = await this.#openMissed(position);
       if (this.#isClosed) {
         log?.close();
-        throw stopping();
+        throw stoppingError();
       }
       const start = position === null ? `id: ${this.#sequence}\n` : '';
-      const reader = new Reader({
-        ...caller, filter, log, topics: this.#topics, readings: this.#readings,
+      const reader = new StreamReader({
+        ...caller, filter, log, topics: this.#topics, logGate: this.#logGate,
         changesSeen: position?.changesSeen ?? 0,
-        opening: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
-        applied: () => this.#sequence,
-        join: (joining) => this.#join(joining),
+        preamble: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
+        getAppliedSequence: () => this.#sequence,
+        join: (reader) => this.#join(reader),
       });
       this.#readers.add(reader);
       return reader;
     } finally {
-      this.#opening -= 1;
+      this.#openingCount -= 1;
       this.#unfollowWhenAlone();
     }
   }
 
   /** Idempotent. */
-  leave(reader: Reader): void {
+  leave(reader: StreamReader): void {
     reader.end();
     if (!this.#readers.delete(reader)) return;
-    const key = keyOf(reader.filter);
+    const key = getChannelKey(reader.filter);
     const channel = this.#channels.get(key);
     channel?.readers.delete(reader);
     if (channel?.readers.size === 0) this.#channels.delete(key);
@@ -117,19 +120,19 @@ export class Broadcast {
   }
 
   /** Tells of something that is on no disk, in its order among the changes. */
-  tell(told: StreamedChange): void {
-    this.#add({ sequence: this.#sequence, told });
+  announce(event: ChangeEvent): void {
+    this.#add({ sequence: this.#sequence, announced: event });
   }
 
   /** A sign of life, which shows also whether the client is still there. */
-  probe(reader: Reader): void {
-    if (reader.isIdle) reader.push(COMMENT);
+  probe(reader: StreamReader): void {
+    if (reader.isIdle) reader.push(EMPTY_COMMENT);
   }
 
   /** Ends all streams; idempotent. */
   close(): void {
     this.#isClosed = true;
-    this.#forget();
+    this.#unfollowReloads();
     this.#endAll();
   }
 
@@ -140,34 +143,34 @@ export class Broadcast {
   /** What was told is not what the log holds now: whoever comes back is to read the lists anew. */
   #onReload(isOver: boolean): void {
     this.#endAll();
-    if (isOver) this.#foreignUpTo = this.#sequence = this.#options.sequence();
+    if (isOver) this.#replacedUpTo = this.#sequence = this.#options.sequence();
   }
 
-  async #findMissed(position: Position | null): ReturnType<ChangeLog['since']> {
+  async #openMissed(position: StreamPosition | null): ReturnType<ChangeLog['since']> {
     if (position === null) return null;
     const { sequence, changesSeen } = position;
-    await this.#waitFor(changesSeen === 0 ? sequence : sequence + 1);
+    await this.#waitUntilApplied(changesSeen === 0 ? sequence : sequence + 1);
     if (sequence === this.#sequence && changesSeen === 0) return null;
-    const isMade = sequence < this.#sequence && sequence >= this.#foreignUpTo;
-    const log = isMade ? await this.#options.changes.since(sequence) : null;
+    const isOfThisLog = sequence < this.#sequence && sequence >= this.#replacedUpTo;
+    const log = isOfThisLog ? await this.#options.changes.since(sequence) : null;
     if (log !== null) return log;
     throw new AppError('gone', 'what came after this `Last-Event-ID` is not known any more: read '
       + 'the lists anew, and follow from now on without it');
   }
 
   /** Throws `unavailable` when it does not come in time. */
-  async #waitFor(sequence: number): Promise<void> {
+  async #waitUntilApplied(sequence: number): Promise<void> {
     const { replica = null } = this.#options;
     if (replica === null || sequence <= this.#sequence) return;
-    if (await replica.waitFor(sequence, BEHIND_MS)) return;
+    if (await replica.waitFor(sequence, CATCH_UP_MS_MAX)) return;
     throw new AppError('unavailable', 'this node is behind the one that told the `Last-Event-ID`',
       { retryAfterS: 1 });
   }
 
   /** Between two rounds, so that what it is told begins right after the sequence returned. */
-  #join(reader: Reader): number {
-    this.#goRound();
-    const key = keyOf(reader.filter);
+  #join(reader: StreamReader): number {
+    this.#flush();
+    const key = getChannelKey(reader.filter);
     const channel = this.#channels.get(key) ?? { filter: reader.filter, readers: new Set() };
     this.#channels.set(key, channel);
     channel.readers.add(reader);
@@ -178,66 +181,66 @@ export class Broadcast {
     if (this.#unfollow !== null) return;
     const { changes, sequence, clock } = this.#options;
     this.#sequence = sequence();
-    this.#unfollow = changes.follow((committed, operations) => {
-      this.#sequence = committed;
-      this.#add({ sequence: committed, changes: operations });
+    this.#unfollow = changes.follow((sequence, operations) => {
+      this.#sequence = sequence;
+      this.#add({ sequence, changes: operations });
     });
-    const beat = (): void => {
-      this.#goRound();
+    const sendHeartbeats = (): void => {
+      this.#flush();
       // It brings a client that selects little up to date too, before that is not known any more.
       const bytes = Buffer.from(`:\nid: ${this.#sequence}\n\n`);
       for (const reader of [...this.#readers]) {
         if (!reader.mayRead) this.leave(reader);
         else if (reader.isIdle) reader.push(bytes);
       }
-      if (this.#unfollow !== null) this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
+      if (this.#unfollow !== null) this.#heartbeat = clock.startTimer(HEARTBEAT_MS, sendHeartbeats);
     };
-    this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
+    this.#heartbeat = clock.startTimer(HEARTBEAT_MS, sendHeartbeats);
   }
 
   #unfollowWhenAlone(): void {
-    if (this.#readers.size + this.#opening > 0) return;
+    if (this.#readers.size + this.#openingCount > 0) return;
     this.#unfollow?.();
     this.#heartbeat?.cancel();
-    this.#round?.cancel();
+    this.#flushTimer?.cancel();
     this.#unfollow = null;
     this.#heartbeat = null;
-    this.#round = null;
-    this.#news = [];
+    this.#flushTimer = null;
+    this.#pendingEntries = [];
   }
 
-  #add(news: News): void {
-    this.#news.push(news);
-    if (this.#round !== null) return;
+  #add(entry: BroadcastEntry): void {
+    this.#pendingEntries.push(entry);
+    if (this.#flushTimer !== null) return;
     const { clock } = this.#options;
-    const waitMs = Math.max(0, this.#lastRoundMs + ROUND_MS - clock.monotonicMs());
-    this.#round = clock.startTimer(waitMs, () => this.#goRound());
+    const waitMs = Math.max(0, this.#lastFlushMs + FLUSH_INTERVAL_MS - clock.monotonicMs());
+    this.#flushTimer = clock.startTimer(waitMs, () => this.#flush());
   }
 
-  #goRound(): void {
-    this.#round?.cancel();
-    this.#round = null;
-    this.#lastRoundMs = this.#options.clock.monotonicMs();
-    const news = this.#news;
-    if (news.length === 0) return;
-    this.#news = [];
+  #flush(): void {
+    this.#flushTimer?.cancel();
+    this.#flushTimer = null;
+    this.#lastFlushMs = this.#options.clock.monotonicMs();
+    const entries = this.#pendingEntries;
+    if (entries.length === 0) return;
+    this.#pendingEntries = [];
     const channels = [...this.#channels.values()];
-    const wanted = new Set(channels.flatMap(({ filter }) => filter.topics));
-    const described = news.map((one) =>
-      ({ sequence: one.sequence, changes: this.#describe(one, wanted) }));
+    const topics = new Set(channels.flatMap(({ filter }) => filter.topics));
+    const transactions = entries.map((entry) =>
+      ({ sequence: entry.sequence, events: this.#createEvents(entry, topics) }));
     for (const { filter, readers } of channels) {
-      const text = described.map(({ sequence, changes }) =>
-        encodeEvents(sequence, changes, filter)).join('');
+      const text = transactions.map(({ sequence, events }) =>
+        encodeEvents(sequence, events, filter)).join('');
       if (text === '') continue;
       const bytes = Buffer.from(text);
       for (const reader of [...readers]) reader.push(bytes);
     }
   }
 
-  #describe(news: News, wanted: ReadonlySet<Topic>): readonly StreamedChange[] {
-    if ('told' in news) return [news.told];
+  #createEvents(entry: BroadcastEntry, topics: ReadonlySet<StreamTopic>): readonly ChangeEvent[] {
+    if ('announced' in entry) return [entry.announced];
     try {
-      return describeChanges(news.changes, this.#topics, (topic) => wanted.has(topic));
+      return createChangeEvents(entry.changes, this.#topics, (topic) => topics.has(topic));
     } catch (error) {
       // A record that cannot be shown must not keep the others from being told.
       this.#options.logger.error('a change could not be told', { error });
@@ -246,12 +249,12 @@ export class Broadcast {
   }
 }
 
-const COMMENT = Buffer.from(':\n\n');
+const EMPTY_COMMENT = Buffer.from(':\n\n');
 
-function keyOf({ topics, hooks }: StreamFilter): string {
-  return [...topics.map(({ name }) => name).sort(), ...hooks ?? ['']].join('\n');
+function getChannelKey({ topics, webhookIds }: StreamFilter): string {
+  return [...topics.map(({ name }) => name).sort(), ...webhookIds ?? ['']].join('\n');
 }
 
-function stopping(): AppError {
+function stoppingError(): AppError {
   return new AppError('unavailable', 'the server is stopping', { retryAfterS: 1 });
 }

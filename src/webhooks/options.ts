@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';
-import type { IdempotencyKeys } from '../resources/idempotency.ts';
+import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { Store } from '../store/store-port.ts';
 import type { ActionSource } from './actions/registry.ts';
 import type { HttpSender } from './http/client-port.ts';

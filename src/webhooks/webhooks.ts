@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
-import { notFound } from '../resources/not-found.ts';
+import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
@@ -163,7 +163,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const stored = indexes.outgoing.findNamed(named);
       if (stored !== undefined) return sender.send(stored, payload, options);
       if (typeof given === 'string' || given.targetUrl === undefined) {
-        throw notFound('outgoing webhook', named);
+        throw notFoundError('outgoing webhook', named);
       }
       return sender.send(readUnsaved(given, makeId()), payload, options);
     },

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGuard } from '../../src/access/guard.ts';
 import type { GuardOptions } from '../../src/access/guard.ts';
-import { hostNameOf, isLoopbackName } from '../../src/access/host-name.ts';
+import { parseHostName, isLoopbackName } from '../../src/access/host-name.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
 import type { Access } from '../../src/server/http-route.ts';
-import { anyOf, fixedTokens } from '../../src/access/bearer.ts';
-import type { TokenVerifier } from '../../src/access/bearer.ts';
+import { combineVerifiers, createFixedVerifier } from '../../src/access/token-verifier.ts';
+import type { TokenVerifier } from '../../src/access/token-verifier.ts';
 import type { Scope } from '../../src/access/scope.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import { route, startServer } from '../support/test-server.ts';
@@ -28,7 +28,7 @@ function start(
 ): Promise<TestServer> {
   return startServer(ROUTES, {
     guard: createGuard({
-      tokens: fixedTokens([]), corsOrigins: [], allowedHosts: [], baseUri: null,
+      tokens: createFixedVerifier([]), corsOrigins: [], allowedHosts: [], baseUri: null,
       refusals: new RateLimitedLog(systemClock, () => {}), ...guard,
     }),
     ...options,
@@ -42,7 +42,8 @@ const stored: TokenVerifier = {
 };
 
 test('each route asks for its scope, and scopes include the smaller ones', async () => {
-  await using server = await start({ tokens: anyOf(stored, fixedTokens(['s3cret'])) });
+  const tokens = combineVerifiers(stored, createFixedVerifier(['s3cret']));
+  await using server = await start({ tokens });
   const allowed: readonly [string, readonly string[]][] = [
     ['GET /', ['none', 't-read', 't-write', 't-admin', 's3cret', 'wrong']],
     ['GET /healthz', ['none', 't-read', 't-write', 't-admin', 's3cret', 'wrong']],
@@ -225,7 +226,7 @@ test('a preflight is answered before authentication', async () => {
 test('all origins may be allowed with a token only', async () => {
   assert.throws(() => createGuard({
     refusals: new RateLimitedLog(systemClock, () => {}),
-    tokens: fixedTokens([]), corsOrigins: ['*'], allowedHosts: [], baseUri: null,
+    tokens: createFixedVerifier([]), corsOrigins: ['*'], allowedHosts: [], baseUri: null,
   }), { code: 'usage' });
   await using server = await start({ tokens: stored, corsOrigins: ['*'] });
   const answer = await rawRequest(server, 'GET', '/healthz', { Origin: 'https://any.example' });
@@ -260,7 +261,7 @@ test('host names are read from every form of authority', () => {
     ['[::ffff:127.0.0.1]', '::ffff:127.0.0.1', true],
     ['128.0.0.1', '128.0.0.1', false], ['notlocalhost', 'notlocalhost', false],
   ] as const) {
-    assert.equal(hostNameOf(authority), name);
+    assert.equal(parseHostName(authority), name);
     assert.equal(isLoopbackName(name), isLoopback, name);
   }
 });

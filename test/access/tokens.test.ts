@@ -24,7 +24,7 @@ async function create(tokens: Tokens, more: object = {}): Promise<{ id: string; 
 test('a token is good for its scope, and what is stored cannot be used', async () => {
   const { tokens, store } = open();
   const { text } = await create(tokens);
-  const verifier = tokens.verifier(false);
+  const verifier = tokens.createVerifier(false);
   assert.deepEqual([verifier.verify(text), verifier.verify(`${text}x`)], ['write', null]);
   const [[stored]] = [store.lines.flat().map(({ json }) => json ?? '')];
   assert.ok(stored !== undefined && !stored.includes(text));
@@ -42,7 +42,7 @@ test('a list shows neither text nor hash', async () => {
 test('a token ends when it expires, at the very millisecond', async () => {
   const { tokens, clock } = open();
   const { text } = await create(tokens, { expiresAt: '90m' });
-  const verifier = tokens.verifier(false);
+  const verifier = tokens.createVerifier(false);
   await clock.advance(90 * MINUTE_MS - 1);
   assert.equal(verifier.verify(text), 'write');
   await clock.advance(1);
@@ -59,8 +59,8 @@ test('an expiry that has passed, or is none, is refused', async () => {
 
 test('a token is needed from the first one on, also when none is good any more', async () => {
   const { tokens } = open();
-  const closed = tokens.verifier(false);
-  const anonymous = tokens.verifier(true);
+  const closed = tokens.createVerifier(false);
+  const anonymous = tokens.createVerifier(true);
   assert.deepEqual([closed.isRequired, anonymous.isRequired], [false, false]);
   const { id, text } = await create(tokens);
   assert.deepEqual([closed.isRequired, anonymous.isRequired], [true, true]);
@@ -72,15 +72,15 @@ test('a token is needed from the first one on, also when none is good any more',
 test('a configured token closes the API as one that was made does, and stands in no list',
   async () => {
     const { tokens, store, clock } = open();
-    await tokens.rememberConfigured();
-    await tokens.rememberConfigured();
+    await tokens.recordConfiguredToken();
+    await tokens.recordConfiguredToken();
     assert.equal(store.lines.length, 1);
-    assert.deepEqual([tokens.list(), tokens.hasGoodOne], [[], false]);
+    assert.deepEqual([tokens.list(), tokens.hasUsableToken], [[], false]);
     const { identifier } = JSON.parse(store.lines[0]?.[0]?.json ?? '');
     await assert.rejects(tokens.revoke(identifier), { code: 'not_found' });
     tokens.close();
     const again = open(store, clock).tokens;
-    assert.deepEqual([true, false].map((isOpen) => again.verifier(isOpen).isRequired),
+    assert.deepEqual([true, false].map((isOpen) => again.createVerifier(isOpen).isRequired),
       [false, true]);
   });
 
@@ -90,7 +90,7 @@ test('tokens are known again after a restart, revoked ones as such', async () =>
   const gone = await create(tokens);
   await tokens.revoke(gone.id);
   tokens.close();
-  const verifier = open(store, clock).tokens.verifier(false);
+  const verifier = open(store, clock).tokens.createVerifier(false);
   assert.deepEqual([verifier.isRequired, verifier.verify(good.text), verifier.verify(gone.text)],
     [true, 'write', null]);
 });
@@ -98,7 +98,7 @@ test('tokens are known again after a restart, revoked ones as such', async () =>
 test('the last use is written once a minute, however often a token is used', async () => {
   const { tokens, store, clock } = open();
   const { text } = await create(tokens);
-  const verifier = tokens.verifier(false);
+  const verifier = tokens.createVerifier(false);
   const writes = async (): Promise<number> => {
     await clock.advance(0);
     return store.lines.length - 1;
@@ -117,7 +117,7 @@ test('the last use is written once a minute, however often a token is used', asy
 test('a use and a revocation at once leave the token revoked', async () => {
   const { tokens, clock } = open();
   const { id, text } = await create(tokens);
-  const verifier = tokens.verifier(false);
+  const verifier = tokens.createVerifier(false);
   const revoking = tokens.revoke(id);
   verifier.verify(text);
   await revoking;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { bookSchema } from '../../src/books/book.ts';
-import { schemasFrom } from '../../src/server/documents/openapi-schema.ts';
+import { createSchemas } from '../../src/server/documents/openapi-schema.ts';
 import { hostileBook } from '../support/hostile-books.ts';
 import { validate } from '../support/json-schema.ts';
 import { IS_LONG } from '../support/long.ts';
@@ -18,9 +18,9 @@ const REPLACEMENTS: readonly unknown[] = [
 
 test('what breaks the published schema is refused, at a place that the body has or lacks', () => {
   const random = createRandom(31);
-  const schemas = schemasFrom();
-  const schema = schemas.of(bookSchema, 'body');
-  const document = { components: { schemas: schemas.components() } };
+  const schemas = createSchemas();
+  const schema = schemas.convert(bookSchema, 'body');
+  const document = { components: { schemas: schemas.listComponents() } };
   let refused = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const body = mutate(random, bookWithoutId(random, round));

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createSharing } from '../../src/nodes/sharing.ts';
-import { exchangeAny, open, type Target } from '../../src/server/local/call.ts';
-import { memoryTarget } from '../../src/server/local/memory-target.ts';
+import { callApiAnyStatus, openResponse, type ApiTarget } from '../../src/server/local/api-call.ts';
+import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { HttpRoute } from '../../src/server/http-route.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
@@ -29,12 +29,13 @@ const ROUTES: readonly HttpRoute[] = [
   route({ path: '/webhook/in/{rest...}', method: 'ANY', operationId: 'receive', access: 'public' }),
 ];
 
-function targetOf(replica: Replica, routes = ROUTES): Target {
+function targetOf(replica: Replica, routes = ROUTES): ApiTarget {
   const dispatcher = createDispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
-    bodyBytesMax: 1000, accessLog: 'off', trustProxy: false, sharing: createSharing(replica),
+    bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
+    readConsistency: createSharing(replica),
   });
-  return memoryTarget(dispatcher.listeners('control').request);
+  return createMemoryTarget(dispatcher.listeners('control').request);
 }
 
 function replicaOf(given: Partial<Given> = {}): Given {
@@ -44,9 +45,9 @@ function replicaOf(given: Partial<Given> = {}): Given {
 
 function serve(replica: Partial<Given>): (
   method: 'GET' | 'POST', path: string, headers?: Readonly<Record<string, string>>,
-) => ReturnType<typeof exchangeAny> {
+) => ReturnType<typeof callApiAnyStatus> {
   const target = targetOf(replicaOf(replica));
-  return (method, path, headers = {}) => exchangeAny(target, { method, path, headers });
+  return (method, path, headers = {}) => callApiAnyStatus(target, { method, path, headers });
 }
 
 test('answers to writes tell the sequence, those to reads do not', async () => {
@@ -75,7 +76,7 @@ test('an answer that streams while it writes tells the last sequence in a traile
       return [Buffer.from(line)];
     }),
   })]);
-  const answer = await open(target, { method: 'POST', path: '/api/things' });
+  const answer = await openResponse(target, { method: 'POST', path: '/api/things' });
   assert.equal(answer.headers.trailer, 'Hookshelf-Sequence');
   await once(answer.resume(), 'end');
   assert.deepEqual({ ...answer.trailers }, { 'hookshelf-sequence': '9' });
@@ -90,9 +91,10 @@ test('what no record is in waits for no sequence', async () => {
 });
 
 test('the OpenAPI document tells of the sequence of writes and reads', () => {
-  const { describe } = createSharing(replicaOf());
+  const { describeRoute } = createSharing(replicaOf());
   const answers = [200, 404].map((status) => ({ status, description: '' }));
-  const [read, write, , health] = ROUTES.map((each) => describe({ ...each, responses: answers }));
+  const [read, write, , health] = ROUTES.map((each) =>
+    describeRoute({ ...each, responses: answers }));
   assert.deepEqual(read?.parameters?.map(({ name }) => name), ['Hookshelf-Sequence']);
   assert.deepEqual(read?.responses.map(({ status }) => status), [200, 404, 503]);
   assert.deepEqual(write?.responses.map(({ headers }) => Object.keys(headers ?? {})),
@@ -173,7 +175,9 @@ test('a read that waits is not served from records that are loaded anew meanwhil
       isBehindSincePause: () => true, waitFor: wait,
       waitAfterPause: async () => void await wait(),
     });
-    const asked = exchangeAny(targetOf(replica), { method: 'GET', path: '/api/things', headers });
+    const asked = callApiAnyStatus(targetOf(replica), {
+      method: 'GET', path: '/api/things', headers,
+    });
     await turnsUntil(() => isWaiting);
     Object.assign(replica, { isReloading: true });
     goOn();

@@ -1,7 +1,7 @@
 /** What every description of a resource keeps to, for those who rely on it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tokenResource } from '../../src/access/resource.ts';
+import { tokenResource } from '../../src/access/token-resource.ts';
 import { TOKENS } from '../../src/access/tokens.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import type { Resource } from '../../src/resources/resource.ts';

@@ -3,7 +3,9 @@ import { beforeEach, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { JsonObject } from '../../src/base/schema.ts';
 import { createRepository } from '../../src/resources/repository.ts';
-import type { ChangeHook, Expectation, Kept, Repository } from '../../src/resources/repository.ts';
+import type {
+  ChangeHook, Precondition, Repository, RepositoryResource,
+} from '../../src/resources/repository.ts';
 import type { NamedSchema } from '../../src/resources/resource.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
@@ -34,8 +36,10 @@ beforeEach(() => {
   nextId = 1;
 });
 
-function repositoryOf(changes: Partial<Kept> = {}, onChange: ChangeHook = () => {}): Repository {
-  const resource: Kept = {
+function repositoryOf(
+  changes: Partial<RepositoryResource> = {}, onChange: ChangeHook = () => {},
+): Repository {
+  const resource: RepositoryResource = {
     collection: { name: 'notes', key: 'id' }, noun: 'note', schema, ...changes,
   };
   return createRepository({
@@ -139,7 +143,7 @@ test('not found comes before the precondition, the precondition before the rules
 test('of many writers who expect one version, one passes', async () => {
   const repository = repositoryOf();
   const first = (await repository.add({ name: 'A' })).bytes;
-  const expect: Expectation = ({ bytes }) => {
+  const expect: Precondition = ({ bytes }) => {
     if (!bytes.equals(first)) throw new AppError('precondition_failed', 'changed meanwhile');
   };
   const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) =>
@@ -178,7 +182,7 @@ test('what the change hook throws undoes the change', async () => {
 test('a caller may give the key where the resource says so', async () => {
   const slug = { ...text, pattern: /^[a-z]+$/, description: 'a slug' };
   const { id: _, ...members } = schema.members;
-  const slugs: Partial<Kept> = {
+  const slugs: Partial<RepositoryResource> = {
     collection: { name: 'slugs', key: 'identifier' }, isKeyGiven: true,
     schema: { kind: 'object', name: 'Slug', members: { identifier: { schema: slug }, ...members } },
   };
@@ -195,7 +199,7 @@ test('a caller may give the key where the resource says so', async () => {
 
 test('a write-only member is kept, removed and never shown', async () => {
   const repository = repositoryOf({
-    present: ({ secret, ...rest }): JsonObject => ({ ...rest, hasSecret: secret !== undefined }),
+    toPublic: ({ secret, ...rest }): JsonObject => ({ ...rest, hasSecret: secret !== undefined }),
     reconcile: (body, current, cause) => {
       const isKept = cause === 'replace' && !Object.hasOwn(body, 'secret');
       return isKept ? { ...body, secret: current?.['secret'] ?? null } : body;
@@ -207,7 +211,7 @@ test('a write-only member is kept, removed and never shown', async () => {
   assert.equal(shown(added.bytes)['hasSecret'], true);
   assert.equal(stored(), 's');
   const expected = new Set<unknown>();
-  const expect: Expectation = ({ bytes }) => {
+  const expect: Precondition = ({ bytes }) => {
     expected.add(shown(bytes)['secret']);
   };
   await repository.replace('n1', { name: 'B' }, expect);

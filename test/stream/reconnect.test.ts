@@ -6,14 +6,14 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { createEventStream } from '../../src/stream/routes.ts';
+import { createEventStream } from '../../src/stream/stream-routes.ts';
 import { startServer } from '../support/test-server.ts';
 
 test('a client that follows again on its connection leaves no listener there', async () => {
   let reload = (_isOver: boolean): void => {};
   const stream = createEventStream({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
-    sequence: () => 0, clock: systemClock, logger: silentLogger, hooksNamed: (name) => [name],
+    sequence: () => 0, clock: systemClock, logger: silentLogger, findWebhookIds: (name) => [name],
     mayRead: () => true,
     replica: {
       waitFor: async () => true,

@@ -5,8 +5,8 @@ import { silentLogger } from '../../src/base/log.ts';
 import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
-import { createEventStream } from '../../src/stream/routes.ts';
-import type { Topic } from '../../src/stream/topic.ts';
+import { createEventStream } from '../../src/stream/stream-routes.ts';
+import type { StreamTopic } from '../../src/stream/stream-topic.ts';
 import { followStream } from '../support/event-stream.ts';
 import type { Following } from '../support/event-stream.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
@@ -41,12 +41,12 @@ export async function openShelf(
   });
   let described = 0;
   let listeners = 0;
-  const topic = (collection: CollectionSpec, event: string, hasHooks: boolean): Topic => ({
-    name: collection.name, event, collection, hasHooks,
+  const topic = (collection: CollectionSpec, event: string, hasHooks: boolean): StreamTopic => ({
+    name: collection.name, event, collection, hasWebhooks: hasHooks,
     describe(record) {
       described += 1;
       const { hook = null, version = 1 } = JSON.parse(record.toString());
-      return { json: record.toString(), hook, isNew: version === 1 };
+      return { json: record.toString(), webhookId: hook, isNew: version === 1 };
     },
   });
   const books = topic(BOOKS, 'book', false);
@@ -65,7 +65,7 @@ export async function openShelf(
       since: (sequence) => store.changes.since(sequence),
     },
     sequence: () => store.statistics.sequence, clock, logger: silentLogger,
-    mayRead, hooksNamed: (name) => name === 'first' ? ['one', 'uno'] : [name],
+    mayRead, findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
   return {

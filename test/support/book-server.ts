@@ -18,7 +18,7 @@ import { createHttpServer, listenOnPort } from '../../src/server/listening/liste
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { HttpRoute } from '../../src/server/http-route.ts';
 import type { Store } from '../../src/store/store-port.ts';
-import type { IdempotencyKeys } from '../../src/resources/idempotency.ts';
+import type { IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
 import type { ChangeHook } from '../../src/resources/repository.ts';
 import { createMemoryStore } from './memory-store.ts';
 

@@ -8,11 +8,11 @@ import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
 import { createTargetCheck } from '../../src/client/policy/deny-list.ts';
-import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency.ts';
+import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
-import { exchangeAny } from '../../src/server/local/call.ts';
-import { memoryTarget } from '../../src/server/local/memory-target.ts';
+import { callApiAnyStatus } from '../../src/server/local/api-call.ts';
+import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import {
@@ -108,8 +108,8 @@ export async function startRelay(options: {
   return {
     url, port, store, webhooks, logLines, ask,
     async control(path, body) {
-      const target = memoryTarget(dispatcher.listeners('control').request);
-      const answer = await exchangeAny(target, { method: 'POST', path, body });
+      const target = createMemoryTarget(dispatcher.listeners('control').request);
+      const answer = await callApiAnyStatus(target, { method: 'POST', path, body });
       return { status: answer.status, json: answer.body as Answer['json'] };
     },
     async hook(action, hook = {}) {

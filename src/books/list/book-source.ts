@@ -1,5 +1,5 @@
 /** Sources of the books of a response, and the JSON array that is made of them. */
-import { frameArray } from '../../resources/page-stream.ts';
+import { frameArray } from '../../resources/json-array-stream.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 import type { BookEntry } from './top-k.ts';

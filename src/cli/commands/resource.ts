@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Listed, Resource } from '../../resources/resource.ts';
+import type { ListedResource, Resource } from '../../resources/resource.ts';
 import type { CommandContext } from './context.ts';
 import type { Session } from '../session/session.ts';
 import type { Column } from '../terminal/table.ts';
@@ -14,7 +14,7 @@ const MATCHES_SHOWN_MAX = 9;
 export const LIST_LIMIT_MAX = 1_000_000_000;
 
 /** The path of one record. */
-export function pathOf(resource: Listed, id: string): string {
+export function pathOf(resource: ListedResource, id: string): string {
   return `${resource.path}/${encodeURIComponent(id)}`;
 }
 
@@ -42,7 +42,7 @@ export async function fetchAll(session: Session, path: string): Promise<JsonObje
 
 /** The command `<resource>:list`. */
 export async function list(
-  context: CommandContext, resource: Listed, path = resource.path,
+  context: CommandContext, resource: ListedResource, path = resource.path,
 ): Promise<number> {
   const rows = await fetchAll(await context.openSession(), path);
   await context.output.list(rows, columnsOf(resource), `no ${resource.plural}`);
@@ -50,7 +50,7 @@ export async function list(
 }
 
 /** The path of the list that --state asks for. */
-export function pathOfList({ given }: CommandContext, { path }: Listed): string {
+export function pathOfList({ given }: CommandContext, { path }: ListedResource): string {
   const state = given.find('state');
   return state === undefined ? path : `${path}?${new URLSearchParams({ state })}`;
 }
@@ -61,7 +61,7 @@ export function pathOfList({ given }: CommandContext, { path }: Listed): string 
  * `conflict`.
  */
 export async function identifierOf(
-  context: CommandContext, resource: Pick<Listed, 'path' | 'plural'>, option = 'identifier',
+  context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
 ): Promise<string> {
   // As a list shows it.
   const part = context.given.get(option).replace(/^…|…$/g, '');
@@ -85,7 +85,7 @@ async function findMatches(session: Session, path: string): Promise<readonly str
 
 /** The one that matches; undefined when none does. Throws `conflict` for several. */
 export function oneOf(
-  matches: readonly string[], part: string, { plural }: Pick<Listed, 'plural'>,
+  matches: readonly string[], part: string, { plural }: Pick<ListedResource, 'plural'>,
 ): string | undefined {
   if (matches.length < 2) return matches[0];
   throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
@@ -94,7 +94,7 @@ export function oneOf(
 }
 
 /** The command `<resource>:show`. Throws `not_found`. */
-export async function show(context: CommandContext, resource: Listed): Promise<number> {
+export async function show(context: CommandContext, resource: ListedResource): Promise<number> {
   const session = await context.openSession();
   const path = pathOf(resource, await identifierOf(context, resource));
   await context.output.object(objectOf((await session.request({ method: 'GET', path })).body));
@@ -181,7 +181,7 @@ const SETTERS: readonly ((name: string) => string)[] = [
 ];
 
 /** The columns of a table; `-` where a member is absent. */
-export function columnsOf({ columns }: Pick<Listed, 'columns'>): Column<JsonObject>[] {
+export function columnsOf({ columns }: Pick<ListedResource, 'columns'>): Column<JsonObject>[] {
   return columns.map(({ member, form, show: inWords = textOf, tones, ...more }) => ({
     value: (row) => inWords(row[member], row) ?? textOf(null),
     ...form === undefined ? {}

@@ -1,8 +1,8 @@
 /** What the commands of kept requests and of deliveries share: lists, headers and bodies. */
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
-import type { Listed } from '../../resources/resource.ts';
-import { connectionLost } from '../../server/local/call.ts';
+import type { ListedResource } from '../../resources/resource.ts';
+import { connectionLostError } from '../../server/local/api-call.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandContext } from './context.ts';
 import { LIST_LIMIT_MAX, columnsOf, textOf, walkPages } from './resource.ts';
@@ -25,7 +25,7 @@ export function filterQuery({ given }: CommandContext, hook: string | null): URL
 }
 
 export async function listWork(
-  context: CommandContext, resource: Listed, query: URLSearchParams,
+  context: CommandContext, resource: ListedResource, query: URLSearchParams,
 ): Promise<number> {
   const limit = context.given.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
   query.set('limit', String(Math.min(limit, PAGE_LIMIT)));
@@ -74,7 +74,7 @@ export async function readBody(session: Session, path: string): Promise<Buffer> 
   try {
     for await (const chunk of answer) bytes.add(Buffer.from(chunk));
   } catch (thrown) {
-    throw connectionLost(thrown);
+    throw connectionLostError(thrown);
   }
   return bytes.take();
 }

@@ -1,8 +1,8 @@
 /** A server that says nothing for long is asked whether it still lives. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { exchange } from '../../server/local/call.ts';
-import type { Target } from '../../server/local/call.ts';
+import { callApi } from '../../server/local/api-call.ts';
+import type { ApiTarget } from '../../server/local/api-call.ts';
 
 // After this silence the server is asked whether it lives, and has this long to say so.
 const SILENCE_MS = 10_000;
@@ -10,7 +10,7 @@ const ALIVE_MS_MAX = 5000;
 const SILENCE_MS_MAX = 600_000;
 
 /** `server` is what a message calls it. */
-export function withLiveness(target: Target, server: string, clock: Clock): Target {
+export function withLiveness(target: ApiTarget, server: string, clock: Clock): ApiTarget {
   return {
     ...target,
     liveness: {
@@ -21,13 +21,13 @@ export function withLiveness(target: Target, server: string, clock: Clock): Targ
 }
 
 async function checkAlive(
-  target: Target, server: string, clock: Clock,
+  target: ApiTarget, server: string, clock: Clock,
 ): Promise<AppError | null> {
   const controller = new AbortController();
   const { signal } = controller;
   const timer = clock.startTimer(ALIVE_MS_MAX, () => controller.abort());
   try {
-    await exchange({ ...target, signal }, { method: 'GET', path: '/healthz' });
+    await callApi({ ...target, signal }, { method: 'GET', path: '/healthz' });
     return null;
   } catch (cause) {
     if (!signal.aborted) return null;

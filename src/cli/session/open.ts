@@ -5,7 +5,7 @@
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { memoryTarget } from '../../server/local/memory-target.ts';
+import { createMemoryTarget } from '../../server/local/memory-target.ts';
 import type { LocalApp, Owner } from './local.ts';
 import { createSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
@@ -34,7 +34,7 @@ export async function openSession(options: OpenOptions): Promise<Session> {
     }
     try {
       const app = await openLocal();
-      const target = memoryTarget(app.dispatcher);
+      const target = createMemoryTarget(app.dispatcher);
       return createSession(target, { ...options, isRemote: false, close: () => app.close() });
     } catch (thrown) {
       const isHeld = thrown instanceof AppError && thrown.code === 'conflict';

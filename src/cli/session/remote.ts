@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { createConnector } from '../../client/connector.ts';
 import { NetworkError } from '../../client/network-error.ts';
-import type { Call, RequestHead, Target } from '../../server/local/call.ts';
+import type { ApiCall, RequestHead, ApiTarget } from '../../server/local/api-call.ts';
 import { PROBLEM_MEDIA_TYPE } from '../../server/problem.ts';
 import type { Settings } from '../../settings/load.ts';
 import { withLiveness } from './liveness.ts';
@@ -31,7 +31,7 @@ const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Throws `usage` when `http.*` settings cannot be used. */
-export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Target {
+export function remoteTarget({ url, token, settings, clock }: RemoteOptions): ApiTarget {
   const base = url.origin + withoutSlashes(url.pathname);
   const options = clientOptionsOf(settings);
   const connector = createConnector(base, {
@@ -54,11 +54,11 @@ export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Ta
   };
   return withLiveness({
     network: {
-      clock, headOf,
+      clock, buildHead: headOf,
       connect: () => connector.connect().catch((thrown: unknown) => {
         throw explainFailure(thrown, base);
       }),
-      checkAnswer: (response, call) => checkAnswer(response, call, base, token !== null),
+      checkResponse: (response, call) => checkAnswer(response, call, base, token !== null),
     },
   }, `the server at ${base}`, clock);
 }
@@ -87,7 +87,7 @@ function explainFailure(thrown: unknown, base: string): AppError {
 
 /** Throws what a person should read about an answer that is a redirect, a refusal or not ours. */
 function checkAnswer(
-  { statusCode: status = 0, headers }: IncomingMessage, call: Call, base: string,
+  { statusCode: status = 0, headers }: IncomingMessage, call: ApiCall, base: string,
   hasToken: boolean,
 ): void {
   if (REDIRECTS.includes(status)) throw redirected(status, headers.location, base);
@@ -111,7 +111,7 @@ function redirected(status: number, location: string | undefined, base: string):
     + 'are not followed: name the address where the server is');
 }
 
-function unauthorized({ method }: Call, base: string, hasToken: boolean): AppError {
+function unauthorized({ method }: ApiCall, base: string, hasToken: boolean): AppError {
   const scope = method === 'GET' ? 'read' : 'write, or admin to change webhooks';
   return new AppError('unauthorized', hasToken
     ? `${base} does not accept the token: it is of another server, revoked or expired (this needs `

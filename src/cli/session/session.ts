@@ -7,8 +7,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { exchange, exchangeAny, open } from '../../server/local/call.ts';
-import type { Answer, Call, Target } from '../../server/local/call.ts';
+import { callApi, callApiAnyStatus, openResponse } from '../../server/local/api-call.ts';
+import type { ApiResponse, ApiCall, ApiTarget } from '../../server/local/api-call.ts';
 
 export interface Session {
   /** Whether a running server answers. */
@@ -16,11 +16,11 @@ export interface Session {
   /** Whether its calls come over the network, so that the server sees an address of ours. */
   readonly isOverNetwork: boolean;
   /** Throws what a problem answer says. */
-  request(call: Call): Promise<Answer>;
+  request(call: ApiCall): Promise<ApiResponse>;
   /** The answer whatever its status. */
-  ask(call: Call): Promise<Answer>;
+  ask(call: ApiCall): Promise<ApiResponse>;
   /** The answer's body as it arrives. */
-  stream(call: Call): Promise<IncomingMessage>;
+  stream(call: ApiCall): Promise<IncomingMessage>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -38,13 +38,13 @@ export type SessionOptions = {
 // An index over a million books is built by then.
 const BUSY_MS_MAX = 120_000;
 
-export function createSession(target: Target, options: SessionOptions): Session {
+export function createSession(target: ApiTarget, options: SessionOptions): Session {
   let closing: Promise<void> | null = null;
   return {
     isRemote: options.isRemote, isOverNetwork: options.isOverNetwork ?? false,
-    request: (call) => askPatiently(call, options, () => exchange(target, call)),
-    ask: (call) => exchangeAny(target, call),
-    stream: (call) => askPatiently(call, options, () => open(target, call)),
+    request: (call) => askPatiently(call, options, () => callApi(target, call)),
+    ask: (call) => callApiAnyStatus(target, call),
+    stream: (call) => askPatiently(call, options, () => openResponse(target, call)),
     async close() {
       closing ??= options.close?.() ?? Promise.resolve();
       return closing;
@@ -54,7 +54,7 @@ export function createSession(target: Target, options: SessionOptions): Session 
 
 /** Asks again what only reads and is told to come later, as while the search index is built. */
 async function askPatiently<Result>(
-  { method }: Call, { clock, onWait }: SessionOptions, ask: () => Promise<Result>,
+  { method }: ApiCall, { clock, onWait }: SessionOptions, ask: () => Promise<Result>,
 ): Promise<Result> {
   const startedMs = clock.monotonicMs();
   for (let turn = 1; ; turn += 1) {

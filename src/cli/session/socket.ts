@@ -3,13 +3,13 @@ import { connect } from 'node:net';
 import type { NetConnectOpts } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, systemCodeOf } from '../../base/errors.ts';
-import type { Target } from '../../server/local/call.ts';
+import type { ApiTarget } from '../../server/local/api-call.ts';
 import { withLiveness } from './liveness.ts';
 
 const CONNECT_MS_MAX = 5000;
 
 /** `pid` is the server's, for what is said of one that hangs. */
-export function socketTarget(socketPath: string, pid: number, clock: Clock): Target {
+export function socketTarget(socketPath: string, pid: number, clock: Clock): ApiTarget {
   return withLiveness({ socketPath }, `the server (pid ${pid})`, clock);
 }
 

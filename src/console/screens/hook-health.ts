@@ -10,7 +10,7 @@ import { hookLabel, hookLabelOf } from '../parts/hook-label.ts';
 import { lastFailure } from '../parts/hook-state.ts';
 import { table } from '../parts/table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api.ts';
-import type { Status } from '../../monitoring/routes.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 
 /** How long each sender waits for an answer, in milliseconds; null where it is not known. */
@@ -26,7 +26,7 @@ const SLOW_PART = 0.5;
 const SHOWN_MAX = 20;
 
 /** Webhooks that fail or reject; asked for only when there are some. */
-export async function readUnhealthy({ webhooks }: Status): Promise<readonly Unhealthy[]> {
+export async function readUnhealthy({ webhooks }: ServiceStatus): Promise<readonly Unhealthy[]> {
   const found: Unhealthy[] = [];
   for (const state of ['failing', 'rejecting'] as const) {
     if (webhooks[state] === 0) continue;
@@ -41,7 +41,7 @@ export async function readUnhealthy({ webhooks }: Status): Promise<readonly Unhe
 }
 
 export function hookHealth(
-  { webhooks }: Status, unhealthy: readonly Unhealthy[], { hooks }: StatisticsReport,
+  { webhooks }: ServiceStatus, unhealthy: readonly Unhealthy[], { hooks }: StatisticsReport,
   limits: Limits,
 ): HTMLElement {
   const known = new Map(hooks.map((hook) => [hook.hook, hook]));

@@ -13,7 +13,7 @@ import type { Screen } from '../parts/screen.ts';
 import { hookHealth, readUnhealthy } from './hook-health.ts';
 import type { Limits } from './hook-health.ts';
 import { nodesPart } from './nodes.ts';
-import type { Status } from '../../monitoring/routes.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 import type { NodeView } from '../../nodes/routes.ts';
 
@@ -38,7 +38,8 @@ export const overviewScreen: Screen = {
       try {
         limits ??= await readLimits();
         const [status, statistics, nodes] = await Promise.all([
-          get<Status>('/api/status'), get<StatisticsReport>(`/api/statistics?window=${window}`),
+          get<ServiceStatus>('/api/status'),
+          get<StatisticsReport>(`/api/statistics?window=${window}`),
           get<readonly NodeView[]>('/api/nodes'),
         ]);
         if (statistics.window !== window) return;
@@ -68,7 +69,8 @@ async function readLimits(): Promise<Limits> {
 }
 
 function render(
-  status: Status, statistics: StatisticsReport, health: HTMLElement, nodes: readonly NodeView[],
+  status: ServiceStatus, statistics: StatisticsReport, health: HTMLElement,
+  nodes: readonly NodeView[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
   const work = (screen: string, state: string, value: number): HTMLElement =>
@@ -99,7 +101,7 @@ function render(
   ];
 }
 
-function banner({ isReady, reason, webhooks: { failing, rejecting } }: Status): HTMLElement {
+function banner({ isReady, reason, webhooks: { failing, rejecting } }: ServiceStatus): HTMLElement {
   const alarm = (state: string, text: string): HTMLElement =>
     h('p', { class: 'card alarm', role: 'status' }, badge(state), ` ${text}`);
   if (!isReady) return alarm('failed', `Writes are refused: ${reason ?? ''}`);
@@ -115,7 +117,7 @@ function banner({ isReady, reason, webhooks: { failing, rejecting } }: Status): 
 }
 
 /** How many webhooks are in each state, the worst first; states that none is in are left out. */
-function stateCounts({ webhooks }: Status): string {
+function stateCounts({ webhooks }: ServiceStatus): string {
   return HOOK_STATES.filter((state) => webhooks[state] > 0)
     .map((state) => `${count(webhooks[state])} ${state}`).join(', ') || 'none yet';
 }

@@ -9,7 +9,7 @@ import { emptyState } from '../parts/notice.ts';
 import { openView } from '../parts/screen.ts';
 import type { Screen } from '../parts/screen.ts';
 import { table } from '../parts/table.ts';
-import type { Status } from '../../monitoring/routes.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { ShownSetting } from '../../settings/shown.ts';
 
 type Token = {
@@ -24,7 +24,7 @@ export const settingsScreen: Screen = {
     return openView(place, async () => {
       const [settings, tokens, status] = await Promise.all([
         get<readonly ShownSetting[]>('/api/settings'), get<readonly Token[]>('/api/tokens'),
-        get<Status>('/api/status'),
+        get<ServiceStatus>('/api/status'),
       ]);
       render(place, settings, tokens, status);
     });
@@ -33,7 +33,7 @@ export const settingsScreen: Screen = {
 
 function render(
   place: HTMLElement, settings: readonly ShownSetting[], tokens: readonly Token[],
-  { version, node, startedAt }: Status,
+  { version, node, startedAt }: ServiceStatus,
 ): void {
   const search = h('input', { type: 'search', oninput: () => show() });
   const found = h('p', { class: 'count', role: 'status' });

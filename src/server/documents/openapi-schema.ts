@@ -5,53 +5,55 @@
  */
 import type { ArraySchema, Member, ObjectSchema, Schema, StringSchema } from '../../base/schema.ts';
 
-export type Form = 'view' | 'body' | 'patch';
+export type SchemaForm = 'view' | 'body' | 'patch';
 
 export type JsonSchemaObject = { readonly [name: string]: unknown };
 
 export interface Schemas {
   /** The schema of a form; a reference when it has a name. */
-  of(schema: Schema, form: Form): JsonSchemaObject;
+  convert(schema: Schema, form: SchemaForm): JsonSchemaObject;
   /** All named schemas that were asked for so far. */
-  components(): Readonly<Record<string, JsonSchemaObject>>;
+  listComponents(): Readonly<Record<string, JsonSchemaObject>>;
 }
 
-const SUFFIX: Readonly<Record<Form, string>> = { view: '', body: 'Body', patch: 'Patch' };
+const SUFFIX: Readonly<Record<SchemaForm, string>> = { view: '', body: 'Body', patch: 'Patch' };
 
-export function schemasFrom(): Schemas {
+export function createSchemas(): Schemas {
   const components: Record<string, JsonSchemaObject> = {};
-  const of = (schema: Schema, form: Form): JsonSchemaObject => {
-    if (schema.kind !== 'object' || schema.name === undefined) return inline(schema, form, of);
+  const convert = (schema: Schema, form: SchemaForm): JsonSchemaObject => {
+    if (schema.kind !== 'object' || schema.name === undefined) {
+      return convertInline(schema, form, convert);
+    }
     const name = schema.name + SUFFIX[form];
     if (!Object.hasOwn(components, name)) {
       // Placed first, so that a model may hold itself.
       components[name] = {};
-      components[name] = inline(schema, form, of);
+      components[name] = convertInline(schema, form, convert);
     }
     return { $ref: `#/components/schemas/${name}` };
   };
-  return { of, components: () => components };
+  return { convert, listComponents: () => components };
 }
 
-type Convert = (schema: Schema, form: Form) => JsonSchemaObject;
+type Convert = (schema: Schema, form: SchemaForm) => JsonSchemaObject;
 
-function inline(schema: Schema, form: Form, convert: Convert): JsonSchemaObject {
+function convertInline(schema: Schema, form: SchemaForm, convert: Convert): JsonSchemaObject {
   switch (schema.kind) {
-    case 'string': return stringSchema(schema, form);
+    case 'string': return convertString(schema, form);
     case 'integer':
     case 'number': {
       const { kind, minimum, maximum } = schema;
       return { type: kind, minimum, ...isLimit(maximum) ? { maximum } : {} };
     }
     case 'boolean': return { type: 'boolean' };
-    case 'array': return arraySchema(schema, form, convert);
-    case 'object': return objectSchema(schema, form, convert);
+    case 'array': return convertArray(schema, form, convert);
+    case 'object': return convertObject(schema, form, convert);
     // Without the last word generators take it for an object that may hold nothing.
     case 'json': return schema.isObject ? { type: 'object', additionalProperties: true } : {};
   }
 }
 
-function arraySchema(schema: ArraySchema, form: Form, convert: Convert): JsonSchemaObject {
+function convertArray(schema: ArraySchema, form: SchemaForm, convert: Convert): JsonSchemaObject {
   return {
     type: 'array',
     // A merge patch replaces arrays whole.
@@ -65,7 +67,7 @@ function isLimit(maximum: number): boolean {
   return maximum < Number.MAX_SAFE_INTEGER;
 }
 
-function stringSchema(schema: StringSchema, form: Form): JsonSchemaObject {
+function convertString(schema: StringSchema, form: SchemaForm): JsonSchemaObject {
   const { minLength, bytesMax, values, format, description } = schema;
   // JSON Schema counts characters, of which there are never more than bytes.
   const { maxLength = bytesMax } = schema;
@@ -85,12 +87,12 @@ function stringSchema(schema: StringSchema, form: Form): JsonSchemaObject {
   };
 }
 
-function objectSchema(schema: ObjectSchema, form: Form, convert: Convert): JsonSchemaObject {
+function convertObject(schema: ObjectSchema, form: SchemaForm, convert: Convert): JsonSchemaObject {
   const properties: Record<string, JsonSchemaObject> = {};
   const required: string[] = [];
   for (const [name, member] of Object.entries(schema.members)) {
     if (form === 'view' && member.isWriteOnly === true) continue;
-    properties[name] = memberSchema(member, form, convert);
+    properties[name] = convertMember(member, form, convert);
     if (isAlwaysThere(member, form)) required.push(name);
   }
   return {
@@ -102,16 +104,16 @@ function objectSchema(schema: ObjectSchema, form: Form, convert: Convert): JsonS
   };
 }
 
-function isAlwaysThere(member: Member, form: Form): boolean {
+function isAlwaysThere(member: Member, form: SchemaForm): boolean {
   if (form === 'patch') return false;
   if (form === 'body') return member.isRequired === true && member.readOnly === undefined;
-  const { isRequired, readOnly, default: given } = member;
-  const { isAlwaysShown = readOnly !== undefined || given !== undefined } = member;
+  const { isRequired, readOnly, default: defaultValue } = member;
+  const { isAlwaysShown = readOnly !== undefined || defaultValue !== undefined } = member;
   return isRequired === true || isAlwaysShown;
 }
 
-function memberSchema(member: Member, form: Form, convert: Convert): JsonSchemaObject {
-  const description = describe(member, form);
+function convertMember(member: Member, form: SchemaForm, convert: Convert): JsonSchemaObject {
+  const description = describeMember(member, form);
   const notes = {
     ...description === '' ? {} : { description },
     ...member.readOnly === undefined ? {} : { readOnly: true },
@@ -130,9 +132,11 @@ function memberSchema(member: Member, form: Form, convert: Convert): JsonSchemaO
 }
 
 /** A default is told in words: `default` would make generators ask for the member in requests. */
-function describe({ description = '', default: standard }: Member, form: Form): string {
-  if (form !== 'body' || standard === undefined) return description;
-  const note = `\`${JSON.stringify(standard)}\` when absent.`;
+function describeMember(
+  { description = '', default: defaultValue }: Member, form: SchemaForm,
+): string {
+  if (form !== 'body' || defaultValue === undefined) return description;
+  const note = `\`${JSON.stringify(defaultValue)}\` when absent.`;
   if (description === '') return note;
   return `${description}${/[.!?]$/.test(description) ? '' : '.'} ${note}`;
 }

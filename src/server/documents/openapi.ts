@@ -3,8 +3,8 @@
  * cannot differ. Routes of the control socket are not part of it.
  */
 import type { JsonValue } from '../../base/schema.ts';
-import { schemasFrom } from './openapi-schema.ts';
-import type { Form, JsonSchemaObject, Schemas } from './openapi-schema.ts';
+import { createSchemas } from './openapi-schema.ts';
+import type { SchemaForm, JsonSchemaObject, Schemas } from './openapi-schema.ts';
 import { PROBLEM_MEDIA_TYPE, problemResponses } from '../problem.ts';
 import type { ResponseSpec, ParameterSpec, HttpRoute } from '../http-route.ts';
 
@@ -22,14 +22,14 @@ const ANY_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const BODILESS_METHODS: readonly string[] = ['get', 'delete'];
 
 export function createDocument(spec: DocumentSpec): OpenApiDocument {
-  const schemas = schemasFrom();
+  const schemas = createSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of spec.routes) {
     if (route.access === 'control') continue;
     const path = route.path.replace('...}', '}');
     const operations = paths[path] ??= {};
     if (route.method !== 'ANY') {
-      operations[route.method.toLowerCase()] = operationOf(route, route.operationId, schemas);
+      operations[route.method.toLowerCase()] = buildOperation(route, route.operationId, schemas);
       continue;
     }
     for (const method of ANY_METHODS) {
@@ -37,7 +37,7 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
         method.slice(1)}`;
       const { body, ...bodiless } = route;
       const hasBody = body !== undefined && !BODILESS_METHODS.includes(method);
-      operations[method] = operationOf(hasBody ? route : bodiless, operationId, schemas);
+      operations[method] = buildOperation(hasBody ? route : bodiless, operationId, schemas);
     }
   }
   return {
@@ -51,7 +51,7 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
     servers: [{ url: spec.baseUri ?? '/' }],
     paths,
     components: {
-      schemas: { ...schemas.components(), Problem: PROBLEM },
+      schemas: { ...schemas.listComponents(), Problem: PROBLEM },
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -64,29 +64,29 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
   };
 }
 
-function operationOf(route: HttpRoute, operationId: string, schemas: Schemas): object {
+function buildOperation(route: HttpRoute, operationId: string, schemas: Schemas): object {
   const isPublic = route.access === 'public';
   const scope = isPublic ? {} : { description: `Scope of the token: \`${route.access}\`.` };
-  const parameters = parametersOf(route);
+  const parameters = listParameters(route);
   return {
     operationId,
     summary: route.summary,
     ...scope,
     tags: [tagOf(route.path)],
     ...parameters.length === 0 ? {} : {
-      parameters: parameters.map((parameter) => parameterOf(parameter, schemas)),
+      parameters: parameters.map((parameter) => buildParameter(parameter, schemas)),
     },
     ...route.body === undefined ? {} : {
       requestBody: {
         required: route.body.isOptional !== true,
-        content: contentOf(
-          route.body.mediaTypes, schemas.of(route.body.schema, route.body.isPatch === true
+        content: buildContent(
+          route.body.mediaTypes, schemas.convert(route.body.schema, route.body.isPatch === true
             ? 'patch' : 'body'),
           route.body.example,
         ),
       },
     },
-    responses: responsesOf(route, schemas),
+    responses: buildResponses(route, schemas),
     security: isPublic ? [] : [{}, { bearer: [] }],
   };
 }
@@ -98,37 +98,37 @@ function tagOf(path: string): string {
 }
 
 /** Those of the route, and path parameters that it does not describe. */
-function parametersOf(route: HttpRoute): readonly ParameterSpec[] {
-  const given = route.parameters ?? [];
+function listParameters(route: HttpRoute): readonly ParameterSpec[] {
+  const described = route.parameters ?? [];
   const names = [...route.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1] ?? '');
   const missing = names.filter((name) =>
-    !given.some((parameter) => parameter.in === 'path' && parameter.name === name));
+    !described.some((parameter) => parameter.in === 'path' && parameter.name === name));
   return [
     ...missing.map((name): ParameterSpec => (
       { name, in: 'path', description: name, schema: { kind: 'string' } })),
-    ...given,
+    ...described,
   ];
 }
 
-function parameterOf(parameter: ParameterSpec, schemas: Schemas): object {
+function buildParameter(parameter: ParameterSpec, schemas: Schemas): object {
   return {
     name: parameter.name,
     in: parameter.in,
     description: parameter.description,
     required: parameter.in === 'path' || parameter.isRequired === true,
-    schema: schemas.of(parameter.schema, 'view'),
+    schema: schemas.convert(parameter.schema, 'view'),
   };
 }
 
-function responsesOf(route: HttpRoute, schemas: Schemas): object {
+function buildResponses(route: HttpRoute, schemas: Schemas): object {
   const responses: Record<string, object> = {};
-  for (const answer of [...route.responses, ...commonAnswers(route)]) {
-    responses[answer.status] ??= responseOf(answer, schemas);
+  for (const response of [...route.responses, ...listCommonResponses(route)]) {
+    responses[response.status] ??= buildResponse(response, schemas);
   }
   return responses;
 }
 
-const DENIED: readonly ResponseSpec[] = [
+const DENIAL_RESPONSES: readonly ResponseSpec[] = [
   {
     status: 401, description: 'A token is needed, or the one given is not valid',
     mediaType: PROBLEM_MEDIA_TYPE, headers: { 'WWW-Authenticate': 'How to authenticate' },
@@ -143,21 +143,21 @@ const DENIED: readonly ResponseSpec[] = [
   },
 ];
 // Health checks tell nothing, and webhooks have callers anywhere and answers of their own.
-const FOR_ANY_HOST = /^\/(?:healthz|readyz)$|^\/webhook\//;
+const ANY_HOST_PATHS = /^\/(?:healthz|readyz)$|^\/webhook\//;
 
 /** What is decided before a handler runs. */
-function commonAnswers(route: HttpRoute): readonly ResponseSpec[] {
-  if (FOR_ANY_HOST.test(route.path)) return [];
+function listCommonResponses(route: HttpRoute): readonly ResponseSpec[] {
+  if (ANY_HOST_PATHS.test(route.path)) return [];
   return [
     // Of a path that cannot be decoded, and of a query in the API, which may be unknown.
     ...route.path.includes('{') || route.path.startsWith('/api/') ? problemResponses(400) : [],
     ...route.body === undefined ? [] : problemResponses(408),
-    ...route.access === 'public' ? DENIED.filter(({ status }) => status === 421) : DENIED,
+    ...DENIAL_RESPONSES.filter(({ status }) => status === 421 || route.access !== 'public'),
   ];
 }
 
-function responseOf(answer: ResponseSpec, schemas: Schemas): object {
-  const { description, mediaType, schema, headers } = answer;
+function buildResponse(response: ResponseSpec, schemas: Schemas): object {
+  const { description, mediaType, schema, headers } = response;
   return {
     description,
     ...headers === undefined ? {} : {
@@ -165,19 +165,19 @@ function responseOf(answer: ResponseSpec, schemas: Schemas): object {
         [name, { description: text, schema: { type: 'string' } }])),
     },
     ...mediaType === undefined ? {} : {
-      content: contentOf([mediaType], answerSchema(mediaType, schema, schemas)),
+      content: buildContent([mediaType], buildResponseSchema(mediaType, schema, schemas)),
     },
   };
 }
 
-function answerSchema(
+function buildResponseSchema(
   mediaType: string, schema: ResponseSpec['schema'], schemas: Schemas,
 ): JsonSchemaObject {
-  if (schema !== undefined) return schemas.of(schema, 'view' satisfies Form);
+  if (schema !== undefined) return schemas.convert(schema, 'view' satisfies SchemaForm);
   return mediaType === PROBLEM_MEDIA_TYPE ? { $ref: '#/components/schemas/Problem' } : {};
 }
 
-function contentOf(
+function buildContent(
   mediaTypes: readonly string[], schema: JsonSchemaObject, example?: JsonValue,
 ): object {
   const media = { schema, ...example === undefined ? {} : { example } };

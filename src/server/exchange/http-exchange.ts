@@ -21,7 +21,7 @@ import { discardInput } from './discard-input.ts';
 import { hasFailed } from './failed-connections.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import { announcesBody, findConsumedJson, mountPathOf } from './mounting.ts';
+import { announcesBody, findConsumedJson, mountPathOf } from './mounted-request.ts';
 import type { ResponseBatcher } from './response-batcher.ts';
 import { createErrorResponse } from '../problem.ts';
 import type { Exchange, Pull, HttpRoute } from '../http-route.ts';

@@ -11,7 +11,7 @@ import type { BodyReader } from './body-batcher.ts';
 import type { BodyBudget } from '../body-budget.ts';
 import { cutShortError } from './body-stream.ts';
 import { BUFFERED_BYTES_MAX, BufferedRequest } from './buffered-request.ts';
-import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounting.ts';
+import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounted-request.ts';
 
 /**
  * Whether a proxy in front may see another end of the request than we do (RFC 9112 §6.1): what

@@ -14,50 +14,50 @@ import { BufferedRequest } from '../exchange/buffered-request.ts';
 import { readRequestId } from '../exchange/request-id.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
 import type { Problem } from '../problem.ts';
-import type { CountRefusal } from '../routing/dispatcher.ts';
+import type { CountRejection } from '../routing/dispatcher.ts';
 
 /**
  * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
  * still owes, and closes it.
  */
-export function answerClientError(
-  error: Error, socket: Duplex, clock: Clock, count: CountRefusal,
+export function respondToClientError(
+  error: Error, socket: Duplex, clock: Clock, countRejection: CountRejection,
 ): void {
-  const isLate = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const isTimeout = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
   // Node tells so once a request, and leaves it to us.
-  if (hasFailed(socket) || (isLate && isStreamingBody(socket))) return;
+  if (hasFailed(socket) || (isTimeout && isStreamingBody(socket))) return;
   markFailed(socket);
   // Node's parser would go on complaining about what still comes in.
   socket.removeAllListeners('data');
   socket.on('error', ignore);
-  if (!socket.writable || UNANSWERABLE.includes(systemCodeOf(error) ?? '')) {
+  if (!socket.writable || UNANSWERABLE_CODES.includes(systemCodeOf(error) ?? '')) {
     socket.destroy();
     return;
   }
-  afterAnswers(socket, () => close(error, socket, clock, count));
+  runAfterResponses(socket, () => respondAndClose(error, socket, clock, countRejection));
 }
 
 /** Answers a CONNECT: Node would close the connection without a word. */
-export function refuseTunnel(socket: Duplex, clock: Clock, count: CountRefusal): void {
+export function rejectTunnel(socket: Duplex, clock: Clock, countRejection: CountRejection): void {
   socket.on('error', ignore);
   const problem = toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none'));
-  count('CONNECT', problem.status);
-  endWith(problem, makeId(), socket, clock);
+  countRejection('CONNECT', problem.status);
+  endWithProblem(problem, createRequestId(), socket, clock);
 }
 
 // The peer has gone, or could not read an answer yet.
-const UNANSWERABLE = ['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT'];
+const UNANSWERABLE_CODES = ['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT'];
 const UNKNOWN_METHOD = 'UNKNOWN';
 
 /** Runs once the complete requests that came before the broken one are answered. */
-function afterAnswers(socket: Duplex, run: () => void): void {
-  const owed = responseOf(socket);
-  if (owed === null || !owed.req.complete) run();
-  else owed.once('finish', () => afterAnswers(socket, run));
+function runAfterResponses(socket: Duplex, run: () => void): void {
+  const pendingResponse = findCurrentResponse(socket);
+  if (pendingResponse === null || !pendingResponse.req.complete) run();
+  else pendingResponse.once('finish', () => runAfterResponses(socket, run));
 }
 
 /** The response that Node writes to the socket at present; it has no public name for it. */
-export function responseOf(socket: Duplex): ServerResponse | null {
+export function findCurrentResponse(socket: Duplex): ServerResponse | null {
   const current: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
   return current instanceof http.ServerResponse ? current : null;
 }
@@ -66,44 +66,48 @@ export function responseOf(socket: Duplex): ServerResponse | null {
  * Whether what failed is the rest of a body that its answer did not wait for. A second answer would
  * be taken for that to the next request. Node's parser, too, has no public name for its request.
  */
-function isAnswered(socket: Duplex): boolean {
+function hasResponded(socket: Duplex): boolean {
   const parser: unknown = 'parser' in socket ? socket.parser : null;
   if (typeof parser !== 'object' || parser === null || !('incoming' in parser)) return false;
   return parser.incoming instanceof http.IncomingMessage && !parser.incoming.complete;
 }
 
-function close(error: Error, socket: Duplex, clock: Clock, count: CountRefusal): void {
-  const owed = responseOf(socket);
-  if (!socket.writable || owed?.headersSent === true || (owed === null && isAnswered(socket))) {
+function respondAndClose(
+  error: Error, socket: Duplex, clock: Clock, countRejection: CountRejection,
+): void {
+  const pendingResponse = findCurrentResponse(socket);
+  if (!socket.writable || pendingResponse?.headersSent === true
+    || (pendingResponse === null && hasResponded(socket))) {
     socket.destroy();
     return;
   }
   const code = systemCodeOf(error);
   // Whoever reads the body answers, in the shape of its route, and the log has the same story.
-  if (owed !== null && tellReader(owed.req, explain(code))) return;
-  const problem = toProblem(code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge() : explain(code));
+  if (pendingResponse !== null && failBodyReader(pendingResponse.req, toAppError(code))) return;
+  const problem = toProblem(
+    code === 'HPE_HEADER_OVERFLOW' ? headersTooLargeError() : toAppError(code));
   // A request that has been routed is counted there, however it ends.
-  if (owed === null) count(UNKNOWN_METHOD, problem.status);
-  const requestId = owed === null ? null : readRequestId(owed.req);
-  endWith(problem, requestId ?? makeId(), socket, clock);
+  if (pendingResponse === null) countRejection(UNKNOWN_METHOD, problem.status);
+  const requestId = pendingResponse === null ? null : readRequestId(pendingResponse.req);
+  endWithProblem(problem, requestId ?? createRequestId(), socket, clock);
 }
 
 /** False when nobody reads the body. */
-function tellReader(request: IncomingMessage, error: AppError): boolean {
+function failBodyReader(request: IncomingMessage, error: AppError): boolean {
   if (request instanceof BufferedRequest && request.failReader(error)) return true;
   return request.listenerCount('error') > 0 && request.emit('error', error);
 }
 
-function endWith(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
-  socket.end(encode(problem, requestId));
+function endWithProblem(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
+  socket.end(encodeResponse(problem, requestId));
   discardInput(socket, clock, () => socket.destroy());
 }
 
-function makeId(): string {
+function createRequestId(): string {
   return loadCrypto().randomBytes(8).toString('hex');
 }
 
-function encode(problem: Problem, requestId: string): string {
+function encodeResponse(problem: Problem, requestId: string): string {
   const body = JSON.stringify(problem);
   return [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
@@ -118,11 +122,11 @@ function encode(problem: Problem, requestId: string): string {
   ].join('\r\n');
 }
 
-function headersTooLarge(): AppError {
+function headersTooLargeError(): AppError {
   return new AppError('headers_too_large', 'the head of the request is larger than 16 KiB');
 }
 
-function explain(code: string | undefined): AppError {
+function toAppError(code: string | undefined): AppError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('timeout', 'the request did not arrive in time');

@@ -6,7 +6,7 @@
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { responseOf } from './client-error.ts';
+import { findCurrentResponse } from './client-error.ts';
 
 // Node gives a client this much more than it was told, so that a request that was sent in time is
 // not lost on its way.
@@ -52,7 +52,7 @@ function findIdleSockets(server: Server): Socket[] {
   const parsers: unknown = connections.idle();
   if (!Array.isArray(parsers)) return [];
   return parsers.map(socketOfParser).filter((socket) => socket !== null)
-    .filter((socket) => responseOf(socket) === null);
+    .filter((socket) => findCurrentResponse(socket) === null);
 }
 
 function socketOfParser(parser: unknown): Socket | null {

@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { http, loadHttps } from '../../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
-import { answerClientError, refuseTunnel } from './client-error.ts';
+import { respondToClientError, rejectTunnel } from './client-error.ts';
 import { cutIdleConnections } from './idle-connections.ts';
 import { BufferedRequest } from '../exchange/buffered-request.ts';
 import { createResponseClass } from '../exchange/single-write-response.ts';
@@ -54,7 +54,7 @@ export function createHttpServer(
 ): HttpServer {
   const options: ServerOptions = {
     requestTimeout: limits.requestTimeoutMs,
-    headersTimeout: headersTimeoutOf(limits),
+    headersTimeout: computeHeadersTimeout(limits),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     // Answered by the guard, with a problem document.
@@ -80,22 +80,24 @@ export function createHttpServer(
   server.on('checkContinue', listeners.checkContinue);
   // Other expectations may be passed over (RFC 9110 §10.1.1); Node's own answer says nothing.
   server.on('checkExpectation', listeners.request);
-  server.on('connect', (_request, socket) => refuseTunnel(socket, clock, listeners.refused));
+  server.on('connect', (_request, socket) => rejectTunnel(socket, clock, listeners.countRejection));
   server.on('clientError', (error: Error, socket) =>
-    answerClientError(error, socket, clock, listeners.refused));
+    respondToClientError(error, socket, clock, listeners.countRejection));
   return server;
 }
 
 // Node refuses a longer limit for the head than for the whole; 0 is none.
-function headersTimeoutOf({ headersTimeoutMs, requestTimeoutMs }: ServerLimits): number {
+function computeHeadersTimeout({ headersTimeoutMs, requestTimeoutMs }: ServerLimits): number {
   return requestTimeoutMs === 0 ? headersTimeoutMs : Math.min(headersTimeoutMs, requestTimeoutMs);
 }
 
 /** A port that is reserved before its server exists. */
-export type HeldPort = { readonly host: string; readonly port: number; readonly server: NetServer };
+export type ReservedPort = {
+  readonly host: string; readonly port: number; readonly server: NetServer;
+};
 
 /** Reserves a port for a later server; connections until then are closed. Throws `conflict`. */
-export async function holdPort(host: string, port: number): Promise<HeldPort> {
+export async function reservePort(host: string, port: number): Promise<ReservedPort> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, { host, port });
   // If no server follows, this must not keep the process alive.
@@ -108,17 +110,18 @@ export async function holdPort(host: string, port: number): Promise<HeldPort> {
  * is taken.
  */
 export async function listenOnPort(
-  server: HttpServer, host: string, port: number, clock: Clock, held: HeldPort | null = null,
+  server: HttpServer, host: string, port: number, clock: Clock,
+  reservedPort: ReservedPort | null = null,
 ): Promise<Listener> {
   const sockets = trackSockets(server);
-  await listen(server, { host, port }, held);
+  await listen(server, { host, port }, reservedPort);
   server.ref();
   const address = server.address();
   assert(address !== null && typeof address === 'object');
   const scheme = isTls(server) ? 'https' : 'http';
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = `${scheme}://${name}:${address.port}`;
-  return { url, port: address.port, ...lifecycle(server, sockets, clock) };
+  return { url, port: address.port, ...createLifecycle(server, sockets, clock) };
 }
 
 /** Listens on a unix socket (mode 0600), in place of what a dead owner left there. */
@@ -129,12 +132,12 @@ export async function listenOnSocket(
   try {
     rmSync(path, { force: true });
   } catch (cause) {
-    throw listenError(cause, { path });
+    throw toListenError(cause, { path });
   }
   const sockets = trackSockets(server);
   // listen() creates the socket before it returns.
   await privately(() => listen(server, { path }));
-  return { url: path, port: null, ...lifecycle(server, sockets, clock) };
+  return { url: path, port: null, ...createLifecycle(server, sockets, clock) };
 }
 
 function isTls(server: HttpServer): server is TlsServer {
@@ -142,31 +145,31 @@ function isTls(server: HttpServer): server is TlsServer {
 }
 
 function listen(
-  server: NetServer, options: ListenOptions, held: HeldPort | null = null,
+  server: NetServer, options: ListenOptions, reservedPort: ReservedPort | null = null,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (cause: Error): void => reject(listenError(cause, options));
+    const onError = (cause: Error): void => reject(toListenError(cause, options));
     server.once('error', onError);
-    server.listen(held?.server ?? options, () => {
+    server.listen(reservedPort?.server ?? options, () => {
       server.off('error', onError);
       resolve();
     });
   });
 }
 
-function listenError(cause: unknown, options: ListenOptions): AppError {
+function toListenError(cause: unknown, options: ListenOptions): AppError {
   const { host, port, path } = options;
   if (path !== undefined && isAccessRefused(cause)) {
     return new AppError('forbidden', `not allowed to make ${path}: run as the owner of the data `
       + 'directory, or name another one with --data', {}, cause);
   }
-  const place = path ?? `${host ?? ''} port ${port ?? ''}`;
+  const address = path ?? `${host ?? ''} port ${port ?? ''}`;
   switch (systemCodeOf(cause)) {
     case 'EADDRINUSE':
-      return new AppError('conflict', `${place} is in use: stop what listens there, or choose `
+      return new AppError('conflict', `${address} is in use: stop what listens there, or choose `
         + 'another with --port', {}, cause);
     case 'EACCES':
-      return new AppError('forbidden', `not allowed to listen on ${place}: choose a port from `
+      return new AppError('forbidden', `not allowed to listen on ${address}: choose a port from `
         + '1024 on with --port (root names it there or in HOOKSHELF_SERVER_PORT)', {}, cause);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
@@ -174,18 +177,19 @@ function listenError(cause: unknown, options: ListenOptions): AppError {
       return new AppError('usage', `${host ?? ''} is no address of this machine: choose another `
         + 'with --host', {}, cause);
     default:
-      return new AppError('internal', `cannot listen on ${place}: ${messageOf(cause)}`, {}, cause);
+      return new AppError('internal',
+        `cannot listen on ${address}: ${messageOf(cause)}`, {}, cause);
   }
 }
 
-type Sockets = {
+type TrackedSockets = {
   /** Every open connection. */
   readonly all: ReadonlySet<Socket>;
   /** Those that carry HTTP: with TLS their handshake is done, and its bytes do not count. */
   readonly ready: ReadonlySet<Socket>;
 };
 
-function trackSockets(server: HttpServer): Sockets {
+function trackSockets(server: HttpServer): TrackedSockets {
   const track = (event: string): ReadonlySet<Socket> => {
     const sockets = new Set<Socket>();
     server.on(event, (socket: Socket) => {
@@ -198,8 +202,8 @@ function trackSockets(server: HttpServer): Sockets {
   return { all, ready: isTls(server) ? track('secureConnection') : all };
 }
 
-function lifecycle(
-  server: HttpServer, sockets: Sockets, clock: Clock,
+function createLifecycle(
+  server: HttpServer, sockets: TrackedSockets, clock: Clock,
 ): Pick<Listener, 'renew' | 'close'> {
   let closing: Promise<void> | null = null;
   const { keepAliveTimeout } = server;
@@ -219,28 +223,28 @@ function lifecycle(
 }
 
 function closeServer(
-  server: HttpServer, sockets: Sockets, clock: Clock, timeoutMs: number,
+  server: HttpServer, sockets: TrackedSockets, clock: Clock, timeoutMs: number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cut = clock.startTimer(timeoutMs, () => {
+    const deadline = clock.startTimer(timeoutMs, () => {
       // Node's `closeAllConnections` passes over those that are not, or no longer, HTTP.
       for (const socket of sockets.all) socket.destroy();
     });
     // A connection may become idle after an answer that was begun before closing was.
-    const sweep = (): void => {
+    const cutIdleSockets = (): void => {
       server.closeIdleConnections();
       // Node does not count a connection as idle before its first request.
       for (const socket of sockets.ready) if (socket.bytesRead === 0) socket.destroy();
     };
     let timer = clock.startTimer(IDLE_CHECK_MS, function check() {
-      sweep();
+      cutIdleSockets();
       timer = clock.startTimer(IDLE_CHECK_MS, check);
     });
     server.close(() => {
-      cut.cancel();
+      deadline.cancel();
       timer.cancel();
       resolve();
     });
-    sweep();
+    cutIdleSockets();
   });
 }

@@ -3,15 +3,15 @@ import { Duplex } from 'node:stream';
 
 /** A client's end and a server's end, both fit for node:http. */
 export function createDuplexPair(): readonly [Duplex, Duplex] {
-  const client = new End();
-  const server = new End();
+  const client = new DuplexEnd();
+  const server = new DuplexEnd();
   client.other = server;
   server.other = client;
   return [client, server];
 }
 
-class End extends Duplex {
-  other: End | null = null;
+class DuplexEnd extends Duplex {
+  other: DuplexEnd | null = null;
   // A writer goes on when its reader asks for more: the pair buffers one chunk each way.
   #release: (() => void) | null = null;
 

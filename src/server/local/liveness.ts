@@ -17,28 +17,28 @@ export type LivenessOptions = {
   readonly checkAlive: () => Promise<AppError | null>;
 };
 
-export function watchLiveness(request: ClientRequest, limits: LivenessOptions): void {
-  const { clock, silenceMs } = limits;
+export function watchLiveness(request: ClientRequest, options: LivenessOptions): void {
+  const { clock, silenceMs } = options;
   let response: IncomingMessage | null = null;
   let isOver = false;
-  let bytesSeen = 0;
+  let previousBytes = 0;
   let silentMs = 0;
   let timer: Timer;
   const bytesRead = (): number => request.socket?.bytesRead ?? 0;
-  const look = async (): Promise<void> => {
+  const checkSilence = async (): Promise<void> => {
     const bytes = bytesRead();
-    const isSilent = bytes === bytesSeen && isServersTurn(request, response);
-    bytesSeen = bytes;
+    const isSilent = bytes === previousBytes && isServersTurn(request, response);
+    previousBytes = bytes;
     silentMs = isSilent ? silentMs + silenceMs : 0;
-    const problem = isSilent ? await findProblem(limits, silentMs) : null;
+    const problem = isSilent ? await findProblem(options, silentMs) : null;
     // It may have come while we asked.
     if (isOver) return;
     if (problem !== null && bytesRead() === bytes) (response ?? request).destroy(problem);
-    else timer = clock.startTimer(silenceMs, look);
+    else timer = clock.startTimer(silenceMs, checkSilence);
   };
-  timer = clock.startTimer(silenceMs, look);
-  request.once('response', (answer: IncomingMessage) => {
-    response = answer;
+  timer = clock.startTimer(silenceMs, checkSilence);
+  request.once('response', (incoming: IncomingMessage) => {
+    response = incoming;
   });
   request.once('close', () => {
     isOver = true;

@@ -3,8 +3,8 @@
  * numbers; everything else is done when somebody asks for the metrics.
  */
 import { Histogram } from './histogram.ts';
-import type { Labelled, MetricSource } from './source.ts';
-import { EventLoopDelay, PROCESS_SOURCES } from './process.ts';
+import type { LabelledValue, MetricSource } from './metric-source.ts';
+import { EventLoopDelay, PROCESS_SOURCES } from './process-metrics.ts';
 
 /** Upper bounds of the latency histogram, in seconds. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -14,9 +14,9 @@ const STATUS_BOUND = 600;
 /** Counts the requests of one route template, by method. */
 export class Meter {
   readonly template: string;
-  readonly figures = new Map<string, Figures>();
+  readonly figures = new Map<string, RequestFigures>();
   #lastMethod = '';
-  #last: Figures = new Figures();
+  #last: RequestFigures = new RequestFigures();
 
   constructor(template: string) {
     this.template = template;
@@ -29,14 +29,14 @@ export class Meter {
   }
 
   #select(method: string): void {
-    const figures = this.figures.get(method) ?? new Figures();
+    const figures = this.figures.get(method) ?? new RequestFigures();
     this.figures.set(method, figures);
     this.#lastMethod = method;
     this.#last = figures;
   }
 }
 
-class Figures {
+class RequestFigures {
   readonly byStatus = new Float64Array(STATUS_BOUND - STATUS_MIN);
   readonly durations = new Histogram(BUCKETS_S);
 
@@ -50,7 +50,7 @@ class Figures {
 export class Metrics {
   readonly #meters = new Map<string, Meter>();
   readonly #sources: MetricSource[] = [];
-  readonly #delay = new EventLoopDelay();
+  readonly #eventLoopDelay = new EventLoopDelay();
 
   /** The meter of a route template, made at first need. */
   meter(template: string): Meter {
@@ -66,35 +66,36 @@ export class Metrics {
   render(): string {
     const lines: string[] = [];
     const sources = [
-      this.#requests, this.#durations, ...this.#sources, ...PROCESS_SOURCES, ...this.#delay.read(),
+      this.#requestsSource, this.#durationsSource, ...this.#sources, ...PROCESS_SOURCES,
+      ...this.#eventLoopDelay.read(),
     ];
     for (const source of sources) renderSource(lines, source);
     return `${lines.join('\n')}\n`;
   }
 
   close(): void {
-    this.#delay.close();
+    this.#eventLoopDelay.close();
   }
 
-  readonly #requests: MetricSource = {
+  readonly #requestsSource: MetricSource = {
     name: 'hookshelf_http_requests_total',
     type: 'counter',
     help: 'Requests answered, by route template, method and status.',
-    read: () => [...this.#figures()].flatMap(([labels, { byStatus }]) =>
+    read: () => [...this.#listFigures()].flatMap(([labels, { byStatus }]) =>
       [...byStatus.entries()].filter(([, count]) => count > 0).map(([index, value]) =>
         ({ labels: { ...labels, status: String(index + STATUS_MIN) }, value }))),
   };
 
-  readonly #durations: MetricSource = {
+  readonly #durationsSource: MetricSource = {
     name: 'hookshelf_http_request_duration_seconds',
     type: 'histogram',
     help: "Time from a request's head to its answer.",
-    read: () => [...this.#figures()]
+    read: () => [...this.#listFigures()]
       .map(([labels, { durations }]) => ({ labels, value: durations }))
       .filter(({ value }) => value.counts.some((count) => count > 0)),
   };
 
-  *#figures(): Generator<[Record<string, string>, Figures]> {
+  *#listFigures(): Generator<[Record<string, string>, RequestFigures]> {
     for (const { template, figures } of this.#meters.values()) {
       for (const [method, figure] of figures) yield [{ route: template, method }, figure];
     }
@@ -111,23 +112,25 @@ function renderSource(lines: string[], source: MetricSource): void {
   }
   const read = source.read();
   const values = typeof read === 'number' ? [{ labels: {}, value: read }] : read;
-  for (const { labels, value } of values) lines.push(sample(name, labels, value));
+  for (const { labels, value } of values) lines.push(formatSample(name, labels, value));
 }
 
 function renderHistogram(
-  lines: string[], name: string, labels: Labelled<Histogram>['labels'], histogram: Histogram,
+  lines: string[], name: string, labels: LabelledValue<Histogram>['labels'], histogram: Histogram,
 ): void {
   let count = 0;
-  for (const [index, inBucket] of histogram.counts.entries()) {
-    count += inBucket;
+  for (const [index, bucketCount] of histogram.counts.entries()) {
+    count += bucketCount;
     const le = String(histogram.bounds[index] ?? '+Inf');
-    lines.push(sample(`${name}_bucket`, { ...labels, le }, count));
+    lines.push(formatSample(`${name}_bucket`, { ...labels, le }, count));
   }
-  lines.push(sample(`${name}_sum`, labels, histogram.sum));
-  lines.push(sample(`${name}_count`, labels, count));
+  lines.push(formatSample(`${name}_sum`, labels, histogram.sum));
+  lines.push(formatSample(`${name}_count`, labels, count));
 }
 
-function sample(name: string, labels: Readonly<Record<string, string>>, value: number): string {
+function formatSample(
+  name: string, labels: Readonly<Record<string, string>>, value: number,
+): string {
   const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escapeLabel(text)}"`);
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
 }

@@ -21,7 +21,7 @@ import { readRequestId } from '../exchange/request-id.ts';
 import { parseQuery } from '../query.ts';
 import type { HttpRoute } from '../http-route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
-import { splitTarget } from './target.ts';
+import { splitTarget } from './request-target.ts';
 
 /** Checks requests before they are served. */
 export interface Guard {
@@ -36,15 +36,15 @@ export interface Guard {
 export type AllowedMethods = (path: string) => readonly string[];
 
 /** What is done besides where several processes share one store. */
-export interface Sharing {
+export interface ReadConsistency {
   /** Of each request. */
   readonly Exchange: typeof HttpExchange;
   /** Throws `unavailable` while the request cannot be served. */
-  check(exchange: HttpExchange): void;
+  assertNotReloading(exchange: HttpExchange): void;
   /** null: it may be served at once. Else it may then; rejects with `unavailable`, `malformed`. */
-  wait(exchange: HttpExchange): Promise<void> | null;
+  waitUntilReadable(exchange: HttpExchange): Promise<void> | null;
   /** The route as its document shows it. */
-  describe(route: HttpRoute): HttpRoute;
+  describeRoute(route: HttpRoute): HttpRoute;
 }
 
 type DispatcherOptions = {
@@ -62,7 +62,7 @@ type DispatcherOptions = {
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
   /** Not given: the store is this process's alone. */
-  readonly sharing?: Sharing | null;
+  readonly readConsistency?: ReadConsistency | null;
   /** What links in answers begin with, without a slash at its end; not given, they are paths. */
   readonly baseUri?: string | null;
   /** A reader that takes nothing for so long is cut; 30 s when not given. */
@@ -78,7 +78,7 @@ export type { Entrance };
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Told the status of an answer that no route gave, and the method, or that it is unknown. */
-export type CountRefusal = (method: string, status: number) => void;
+export type CountRejection = (method: string, status: number) => void;
 
 /** Listeners for the events of a `node:http` server. */
 export type RequestListeners = {
@@ -86,7 +86,7 @@ export type RequestListeners = {
   /** A sender that waits for `100 Continue`. */
   readonly checkContinue: RequestListener;
   /** No event: told of an answer to what never became a request of ours. */
-  readonly refused: CountRefusal;
+  readonly countRejection: CountRejection;
 };
 
 export interface Dispatcher {
@@ -110,7 +110,7 @@ const STALL_MS = 30_000;
 // A hundred senders of the largest bodies at once still have room.
 export const BODIES_BYTES_MAX = 256 << 20;
 
-const UNROUTED: HttpRoute = {
+const UNROUTED_ROUTE: HttpRoute = {
   method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
   responses: [], handle() {},
 };
@@ -123,10 +123,10 @@ class HttpDispatcher implements Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
   readonly #underWay: UnderWay | undefined;
-  readonly #sharing: Sharing | null;
+  readonly #readConsistency: ReadConsistency | null;
   readonly #Exchange: typeof HttpExchange;
-  readonly #open: RouteTable;
-  readonly #control: RouteTable;
+  readonly #publicTable: RouteTable;
+  readonly #controlTable: RouteTable;
   readonly #unrouted: Endpoint;
   /** Unique among processes with one log, cheap to make; drawn for the first request. */
   #idPrefix: string | null = null;
@@ -134,7 +134,7 @@ class HttpDispatcher implements Dispatcher {
   #isClosed = false;
   #isPrepared: boolean;
   readonly #prepare: () => Promise<void>;
-  #preparing: Promise<void> | null = null;
+  #preparation: Promise<void> | null = null;
 
   constructor(options: DispatcherOptions) {
     const stallMs = options.stallMs ?? STALL_MS;
@@ -149,12 +149,12 @@ class HttpDispatcher implements Dispatcher {
     };
     this.#guard = options.guard;
     this.#underWay = options.underWay;
-    this.#sharing = options.sharing ?? null;
-    this.#Exchange = options.sharing?.Exchange ?? HttpExchange;
+    this.#readConsistency = options.readConsistency ?? null;
+    this.#Exchange = options.readConsistency?.Exchange ?? HttpExchange;
     const open = options.routes.filter((route) => route.access !== 'control');
-    this.#open = createTable(open, options.metrics);
-    this.#control = createTable(options.routes, options.metrics);
-    this.#unrouted = { route: UNROUTED, meter: options.metrics.meter(UNROUTED.path) };
+    this.#publicTable = createTable(open, options.metrics);
+    this.#controlTable = createTable(options.routes, options.metrics);
+    this.#unrouted = { route: UNROUTED_ROUTE, meter: options.metrics.meter(UNROUTED_ROUTE.path) };
     const { prepare } = options;
     this.#isPrepared = prepare === undefined;
     this.#prepare = prepare ?? (async () => {});
@@ -164,15 +164,15 @@ class HttpDispatcher implements Dispatcher {
     return {
       request: (request, response) => this.#accept(entrance, request, response, false),
       checkContinue: (request, response) => this.#accept(entrance, request, response, true),
-      refused: (method, status) => this.#unrouted.meter.record(method, status, null),
+      countRejection: (method, status) => this.#unrouted.meter.record(method, status, null),
     };
   }
 
   prepare(): Promise<void> {
-    this.#preparing ??= this.#prepare().then(() => {
+    this.#preparation ??= this.#prepare().then(() => {
       this.#isPrepared = true;
     });
-    return this.#preparing;
+    return this.#preparation;
   }
 
   drain(): void {
@@ -204,21 +204,21 @@ class HttpDispatcher implements Dispatcher {
     awaitsContinue: boolean,
   ): void {
     const exchange = new this.#Exchange(
-      this.#context, this.#unrouted, request, response, this.#requestId(request), entrance,
+      this.#context, this.#unrouted, request, response, this.#resolveRequestId(request), entrance,
     );
     exchange.awaitsContinue = awaitsContinue;
     try {
-      const table = entrance === 'control' ? this.#control : this.#open;
+      const table = entrance === 'control' ? this.#controlTable : this.#publicTable;
       const pending = this.#isPrepared || entrance === 'control' ? this.#route(exchange, table)
         : this.prepare().then(() => this.#route(exchange, table));
       if (pending === undefined) exchange.ensureResponse();
-      else this.#answerLater(exchange, pending);
+      else this.#finishLater(exchange, pending);
     } catch (thrown) {
       exchange.fail(thrown);
     }
   }
 
-  #answerLater(exchange: HttpExchange, pending: Promise<void>): void {
+  #finishLater(exchange: HttpExchange, pending: Promise<void>): void {
     this.#underWay?.begin();
     pending.then(() => {
       this.#underWay?.end();
@@ -238,19 +238,19 @@ class HttpDispatcher implements Dispatcher {
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
     const isServed = endpoint !== undefined;
-    this.#sharing?.check(exchange);
+    this.#readConsistency?.assertNotReloading(exchange);
     if (this.#guard?.admit(exchange, isServed, table.allowedMethods) === true) return undefined;
-    if (!isServed) return answerUnrouted(exchange, table.allowedMethods(path));
+    if (!isServed) return respondUnrouted(exchange, table.allowedMethods(path));
     const { route } = endpoint;
     if (exchange.search !== '') checkQuery(route, exchange.search);
-    const waiting = this.#sharing === null ? null : this.#sharing.wait(exchange);
-    return waiting === null ? route.handle(exchange)
-      : waiting.then(() => route.handle(exchange));
+    const readable = this.#readConsistency?.waitUntilReadable(exchange) ?? null;
+    return readable === null ? route.handle(exchange)
+      : readable.then(() => route.handle(exchange));
   }
 
-  #requestId(request: IncomingMessage): string {
-    const given = readRequestId(request);
-    if (given !== null) return given;
+  #resolveRequestId(request: IncomingMessage): string {
+    const callersId = readRequestId(request);
+    if (callersId !== null) return callersId;
     this.#requestCount += 1;
     this.#idPrefix ??= `${loadCrypto().randomBytes(6).toString('hex')}-`;
     return this.#idPrefix + this.#requestCount;
@@ -271,7 +271,7 @@ function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable
   }));
   const allowedMethods = (path: string): readonly string[] => {
     if (path === '*') return SERVER_METHODS;
-    const methods = router.methodsOf(path);
+    const methods = router.listMethods(path);
     return methods.length === 0 ? methods : [...methods, 'OPTIONS'].sort();
   };
   return { router, allowedMethods };
@@ -282,11 +282,11 @@ const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
 
 /** Refuses any parameter where the route knows none; others are looked at by the route. */
 function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void {
-  const isKnown = parameters.some((parameter) => parameter.in === 'query');
-  if (path.startsWith('/api/') && !isKnown) parseQuery(search, []);
+  const takesQuery = parameters.some((parameter) => parameter.in === 'query');
+  if (path.startsWith('/api/') && !takesQuery) parseQuery(search, []);
 }
 
-function answerUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
+function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
   const { path, request: { method = '' } } = exchange;
   // Only now, so that who may not come in is told that first.
   if (!isDecodable(path)) throw new AppError('malformed', 'the path holds a bad percent-encoding');

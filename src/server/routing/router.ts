@@ -15,15 +15,15 @@ type RouterEntry<T> = {
   readonly value: T;
 };
 
-type Node<T> = {
-  readonly fixed: Map<string, Node<T>>;
+type TrieNode<T> = {
+  readonly fixed: Map<string, TrieNode<T>>;
   readonly methods: Map<string, T>;
-  parameter: Node<T> | null;
-  rest: Node<T> | null;
+  parameter: TrieNode<T> | null;
+  rest: TrieNode<T> | null;
 };
 
 export class Router<T> {
-  readonly #root: Node<T> = createNode();
+  readonly #root: TrieNode<T> = createNode();
 
   constructor(entries: readonly RouterEntry<T>[]) {
     for (const entry of entries) this.#add(entry);
@@ -39,9 +39,9 @@ export class Router<T> {
   }
 
   /** The methods that `path`, as above, is served for, sorted; empty when it is unknown. */
-  methodsOf(path: string): readonly string[] {
+  listMethods(path: string): readonly string[] {
     const methods = new Set<string>();
-    collect(this.#root, path, 1, methods);
+    collectMethods(this.#root, path, 1, methods);
     return [...methods].sort();
   }
 
@@ -51,18 +51,18 @@ export class Router<T> {
     let node = this.#root;
     for (const segment of entry.path.slice(1).split('/')) {
       assert(/^[\w.~-]*$|^\{/.test(segment), `${entry.path}: fixed text is never percent-encoded`);
-      node = childFor(node, segment);
+      node = getOrCreateChild(node, segment);
     }
     assert(!node.methods.has(entry.method), `${entry.method} ${entry.path} stands twice`);
     node.methods.set(entry.method, entry.value);
   }
 }
 
-function createNode<T>(): Node<T> {
+function createNode<T>(): TrieNode<T> {
   return { fixed: new Map(), methods: new Map(), parameter: null, rest: null };
 }
 
-function childFor<T>(node: Node<T>, segment: string): Node<T> {
+function getOrCreateChild<T>(node: TrieNode<T>, segment: string): TrieNode<T> {
   if (/^\{\w+\.\.\.\}$/.test(segment)) return node.rest ??= createNode();
   if (/^\{\w+\}$/.test(segment)) return node.parameter ??= createNode();
   const child = node.fixed.get(segment) ?? createNode();
@@ -72,43 +72,45 @@ function childFor<T>(node: Node<T>, segment: string): Node<T> {
 
 /** `start` is the first character of the next segment; past the end when there is none. */
 function search<T>(
-  node: Node<T>, method: string, path: string, start: number, params: string[],
+  node: TrieNode<T>, method: string, path: string, start: number, params: string[],
 ): T | undefined {
-  if (start > path.length) return serving(node, method);
-  const end = segmentEnd(path, start);
+  if (start > path.length) return findByMethod(node, method);
+  const end = findSegmentEnd(path, start);
   const segment = path.slice(start, end);
   const fixed = node.fixed.get(segment);
-  const found = fixed === undefined ? undefined : search(fixed, method, path, end + 1, params);
-  if (found !== undefined) return found;
-  const value = node.parameter === null || segment === '' ? null : decode(segment);
+  const match = fixed === undefined ? undefined : search(fixed, method, path, end + 1, params);
+  if (match !== undefined) return match;
+  const value = node.parameter === null || segment === '' ? null : tryDecode(segment);
   if (node.parameter !== null && value !== null) {
     const count = params.push(value);
-    const foundBelow = search(node.parameter, method, path, end + 1, params);
-    if (foundBelow !== undefined) return foundBelow;
+    const matchBelow = search(node.parameter, method, path, end + 1, params);
+    if (matchBelow !== undefined) return matchBelow;
     params.length = count - 1;
   }
   if (node.rest === null) return undefined;
   const rest = path.slice(start);
-  const foundRest = serving(node.rest, method);
-  if (foundRest !== undefined) params.push(decode(rest) ?? rest);
-  return foundRest;
+  const restMatch = findByMethod(node.rest, method);
+  if (restMatch !== undefined) params.push(tryDecode(rest) ?? rest);
+  return restMatch;
 }
 
-function serving<T>(node: Node<T>, method: string): T | undefined {
+function findByMethod<T>(node: TrieNode<T>, method: string): T | undefined {
   return node.methods.get(method) ?? node.methods.get(ANY);
 }
 
-function collect<T>(node: Node<T>, path: string, start: number, methods: Set<string>): void {
+function collectMethods<T>(
+  node: TrieNode<T>, path: string, start: number, methods: Set<string>,
+): void {
   if (start > path.length) {
     for (const method of node.methods.keys()) methods.add(method);
     return;
   }
-  const end = segmentEnd(path, start);
+  const end = findSegmentEnd(path, start);
   const segment = path.slice(start, end);
   const fixed = node.fixed.get(segment);
-  if (fixed !== undefined) collect(fixed, path, end + 1, methods);
-  if (node.parameter !== null && segment !== '' && decode(segment) !== null) {
-    collect(node.parameter, path, end + 1, methods);
+  if (fixed !== undefined) collectMethods(fixed, path, end + 1, methods);
+  if (node.parameter !== null && segment !== '' && tryDecode(segment) !== null) {
+    collectMethods(node.parameter, path, end + 1, methods);
   }
   if (node.rest !== null) for (const method of node.rest.methods.keys()) methods.add(method);
 }
@@ -128,19 +130,19 @@ export function normalizePath(path: string): string {
 
 /** Whether the percent-encoding of a path is sound and spells UTF-8. */
 export function isDecodable(path: string): boolean {
-  return decode(path) !== null;
+  return tryDecode(path) !== null;
 }
 
 const ENCODED = /%([0-9A-Fa-f]{2})/g;
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
-function segmentEnd(path: string, start: number): number {
+function findSegmentEnd(path: string, start: number): number {
   const slash = path.indexOf('/', start);
   return slash < 0 ? path.length : slash;
 }
 
 /** null when the percent-encoding is broken. An encoded slash does not divide segments. */
-function decode(text: string): string | null {
+function tryDecode(text: string): string | null {
   if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);

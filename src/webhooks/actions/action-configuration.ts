@@ -1,5 +1,5 @@
 /** What an action configuration is: an action's identifier and the options it runs with. */
-import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
+import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { descriptionMember, slugSchema } from '../naming/members.ts';
 
@@ -25,7 +25,7 @@ export const configurationSchema: NamedSchema = {
       description: 'Given by the caller, else a UUIDv7',
       isAlwaysShown: true,
     },
-    ...stampMembers,
+    ...timestampMembers,
     description: descriptionMember,
     actionType: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,

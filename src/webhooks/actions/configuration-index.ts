@@ -1,7 +1,7 @@
 /** Action configurations ready to run: parsed once a change, not once a request. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Collection } from '../../store/store-port.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { ActionConfiguration } from './action-configuration.ts';
 
@@ -19,7 +19,7 @@ export interface ConfigurationIndex {
 
 export function createConfigurationIndex(collection: Collection): ConfigurationIndex {
   const configurations = new Map<string, RunnableConfiguration>();
-  const close = follow(collection, ({ id, after }) => {
+  const close = followRecords(collection, ({ id, after }) => {
     if (after === null) configurations.delete(id);
     else configurations.set(id, toRunnable(decodeConfiguration(after)));
   });

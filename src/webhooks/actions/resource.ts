@@ -15,7 +15,7 @@ export const configurationResource: Resource = {
   isKeyGiven: true,
   patchBase: maskedBase,
   reconcile: (body, current) => unmask(body, current, ({ options }) => urlsIn(options)),
-  present: mask,
+  toPublic: mask,
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'ACTION', member: 'actionType', isWhole: true },

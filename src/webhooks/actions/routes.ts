@@ -1,8 +1,10 @@
 /** Action configurations over HTTP, and the actions that they can name. */
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
-import { anyJson, objectOf, sendWholeList, text, wholeList } from '../../resources/route-parts.ts';
-import { resourceRoutes } from '../../resources/routes.ts';
+import {
+  ANY_JSON, TEXT, listResponse, objectSchema, sendList,
+} from '../../resources/route-specs.ts';
+import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { ActionRegistry } from './registry.ts';
 import { configurationResource } from './resource.ts';
@@ -16,15 +18,15 @@ export function actionRoutes(actions: ActionRegistry, records: Repository): read
 }
 
 function actionsRoute(actions: ActionRegistry): HttpRoute {
-  const item = objectOf('ActionDescription', {
-    identifier: text(), label: text(), isBuiltIn: { kind: 'boolean' },
-    options: anyJson(),
+  const item = objectSchema('ActionDescription', {
+    identifier: TEXT, label: TEXT, isBuiltIn: { kind: 'boolean' },
+    options: ANY_JSON,
   });
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
     summary: 'The actions that configurations can name, with their options',
-    responses: [wholeList('Every action', item)],
-    handle: (exchange) => sendWholeList(exchange,
+    responses: [listResponse('Every action', item)],
+    handle: (exchange) => sendList(exchange,
       actions.list().map(({ identifier, label, isBuiltIn, options }) =>
         ({ identifier, label, isBuiltIn, options }))),
   };

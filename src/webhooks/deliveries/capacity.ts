@@ -9,7 +9,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import { statusOf } from './codec.ts';
 import { deliveryCollection, isQueued } from './delivery.ts';
 import { eventCollection, idleBytesOf, isIdleId } from './message.ts';
@@ -41,7 +41,7 @@ export class Capacity {
     this.#bytesMax = limits.bytesMax;
     this.#unfollow = [
       this.#count(store.collection(deliveryCollection.name), keptBytes),
-      follow(store.collection(deliveryCollection.name), ({ id, after }) => {
+      followRecords(store.collection(deliveryCollection.name), ({ id, after }) => {
         if (after === null || statusOf(after) !== 'pending') this.#heldBodies.delete(id);
       }),
       this.#count(store.collection(eventCollection.name), queuedBytes),
@@ -100,7 +100,7 @@ export class Capacity {
   }
 
   #count(collection: Collection, bytesOf: (record: Buffer, id: string) => number): () => void {
-    return follow(collection, ({ id, before, after }) => {
+    return followRecords(collection, ({ id, before, after }) => {
       if (before !== null) this.#bytes -= bytesOf(before, id);
       if (after !== null) this.#bytes += bytesOf(after, id);
     });

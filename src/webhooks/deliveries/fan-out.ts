@@ -14,7 +14,7 @@ import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Change, Store, Transaction } from '../../store/store-port.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';
 import { CHUNK } from '../work/kind.ts';
@@ -56,7 +56,7 @@ export class FanOuts {
   constructor(parts: { readonly store: Store; readonly clock: Clock; readonly log: Logger }) {
     this.#parts = parts;
     const collection = parts.store.collection(fanOutCollection.name);
-    this.#unfollow = follow(collection, (applied) => this.#apply(applied));
+    this.#unfollow = followRecords(collection, (applied) => this.#apply(applied));
   }
 
   /** Deliveries that are accepted and not written yet. */

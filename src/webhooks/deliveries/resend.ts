@@ -6,7 +6,7 @@
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import { notFound } from '../../resources/not-found.ts';
+import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Capacity } from './capacity.ts';
@@ -32,7 +32,7 @@ export function stageResend(
   capacity: Pick<Capacity, 'check'>,
 ): Delivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
-  if (bytes === undefined) throw notFound('delivery', identifier);
+  if (bytes === undefined) throw notFoundError('delivery', identifier);
   const known = { bytes, item: decodeDelivery(bytes) };
   const message = messageOf(transaction, known);
   return as === 'new' ? stageNew(transaction, known, message, drawn, capacity)

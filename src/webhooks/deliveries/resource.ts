@@ -1,10 +1,10 @@
 /** Deliveries as a list: the service makes them, so nobody adds or changes one by hand. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import type { Listed } from '../../resources/resource.ts';
+import type { ListedResource } from '../../resources/resource.ts';
 import { firstText } from '../naming/members.ts';
 
-export const deliveryResource: Listed = {
+export const deliveryResource: ListedResource = {
   path: '/api/deliveries',
   noun: 'delivery',
   plural: 'deliveries',

@@ -1,7 +1,7 @@
 /** What people do with deliveries: look at them, retry or cancel them, check the totals. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { notFound } from '../../resources/not-found.ts';
+import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
@@ -69,7 +69,7 @@ export function createDeliveryService(parts: {
     identifier: string, apply: (transaction: Transaction, before: Delivery) => Delivery | null,
   ): Promise<Delivery> => store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined) throw notFound('delivery', identifier);
+    if (bytes === undefined) throw notFoundError('delivery', identifier);
     const delivery = decodeDelivery(bytes);
     const after = changeDeliveries(transaction, (unit) =>
       unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));

@@ -7,7 +7,7 @@ import { timeText, type Clock, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import {
   NO_REQUESTS, UNTRIED, afterEnabling, afterFailure, afterFinalFailure, afterPassed, afterRefused,
@@ -72,7 +72,7 @@ export class HealthMonitor {
     this.#deps = deps;
     const { store, collection } = deps;
     this.#unfollow = [
-      follow(store.collection(healthCollection.name), (change) => this.#applyRecord(change)),
+      followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change)),
       store.collection(collection).onChange((change) => this.#applyWebhook(change)),
     ];
   }

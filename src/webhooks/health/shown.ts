@@ -4,7 +4,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
-import type { Listed } from '../../resources/resource.ts';
+import type { ListedResource } from '../../resources/resource.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
 import { lastSeenMs, sinceOf } from './health.ts';
 import type { HealthMonitor, ShownState } from './monitor.ts';
@@ -51,7 +51,7 @@ export const healthMember: Member = {
 };
 
 /** Of lists on a terminal. */
-export const healthColumns: Listed['columns'] = [
+export const healthColumns: ListedResource['columns'] = [
   {
     title: 'STATE', member: 'health', isWhole: true, show: showState,
     tones: { healthy: 'good', failing: 'bad', rejecting: 'warning' },

@@ -6,13 +6,13 @@ import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
 import type { JsonObject, Member, ObjectSchema, StringSchema } from '../../base/schema.ts';
-import { notFound } from '../../resources/not-found.ts';
-import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { decodeRecord, encodeRecord, nextTimestamps } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { JSON_TYPE, shown } from '../../resources/route-parts.ts';
-import { keyParameter } from '../../resources/routes.ts';
-import { announcesBody } from '../../server/exchange/mounting.ts';
+import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
+import { createKeyParameter } from '../../resources/resource-routes.ts';
+import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -106,10 +106,10 @@ export function rotationRoute(parts: RotationParts): HttpRoute {
     method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
     operationId: `rotate${schema.name}Secret`,
     summary: `Give one ${noun} a new secret; the old one counts for a while`,
-    parameters: [keyParameter({ collection, noun })],
+    parameters: [createKeyParameter({ collection, noun })],
     body: { mediaTypes: [JSON_TYPE], schema: input, isOptional: true },
     responses: [
-      shown(`The ${noun} as stored, with \`secret\` if it was made`, rotatedSchema(schema)),
+      jsonResponse(`The ${noun} as stored, with \`secret\` if it was made`, rotatedSchema(schema)),
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
@@ -136,7 +136,7 @@ async function rotate(
   return store.transact((transaction) => {
     const id = transaction.findId(name, idOrName) ?? idOrName;
     const before = transaction.find(name, id);
-    if (before === undefined) throw notFound(noun, idOrName);
+    if (before === undefined) throw notFoundError(noun, idOrName);
     const { createdAt: _, updatedAt: __, previousSecret, ...webhook } = decodeRecord(before);
     if (isJsonObject(previousSecret) && isCounting(previousSecret, nowMs)
       && given['force'] !== true) {
@@ -150,7 +150,7 @@ async function rotate(
     const validUntil = timeText(nowMs + Number(given['overlapHours']) * HOUR_MS);
     const previous = old === undefined || given['overlapHours'] === 0 ? {}
       : { previousSecret: { secret: old, validUntil } };
-    const stamps = nextStamps(key, id, before, nowMs);
+    const stamps = nextTimestamps(key, id, before, nowMs);
     transaction.put(name, id, encodeRecord(key, id, stamps, { ...fields, secret, ...previous }));
     return String(secret);
   });

@@ -1,6 +1,6 @@
 /** The secret of a webhook: accepted and stored, never shown. */
 import type { JsonObject, Member, StringSchema } from '../../base/schema.ts';
-import type { Cause } from '../../resources/resource.ts';
+import type { WriteCause } from '../../resources/resource.ts';
 import { mask } from './mask.ts';
 
 export const secretSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
@@ -16,7 +16,9 @@ export const secretMembers: Readonly<Record<string, Member>> = {
 };
 
 /** Absent in a replacement keeps what is stored; null, there or in a patch, removes it. */
-export function keepSecret(body: JsonObject, current: JsonObject | null, cause: Cause): JsonObject {
+export function keepSecret(
+  body: JsonObject, current: JsonObject | null, cause: WriteCause,
+): JsonObject {
   const isKept = cause === 'replace' && !Object.hasOwn(body, 'secret')
     && current?.['secret'] !== undefined;
   return isKept ? { ...body, secret: current['secret'] ?? null } : body;

@@ -20,7 +20,7 @@ export function createIncoming(parts: {
     ...parts,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
     resource: {
-      ...incomingResource, present: (record) => showIncoming(record, parts.now()),
+      ...incomingResource, toPublic: (record) => showIncoming(record, parts.now()),
       observe: (record) => observeHealth(parts.health, record),
     },
     onChange(transaction, change, drawn) {

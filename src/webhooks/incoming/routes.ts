@@ -2,8 +2,8 @@
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
-import { JSON_TYPE, anyJson, pathParameter } from '../../resources/route-parts.ts';
-import { resourceRoutes } from '../../resources/routes.ts';
+import { JSON_TYPE, ANY_JSON, pathParameter } from '../../resources/route-specs.ts';
+import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { stateFilter } from '../health/shown.ts';
@@ -62,7 +62,7 @@ const MESSAGE_SCHEMA: ObjectSchema = {
     success: { schema: { kind: 'boolean' }, isRequired: true },
     message: { schema: { kind: 'string' }, isRequired: true },
     data: {
-      schema: anyJson(), isRequired: true, description: 'An object or array',
+      schema: ANY_JSON, isRequired: true, description: 'An object or array',
     },
   },
 };
@@ -91,7 +91,7 @@ function receiveRoutes(parts: ReceiveParts): readonly HttpRoute[] {
       },
     ],
     // Anything else comes as well, and counts as [].
-    body: { mediaTypes: [JSON_TYPE], schema: anyJson(), isOptional: true },
+    body: { mediaTypes: [JSON_TYPE], schema: ANY_JSON, isOptional: true },
     responses: [
       answer(200, 'The action succeeded, or the request is accepted, filtered or a duplicate'),
       answer(400, 'The action failed'),

@@ -1,7 +1,7 @@
 /** What an incoming webhook is: a public address, who may call it, and the action it runs. */
 import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
+import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { healthMember } from '../health/shown.ts';
@@ -55,7 +55,7 @@ export const incomingSchema: NamedSchema = {
   name: 'IncomingWebhook',
   members: {
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
-    ...stampMembers,
+    ...timestampMembers,
     name: {
       schema: nameSchema,
       description: 'What people call it; stands wherever its identifier may. Unique among the '

@@ -2,9 +2,9 @@
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject, Member, ObjectSchema } from '../../base/schema.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type IdempotencyKeys,
-} from '../../resources/idempotency.ts';
-import { JSON_TYPE, objectOf, shown } from '../../resources/route-parts.ts';
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, type IdempotencyKeys,
+} from '../../resources/idempotency-keys.ts';
+import { JSON_TYPE, objectSchema, jsonResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -13,7 +13,7 @@ import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './resource.ts';
 
-const COUNT_SCHEMA = objectOf('Count', {
+const COUNT_SCHEMA = objectSchema('Count', {
   count: { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 });
 
@@ -60,10 +60,10 @@ export function bulkRoute(
     parameters: [IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema },
     responses: [
-      shown('A dry run: how many there are', COUNT_SCHEMA),
+      jsonResponse('A dry run: how many there are', COUNT_SCHEMA),
       {
-        ...shown('The job that does it', JOB_SCHEMA, 202),
-        headers: { ...REPLAYED_ANSWER, Location: 'The job' },
+        ...jsonResponse('The job that does it', JOB_SCHEMA, 202),
+        headers: { ...REPLAYED_HEADERS, Location: 'The job' },
       },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
@@ -78,7 +78,7 @@ export function bulkRoute(
         return exchange.send(202, accepted(job), JSON.stringify(shownJob(job)));
       }
       return keys.serve(exchange, [JSON_TYPE], async (given, remember) => {
-        const { isDryRun, filter } = parse(valueOf(given));
+        const { isDryRun, filter } = parse(parseBody(given));
         if (!isDryRun) {
           return jobs.add(kind, filter, (transaction, job) => remember(transaction, {
             status: 202, headers: accepted(job), body: JSON.stringify(shownJob(job)),

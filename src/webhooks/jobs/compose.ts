@@ -3,7 +3,7 @@ import type { HttpRoute } from '../../server/http-route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
-import type { IdempotencyKeys } from '../../resources/idempotency.ts';
+import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { deliveryResource } from '../deliveries/resource.ts';

@@ -9,7 +9,7 @@
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { objectOf, text } from '../../resources/route-parts.ts';
+import { objectSchema, TEXT } from '../../resources/route-specs.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 
 export const jobCollection: CollectionSpec = { name: 'jobs', key: 'id', unique: ['running'] };
@@ -40,8 +40,8 @@ export type Counts = { readonly done: number; readonly failed: number };
 
 const count = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-export const JOB_SCHEMA = objectOf('Job', {
-  id: text(), kind: text(), status: { kind: 'string', values: JOB_STATUSES },
+export const JOB_SCHEMA = objectSchema('Job', {
+  id: TEXT, kind: TEXT, status: { kind: 'string', values: JOB_STATUSES },
   total: count, done: count, failed: count,
 });
 

@@ -9,7 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { notFound } from '../../resources/not-found.ts';
+import { notFoundError } from '../../resources/not-found.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, Selection } from './kind.ts';
@@ -90,7 +90,7 @@ export class Jobs {
   /** Throws `not_found`. */
   get(id: string): Job {
     const bytes = this.#records.findBytes(id);
-    if (bytes === undefined) throw notFound('job', id);
+    if (bytes === undefined) throw notFoundError('job', id);
     return decodeJob(bytes);
   }
 
@@ -138,7 +138,7 @@ export class Jobs {
     const updatedAt = timeText(clock.now());
     return store.transact((transaction) => {
       const bytes = transaction.find(jobCollection.name, id);
-      if (bytes === undefined) throw notFound('job', id);
+      if (bytes === undefined) throw notFoundError('job', id);
       const job = decodeJob(bytes);
       if (job.status !== 'running') return job;
       const cancelled: Job = { ...job, status: 'cancelled', updatedAt };

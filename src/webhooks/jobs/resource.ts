@@ -1,8 +1,8 @@
 /** Jobs as a list: the service makes them. */
 import { isUuid, timeOfUuidV7 } from '../../base/uuid.ts';
-import type { Listed } from '../../resources/resource.ts';
+import type { ListedResource } from '../../resources/resource.ts';
 
-export const jobResource: Listed = {
+export const jobResource: ListedResource = {
   path: '/api/jobs',
   noun: 'job',
   plural: 'jobs',

@@ -2,10 +2,10 @@
 import { timeOf } from '../../base/clock.ts';
 import { Representation } from '../../resources/representation.ts';
 import {
-  pathParameter, sendWholeList, shown, wholeList,
-} from '../../resources/route-parts.ts';
+  pathParameter, sendList, jsonResponse, listResponse,
+} from '../../resources/route-specs.ts';
 import {
-  CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
+  CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
@@ -21,15 +21,15 @@ export function jobRoutes(jobs: Jobs): readonly HttpRoute[] {
     {
       method: 'GET', path: PATH, operationId: 'listJobs', access: 'read',
       summary: 'Jobs, newest first: those that run, and the last hundred that have ended',
-      responses: [wholeList('Jobs', JOB_SCHEMA), ...problemResponses(400)],
-      handle: (exchange) => sendWholeList(exchange, jobs.list().map(shownJob)),
+      responses: [listResponse('Jobs', JOB_SCHEMA), ...problemResponses(400)],
+      handle: (exchange) => sendList(exchange, jobs.list().map(shownJob)),
     },
     {
       method: 'GET', path: `${PATH}/{id}`, operationId: 'getJob', access: 'read',
       summary: 'How far a job has got',
       parameters: [id, IF_NONE_MATCH],
       responses: [
-        { ...shown('The job', JOB_SCHEMA), headers: ETAG_HEADER }, ...CONDITIONAL_ANSWERS,
+        { ...jsonResponse('The job', JOB_SCHEMA), headers: ETAG_HEADER }, ...CONDITIONAL_RESPONSES,
       ],
       handle: (exchange) =>
         sendRepresentation(exchange, NOUN, represent(jobs.get(exchange.params[0] ?? ''))),
@@ -38,7 +38,7 @@ export function jobRoutes(jobs: Jobs): readonly HttpRoute[] {
       method: 'DELETE', path: `${PATH}/{id}`, operationId: 'cancelJob', access: 'write',
       summary: 'Cancel a job; what it has done stays done, and one that has ended stays as it is',
       parameters: [id],
-      responses: [shown('The job', JOB_SCHEMA), ...problemResponses(404, 503, 507)],
+      responses: [jsonResponse('The job', JOB_SCHEMA), ...problemResponses(404, 503, 507)],
       handle: async (exchange) =>
         exchange.sendJson(200, shownJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },

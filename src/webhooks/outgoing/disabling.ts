@@ -7,7 +7,9 @@
  * somebody changes or removes the webhook, or it is disabled. So it is known after a restart, too.
  */
 import { timeText } from '../../base/clock.ts';
-import { decodeRecord, decodeRecordAs, encodeRecord, nextStamps } from '../../resources/record.ts';
+import {
+  decodeRecord, decodeRecordAs, encodeRecord, nextTimestamps,
+} from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { disabled } from '../health/disabled.ts';
 import { outgoingCollection, type OutgoingWebhook } from './webhook.ts';
@@ -24,7 +26,7 @@ export function disableHook(
   if (bytes === undefined) return false;
   const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
   if (fields['enabled'] === false) return false;
-  const stamps = nextStamps('identifier', identifier, bytes, nowMs);
+  const stamps = nextTimestamps('identifier', identifier, bytes, nowMs);
   const json = encodeRecord('identifier', identifier, stamps, disabled(fields, reason, nowMs));
   transaction.put(outgoingCollection.name, identifier, json);
   return true;

@@ -28,7 +28,7 @@ export function createOutgoing(parts: OutgoingParts): Repository {
     ...parts,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
     resource: {
-      ...outgoingResource, present: (record) => showOutgoing(record, parts.now()),
+      ...outgoingResource, toPublic: (record) => showOutgoing(record, parts.now()),
       observe: (record) => observeHealth(parts.health, record),
     },
     onChange(transaction, change, drawn) {

@@ -3,13 +3,14 @@ import { CHAIN_HEADER, CHAIN_REFUSED, hopsOf } from '../../base/chain.ts';
 import { tagging, type Logger } from '../../base/log.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
-import { notFound } from '../../resources/not-found.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {
-  JSON_TYPE, NO_PAYLOAD, anyJson, objectOf, readPayload, shown, text,
-} from '../../resources/route-parts.ts';
-import { keyParameter, resourceRoutes } from '../../resources/routes.ts';
-import { announcesBody } from '../../server/exchange/mounting.ts';
+  ANY_JSON, JSON_TYPE, TEXT, jsonResponse, objectSchema,
+} from '../../resources/route-specs.ts';
+import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
+import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -55,7 +56,7 @@ const SEND_SCHEMA: ObjectSchema = {
   kind: 'object',
   name: 'Sending',
   members: {
-    payload: { schema: anyJson(), description: 'Any JSON' },
+    payload: { schema: ANY_JSON, description: 'Any JSON' },
     retries: retriesMember,
   },
 };
@@ -65,12 +66,13 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): HttpRoute {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
-    parameters: [keyParameter(outgoingResource)],
+    parameters: [createKeyParameter(outgoingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
     responses: [
-      shown('What came of it; a failed delivery is `success: false`', objectOf('SendResult', {
-        success: { kind: 'boolean' }, message: text(),
-        statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: anyJson(),
+      jsonResponse('What came of it; a failed delivery is `success: false`',
+        objectSchema('SendResult', {
+        success: { kind: 'boolean' }, message: TEXT,
+        statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: ANY_JSON,
       }, { nullable: ['statusCode'], optional: ['message'] })),
       ...problemResponses(400, 404, 413, 415, 422),
     ],
@@ -79,7 +81,7 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): HttpRoute {
         ? await readPayload(exchange, SEND_SCHEMA) : { payloadJson: NO_PAYLOAD, members: {} };
       const identifier = exchange.params[0] ?? '';
       const hook = hooks.findNamed(identifier);
-      if (hook === undefined) throw notFound('outgoing webhook', identifier);
+      if (hook === undefined) throw notFoundError('outgoing webhook', identifier);
       const path = `${outgoingResource.path}/${identifier}/send`;
       let headers: readonly string[] = [];
       const result = await send(hook, payloadJson, {

@@ -2,8 +2,8 @@
 import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/store-port.ts';
-import { findKey } from '../../resources/find-key.ts';
-import { follow } from '../../resources/projection.ts';
+import { resolveKey } from '../../resources/resolve-key.ts';
+import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { sentHeaders } from '../http/target.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -63,7 +63,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
       byTrigger.set(trigger, set.add(hook.identifier));
     }
   };
-  const close = follow(collection, ({ id, after }) => {
+  const close = followRecords(collection, ({ id, after }) => {
     const previous = hooks.get(id);
     if (previous !== undefined) untrigger(previous);
     conditions.delete(id);
@@ -81,7 +81,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
     byTrigger.size === 0 ? [] : matchesOf(byTrigger, event, isOwn);
   return {
     find: (identifier) => hooks.get(identifier),
-    findNamed: (name) => hooks.get(findKey(collection, name) ?? ''),
+    findNamed: (name) => hooks.get(resolveKey(collection, name) ?? ''),
     matching,
     hearing(event, payload, isOwn) {
       const matched = matching(event, isOwn);

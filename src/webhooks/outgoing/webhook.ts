@@ -3,7 +3,7 @@ import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
-import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
+import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { healthMember } from '../health/shown.ts';
@@ -78,7 +78,7 @@ export const outgoingSchema: NamedSchema = {
   name: 'OutgoingWebhook',
   members: {
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
-    ...stampMembers,
+    ...timestampMembers,
     name: {
       schema: nameSchema,
       description: 'What people call it; stands wherever its identifier may. Unique among outgoing '

@@ -6,7 +6,7 @@
  * the same room.
  */
 import { AppError } from '../../base/errors.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { isPinned, statusOf, storedBytesOf } from './codec.ts';
 import { requestBodyCollection, requestCollection } from './request.ts';
@@ -32,7 +32,7 @@ export class InboxCapacity {
     this.#limits = limits;
     this.#requests = store.collection(requestCollection.name);
     this.#bodies = store.collection(requestBodyCollection.name);
-    this.#unfollow = follow(this.#requests, ({ before, after }) => {
+    this.#unfollow = followRecords(this.#requests, ({ before, after }) => {
       if (before !== null) this.#hold(before, -1);
       if (after !== null) this.#hold(after, 1);
     });

@@ -1,9 +1,9 @@
 /** Kept requests as a list: what comes in makes them, so nobody adds one by hand. */
 import { isJsonObject } from '../../base/fields.ts';
-import type { Listed } from '../../resources/resource.ts';
+import type { ListedResource } from '../../resources/resource.ts';
 import { firstText } from '../naming/members.ts';
 
-export const requestResource: Listed = {
+export const requestResource: ListedResource = {
   path: '/api/requests',
   noun: 'request',
   plural: 'requests',

@@ -1,17 +1,19 @@
 /** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { expectationOf } from '../../resources/expectation.ts';
+import { createPrecondition } from '../../resources/expectation.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody,
   type IdempotencyKeys,
-} from '../../resources/idempotency.ts';
-import { notFound } from '../../resources/not-found.ts';
-import { JSON_TYPE, listed, pathParameter, shown } from '../../resources/route-parts.ts';
+} from '../../resources/idempotency-keys.ts';
+import { notFoundError } from '../../resources/not-found.ts';
 import {
-  CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
+  JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
+} from '../../resources/route-specs.ts';
+import {
+  CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
-import { announcesBody } from '../../server/exchange/mounting.ts';
+import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
@@ -60,7 +62,8 @@ function getRoute(service: RequestService): HttpRoute {
     summary: 'One kept request with what became of it',
     parameters: [ID, IF_NONE_MATCH],
     responses: [
-      { ...shown('The request', requestSchema), headers: ETAG_HEADER }, ...CONDITIONAL_ANSWERS,
+      { ...jsonResponse('The request', requestSchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_RESPONSES,
     ],
     handle: (exchange) =>
       sendRepresentation(exchange, NOUN, service.represent(getRequest(service, exchange))),
@@ -79,7 +82,7 @@ function bodyRoute(service: RequestService): HttpRoute {
     handle(exchange) {
       const request = getRequest(service, exchange);
       const body = service.body(request.id);
-      if (body === null) throw notFound(NOUN, request.id);
+      if (body === null) throw notFoundError(NOUN, request.id);
       sendAttachment(exchange, request.id, mediaTypeOf(request), body);
     },
   };
@@ -91,7 +94,7 @@ function headersRoute(service: RequestService): HttpRoute {
     method: 'GET', path: `${ONE}/headers`, operationId: 'getRequestHeaders', access: 'write',
     summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
     parameters: [ID],
-    responses: [shown('As they came', headersSchema), ...problemResponses(404)],
+    responses: [jsonResponse('As they came', headersSchema), ...problemResponses(404)],
     handle(exchange) {
       const { query, headers } = getRequest(service, exchange);
       exchange.sendJson(200, { query, headers }, ['Cache-Control', 'no-store']);
@@ -108,15 +111,16 @@ function reconcileRoute(service: RequestService): HttpRoute {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
     summary: 'Prove that accepted = pending + done + failed + filtered + duplicate + aged out + '
       + 'deleted',
-    responses: [shown('The totals, and what does not add up', reconciliationSchema)],
+    responses: [jsonResponse('The totals, and what does not add up', reconciliationSchema)],
     handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }
 
 function replayRoute(service: RequestService, keys: IdempotencyKeys | null): HttpRoute {
   const answer: ResponseSpec = {
-    ...shown('Accepted: on disk, and it will be run; the request as it is now', requestSchema, 202),
-    headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_ANSWER },
+    ...jsonResponse('Accepted: on disk, and it will be run; the request as it is now',
+      requestSchema, 202),
+    headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_HEADERS },
   };
   return {
     method: 'POST', path: `${ONE}/replay`, operationId: 'replayRequest', access: 'write',
@@ -130,7 +134,7 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Htt
       const { headers } = exchange.request;
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
         return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
-          service.replay(id, readReplay(optionalValueOf(body)), (transaction, request) => {
+          service.replay(id, readReplay(parseOptionalBody(body)), (transaction, request) => {
             const made = service.represent(request);
             remember(transaction, {
               status: 202, headers: made.headers, body: made.bytes.toString(),
@@ -158,14 +162,14 @@ function pinRoute(service: RequestService): HttpRoute {
     parameters: [ID, IF_MATCH],
     body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
     responses: [
-      { ...shown('The request as stored', requestSchema), headers: ETAG_HEADER },
+      { ...jsonResponse('The request as stored', requestSchema), headers: ETAG_HEADER },
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
       const pinned = pinnedIn(parseObject(pinSchema, patch), patch);
       const stored = service.represent(
-        await service.pin(exchange.params[0] ?? '', pinned, expectationOf(exchange, NOUN)));
+        await service.pin(exchange.params[0] ?? '', pinned, createPrecondition(exchange, NOUN)));
       exchange.send(200, stored.headers, stored.bytes);
     },
   };
@@ -186,7 +190,7 @@ function deleteRoute(service: RequestService): HttpRoute {
       { status: 204, description: 'Deleted' }, ...problemResponses(400, 404, 409, 412, 503, 507),
     ],
     async handle(exchange) {
-      await service.remove(exchange.params[0] ?? '', expectationOf(exchange, NOUN));
+      await service.remove(exchange.params[0] ?? '', createPrecondition(exchange, NOUN));
       exchange.send(204, []);
     },
   };
@@ -195,7 +199,7 @@ function deleteRoute(service: RequestService): HttpRoute {
 function getRequest(service: RequestService, exchange: Exchange): KeptRequest {
   const id = exchange.params[0] ?? '';
   const request = service.find(id);
-  if (request === undefined) throw notFound(NOUN, id);
+  if (request === undefined) throw notFoundError(NOUN, id);
   return request;
 }
 
@@ -211,7 +215,7 @@ function requestListRoute(
       time: 'Received',
     })],
     responses: [
-      listed('The requests', requestSchema, 'How many match, on all pages'),
+      pagedListResponse('The requests', requestSchema, 'How many match, on all pages'),
       ...problemResponses(400),
     ],
     handle: (exchange) => sendWorkList<KeptRequest, RequestStatus>(exchange, {

@@ -1,36 +1,36 @@
 /** Kept requests as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
-import { anyJson, arrayOf, objectOf, text } from '../../resources/route-parts.ts';
+import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
 import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './request.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
 const isTrue: Schema = { kind: 'boolean' };
 
-const ATTEMPT = objectOf('RequestAttempt', {
-  at: time, durationMs: integer, success: isTrue, message: text(), data: anyJson(),
+const ATTEMPT = objectSchema('RequestAttempt', {
+  at: time, durationMs: integer, success: isTrue, message: TEXT, data: ANY_JSON,
 }, { nullable: ['message', 'data'] });
-const ROUTE = objectOf('RequestRoute', {
-  name: text(), status: { kind: 'string', values: ROUTE_STATUSES }, attempts: arrayOf(ATTEMPT),
+const ROUTE = objectSchema('RequestRoute', {
+  name: TEXT, status: { kind: 'string', values: ROUTE_STATUSES }, attempts: arraySchema(ATTEMPT),
   nextAttemptAt: time,
 }, { nullable: ['nextAttemptAt'] });
-const VERDICT = objectOf('RequestVerdict', {
-  preset: text(), accepted: isTrue, failedCheck: text(),
+const VERDICT = objectSchema('RequestVerdict', {
+  preset: TEXT, accepted: isTrue, failedCheck: TEXT,
   secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: time,
 }, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
 
-const headers = arrayOf(arrayOf(text()));
-export const headersSchema = objectOf('RequestHeaders', { query: text(), headers });
+const headers = arraySchema(arraySchema(TEXT));
+export const headersSchema = objectSchema('RequestHeaders', { query: TEXT, headers });
 
-export const requestSchema: ObjectSchema = objectOf('Request', {
-  id: text(), hook: text(),
+export const requestSchema: ObjectSchema = objectSchema('Request', {
+  id: TEXT, hook: TEXT,
   hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
-  receivedAt: time, method: text(), path: text(), query: text(),
-  headers, bodyBytes: integer, bodySha256: text(), client: text(),
-  event: text(), eventId: text(), eventIdReused: isTrue, verdict: VERDICT,
-  status: { kind: 'string', values: REQUEST_STATUSES }, routes: arrayOf(ROUTE),
-  answered: objectOf('RequestAnswer', { status: integer, afterMs: integer }),
-  duplicateOf: text(), replayOf: text(), pinned: isTrue,
+  receivedAt: time, method: TEXT, path: TEXT, query: TEXT,
+  headers, bodyBytes: integer, bodySha256: TEXT, client: TEXT,
+  event: TEXT, eventId: TEXT, eventIdReused: isTrue, verdict: VERDICT,
+  status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
+  answered: objectSchema('RequestAnswer', { status: integer, afterMs: integer }),
+  duplicateOf: TEXT, replayOf: TEXT, pinned: isTrue,
   unparsed: isTrue,
   fittingBodyFormat: {
     kind: 'string', values: FITTING_FORMATS,
@@ -44,10 +44,10 @@ export const requestSchema: ObjectSchema = objectOf('Request', {
   optional: ['unparsed', 'fittingBodyFormat'],
 });
 
-export const reconciliationSchema: ObjectSchema = objectOf('RequestReconciliation', {
+export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {
   accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,
   failed: integer, agedOut: integer, deleted: integer, isReconciled: isTrue,
-  problems: { kind: 'array', items: text(), maxItems: 100 },
+  problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });
 
 export const pinSchema: ObjectSchema = {

@@ -1,8 +1,8 @@
 /** What people do with kept requests: look at them, pin, delete and run them again. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { notFound } from '../../resources/not-found.ts';
-import type { Expectation } from '../../resources/repository.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
@@ -37,9 +37,9 @@ export interface RequestService {
    * `pinned` null changes nothing. Throws `not_found`, what `expect` throws, and `conflict` for a
    * rejected one, as does the next.
    */
-  pin(id: string, pinned: boolean | null, expect?: Expectation): Promise<KeptRequest>;
+  pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<KeptRequest>;
   /** Throws `conflict` for a pending one, too: whoever sent it was told that it will be done. */
-  remove(id: string, expect?: Expectation): Promise<void>;
+  remove(id: string, expect?: Precondition): Promise<void>;
   /**
    * Makes it due. Throws `not_found`, `conflict`, `invalid`, `unavailable` without room for a new
    * one. `within` runs in the transaction.
@@ -82,7 +82,7 @@ export function createRequestService(parts: RequestServiceParts): RequestService
     return new Representation(request.id, bytes, Date.parse(request.updatedAt));
   };
   const change = <T>(
-    id: string, expect: Expectation | undefined,
+    id: string, expect: Precondition | undefined,
     apply: (transaction: Transaction, before: KeptRequest) => T,
   ): Promise<T> => store.transact((transaction) => {
     const before = getStaged(transaction, id, rejected);
@@ -172,7 +172,7 @@ function getSource(transaction: Transaction, id: string, rejected: RejectedReque
     return { request, body, isStored: true };
   }
   const found = rejected.find(id);
-  if (found === undefined) throw notFound(requestResource.noun, id);
+  if (found === undefined) throw notFoundError(requestResource.noun, id);
   const { request, body, isWhole } = found;
   if (isWhole) return { request, body: () => body, isStored: false };
   throw new AppError('conflict', `request ${id} was rejected, and only ${body.length} bytes of its `
@@ -184,7 +184,7 @@ function getStaged(
 ): KeptRequest {
   const bytes = transaction.find(requestCollection.name, id);
   if (bytes !== undefined) return decodeRequest(bytes);
-  if (rejected.find(id) === undefined) throw notFound(requestResource.noun, id);
+  if (rejected.find(id) === undefined) throw notFoundError(requestResource.noun, id);
   throw new AppError('conflict', `request ${id} was rejected: it is in memory alone, and goes by `
     + 'itself');
 }

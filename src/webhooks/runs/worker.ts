@@ -4,7 +4,7 @@
  */
 import * as types from 'node:util/types';
 import { timeOf } from '../../base/clock.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
@@ -76,7 +76,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     });
     this.#records = store.collection(requestCollection.name);
     this.#unfollow = [
-      follow(this.#records, (applied) => this.#apply(applied)),
+      followRecords(this.#records, (applied) => this.#apply(applied)),
       store.collection(incomingCollection.name).onChange(({ id }) => this.#onHookChange(id)),
       parts.ownership.onChange(() => this.#onOwnershipChange()),
     ];

@@ -4,7 +4,7 @@
  */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
 import { decodeDelivery, freshHookOf, statusOf, updatedMsOf } from '../deliveries/codec.ts';
 import {
@@ -69,7 +69,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     };
     this.#records = parts.store.collection(deliveryCollection.name);
     this.#unfollow = [
-      follow(this.#records, (applied) => this.#apply(applied)),
+      followRecords(this.#records, (applied) => this.#apply(applied)),
       parts.ownership.onChange(() => this.#onOwnershipChange()),
     ];
     parts.hooks.onChange((hook) => this.#onHookChange(hook));

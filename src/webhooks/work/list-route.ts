@@ -3,8 +3,8 @@ import { AppError } from '../../base/errors.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { parseTime } from '../../base/time.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
-import { streamRecords } from '../../resources/page-stream.ts';
-import { text } from '../../resources/route-parts.ts';
+import { streamRecords } from '../../resources/json-array-stream.ts';
+import { TEXT } from '../../resources/route-specs.ts';
 import {
   PAGE_LIMIT_MAX, parseChoiceParameter, parseIntegerParameter, parseQuery,
 } from '../../server/query.ts';
@@ -57,7 +57,7 @@ export const ORDER_PARAMETER: ParameterSpec = {
 };
 
 export const EVENT_ID_PARAMETER: ParameterSpec = {
-  name: 'eventId', in: 'query', schema: text(),
+  name: 'eventId', in: 'query', schema: TEXT,
   description: 'Only those that the sender gave this id, duplicates among them',
 };
 
@@ -68,12 +68,12 @@ export function workListParameters(
 ): readonly ParameterSpec[] {
   const time = { kind: 'string', format: 'date-time' } as const;
   return [
-    { name: 'hook', in: 'query', schema: text(), description: what.hook },
+    { name: 'hook', in: 'query', schema: TEXT, description: what.hook },
     {
       name: 'status', in: 'query', description: 'Only these',
       schema: { kind: 'string', values: statuses },
     },
-    { name: 'event', in: 'query', schema: text(), description: what.event },
+    { name: 'event', in: 'query', schema: TEXT, description: what.event },
     {
       name: 'since', in: 'query', schema: time,
       description: `${what.time} at that time or later`,
@@ -83,7 +83,7 @@ export function workListParameters(
       name: 'limit', in: 'query', description: 'At most so many',
       schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
     },
-    { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: text() },
+    { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: TEXT },
   ];
 }
 

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Change, Collection, Store } from '../../store/store-port.ts';
-import { follow } from '../../resources/projection.ts';
+import { followRecords } from '../../resources/projection.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
 import { CHUNK, firstChunk, type WorkKind } from './kind.ts';
@@ -77,10 +77,10 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     this.#records = store.collection(kind.collection.name);
     this.#counted = collections.map((name) => store.collection(name));
     if (beside !== null) {
-      this.#unfollow.push(follow(store.collection(beside.collection), (applied) =>
+      this.#unfollow.push(followRecords(store.collection(beside.collection), (applied) =>
         this.#applyBeside(applied, beside.bytesOf)));
     }
-    this.#unfollow.push(follow(this.#records, (applied) => this.#apply(applied)));
+    this.#unfollow.push(followRecords(this.#records, (applied) => this.#apply(applied)));
   }
 
   start(): void {

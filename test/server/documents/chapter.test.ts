@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { chapterRoute } from '../../../src/server/documents/docs.ts';
-import { renderDocs } from '../../../src/server/documents/page/page.ts';
+import { chapterRoute } from '../../../src/server/documents/docs-routes.ts';
+import { renderDocs } from '../../../src/server/documents/page/docs-page.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { startServer } from '../../support/test-server.ts';
 

@@ -4,9 +4,9 @@ import { parseObject } from '../../../src/base/fields.ts';
 import type { ObjectSchema } from '../../../src/base/schema.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
 import { createDocument } from '../../../src/server/documents/openapi.ts';
-import { operationsRoutes } from '../../../src/server/operations.ts';
+import { operationsRoutes } from '../../../src/server/operations-routes.ts';
 import { problemResponses, toProblem } from '../../../src/server/problem.ts';
-import { resourceRoutes } from '../../../src/resources/routes.ts';
+import { resourceRoutes } from '../../../src/resources/resource-routes.ts';
 import type { Repository } from '../../../src/resources/repository.ts';
 import type { HttpRoute } from '../../../src/server/http-route.ts';
 import { resolvePointer, validate } from '../../support/json-schema.ts';
@@ -56,9 +56,11 @@ function allRoutes(): readonly HttpRoute[] {
     }),
   ];
   routes.push(...operationsRoutes({
-    version: '1.2.3', unreadiness: () => null, metrics: new Metrics(), links: { docs: '/docs' },
+    version: '1.2.3', findUnreadyReason: () => null, metrics: new Metrics(),
+    links: { docs: '/docs' },
     startPage: '/docs',
-    document: () => JSON.stringify(createDocument({ routes, version: '1.2.3', baseUri: null })),
+    createDocument: () =>
+      JSON.stringify(createDocument({ routes, version: '1.2.3', baseUri: null })),
   }));
   return routes;
 }
@@ -177,7 +179,8 @@ test('the routes of operations answer as they are described', async () => {
 
 test('readiness says why when the service is not ready', async () => {
   await using server = await startServer(operationsRoutes({
-    version: '1', unreadiness: () => 'the disk is full', metrics: new Metrics(), document: () => '',
+    version: '1', findUnreadyReason: () => 'the disk is full', metrics: new Metrics(),
+    createDocument: () => '',
     startPage: '/docs',
   }));
   const answer = await rawRequest(server, 'GET', '/readyz');

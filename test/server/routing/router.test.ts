@@ -71,7 +71,7 @@ test('reports a bad percent-encoding, and never passes it on as a parameter', ()
   for (const path of ['/api/books/%', '/api/books/%zz', '/api/books/%ff', '/%e0%a4', '/nope/%1']) {
     assert.equal(isDecodable(path), false, path);
     assert.equal(router.find('GET', path, []), undefined, path);
-    assert.deepEqual(router.methodsOf(path), [], path);
+    assert.deepEqual(router.listMethods(path), [], path);
   }
   assert.equal(isDecodable('/api/books/%E6%9C%AC'), true);
 });
@@ -85,7 +85,9 @@ test('the methods of a path are those of all its forms', () => {
     ['/webhook/in/a/b', ['ANY']],
     ['/api/books/', []],
   ];
-  for (const [path, expected] of methods) assert.deepEqual(router.methodsOf(path), expected, path);
+  for (const [path, expected] of methods) {
+    assert.deepEqual(router.listMethods(path), expected, path);
+  }
 });
 
 test('refuses a route that is declared twice, or continues after its rest parameter', () => {

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
 import { createBookWriter, findFormat, readRecords } from '../../../books/transfer/formats.ts';
 import type { BookFileFormat } from '../../../books/transfer/formats.ts';
-import { connectionLost } from '../../../server/local/call.ts';
+import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { CommandContext } from '../context.ts';
 import { ImportReport } from './import-report.ts';
 import { cleanUpOnSignals } from '../../process/early-signals.ts';
@@ -42,7 +42,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     for await (const result of jsonLines(results)) report.add(result);
   } catch (thrown) {
     // A source that broke has broken the exchange, too: its error is the one to mend.
-    throw report.sourceError ?? connectionLost(thrown);
+    throw report.sourceError ?? connectionLostError(thrown);
   } finally {
     progress.end();
     report.end();

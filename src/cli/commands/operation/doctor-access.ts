@@ -1,10 +1,10 @@
 /** What `doctor` looks at of access: whether anybody is left who may come in. */
 import {
-  ACCESS_STATE_PATH, HOW_TO_OPEN, LOCKED_OUT, isLockedOut, parseAccessState,
+  ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
 import { readStoredAccess } from '../../../app/stored-access.ts';
-import { exchange } from '../../../server/local/call.ts';
+import { callApi } from '../../../server/local/api-call.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
@@ -41,11 +41,11 @@ const OPEN: AccessState = { isClosed: false, hasUsableToken: false };
 async function askServer(socketPath: string): Promise<AccessState> {
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: ACCESS_STATE_PATH } as const;
-  return parseAccessState((await exchange({ socketPath, signal }, call)).body);
+  return parseAccessState((await callApi({ socketPath, signal }, call)).body);
 }
 
 function describe(state: AccessState): Examined {
-  if (isLockedOut(state)) return warning(LOCKED_OUT, HOW_TO_OPEN);
+  if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
   return ok(state.isClosed ? 'the API is closed to callers without a token'
     : 'the API asks for no token');
 }

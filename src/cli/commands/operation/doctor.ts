@@ -15,7 +15,7 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load.ts';
 import type { Settings } from '../../../settings/load.ts';
-import { exchange } from '../../../server/local/call.ts';
+import { callApi } from '../../../server/local/api-call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
@@ -131,7 +131,7 @@ async function checkLock({ enterData }: CommandContext): Promise<Examined> {
   const server = `the server that holds the data directory (pid ${pid})`;
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   try {
-    await exchange({ socketPath, signal }, { method: 'GET', path: '/readyz' });
+    await callApi({ socketPath, signal }, { method: 'GET', path: '/readyz' });
   } catch (thrown) {
     return signal.aborted ? failed(`${server} does not answer`, 'see its log, or restart it')
       : failed(`${server} is not ready`, messageOf(thrown));
@@ -175,7 +175,7 @@ async function checkPort(
 async function checkServersPorts(socketPath: string): Promise<Examined> {
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: '/control/places' } as const;
-  const answer = await exchange({ socketPath, signal }, call).catch(() => null);
+  const answer = await callApi({ socketPath, signal }, call).catch(() => null);
   if (answer === null) return warning('the running server does not say where it listens', '');
   const { places } = objectOf(answer.body);
   const urls: string[] = [];
@@ -253,7 +253,7 @@ async function readWebhooks(
   if (socketPath === null || !(await isListening(socketPath))) return null;
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: `${path}?limit=1000` } as const;
-  const { body } = await exchange({ socketPath, signal }, call);
+  const { body } = await callApi({ socketPath, signal }, call);
   return Array.isArray(body) ? body.map(objectOf) : [];
 }
 

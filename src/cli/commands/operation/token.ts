@@ -3,9 +3,9 @@ import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { fetchAll, identifierOf, list, objectOf, textOf } from '../resource.ts';
 import {
-  ACCESS_STATE_PATH, HOW_TO_OPEN, LOCKED_OUT, isLockedOut, parseAccessState,
+  ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
-import { tokenResource } from '../../../access/resource.ts';
+import { tokenResource } from '../../../access/token-resource.ts';
 
 /** The token stands alone on the last line, shown this once. */
 export async function createToken(context: CommandContext): Promise<number> {
@@ -35,7 +35,8 @@ export async function listTokens(context: CommandContext): Promise<number> {
   const { status, body } = await session.ask({ method: 'GET', path: ACCESS_STATE_PATH });
   // A server of version 1.0.0 does not tell.
   if (status !== 200) return code;
-  if (isLockedOut(parseAccessState(body))) context.output.note(`${LOCKED_OUT}: ${HOW_TO_OPEN}`);
+  if (!isLockedOut(parseAccessState(body))) return code;
+  context.output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
   return code;
 }
 

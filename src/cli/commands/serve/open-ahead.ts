@@ -5,7 +5,7 @@
  */
 import { readCertificate } from '../../../app/certificate.ts';
 import type { Opened } from '../../../app/listening.ts';
-import { holdPort } from '../../../server/listening/listener.ts';
+import { reservePort } from '../../../server/listening/listener.ts';
 import type { LoadedSettings } from '../../../settings/load.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -20,7 +20,7 @@ export async function openAhead(context: CommandContext): Promise<Opened> {
   const isLow = isNamed(loaded, 'server.port') && port > 0 && port < FREE_PORT_MIN;
   return {
     certificate: openCertificate(context, loaded),
-    port: isLow ? await holdPort(host, port) : null,
+    port: isLow ? await reservePort(host, port) : null,
   };
 }
 

@@ -2,7 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import type { Call } from '../../../server/local/call.ts';
+import type { ApiCall } from '../../../server/local/api-call.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { requestResource } from '../../../webhooks/requests/resource.ts';
 import { coversText, listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
@@ -56,7 +56,7 @@ const ADDRESS_CHECKED = 'allowedAddresses was checked for the address that the s
   + 'test come from; the sender has another: incomingwebhook:diagnose --client checks that';
 
 /** Throws `conflict` for a method that no command sends, such as HEAD. */
-function callOf({ method: asked, path, headers, body }: JsonObject): Call {
+function callOf({ method: asked, path, headers, body }: JsonObject): ApiCall {
   const method = METHODS.find((one) => one === asked);
   if (method === undefined) {
     throw new AppError('conflict', `it cannot be tested with a command, which sends no ${

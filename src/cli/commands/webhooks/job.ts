@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import type { Listed } from '../../../resources/resource.ts';
+import type { ListedResource } from '../../../resources/resource.ts';
 import { jobResource } from '../../../webhooks/jobs/resource.ts';
 import type { Session } from '../../session/session.ts';
 import type { CommandContext } from '../context.ts';
@@ -24,7 +24,7 @@ export async function cancelJob(context: CommandContext): Promise<number> {
 
 /** What is done to many records of a resource. */
 type BulkAction = {
-  readonly resource: Pick<Listed, 'path' | 'noun' | 'plural'>;
+  readonly resource: Pick<ListedResource, 'path' | 'noun' | 'plural'>;
   /** `replay`, the last part of the path. */
   readonly verb: string;
   /** What --hook names. */

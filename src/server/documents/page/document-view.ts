@@ -14,11 +14,11 @@ export type OperationView = {
   readonly requestBody?: {
     readonly required?: boolean; readonly content?: Readonly<Record<string, MediaView>>;
   };
-  readonly responses?: Readonly<Record<string, AnswerView>>;
+  readonly responses?: Readonly<Record<string, ResponseView>>;
   readonly security?: readonly unknown[];
 };
 
-export type AnswerView = {
+export type ResponseView = {
   readonly description?: string;
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
   readonly content?: Readonly<Record<string, MediaView>>;

@@ -11,7 +11,7 @@ export function renderText(text: string): string {
 }
 
 /** The `id` of what has that name, for links within the page. */
-export function anchor(text: string): string {
+export function toAnchor(text: string): string {
   return encodeURIComponent(text.replace(/^\//, '').replace(/\W+/g, '-'));
 }
 

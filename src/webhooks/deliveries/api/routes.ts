@@ -4,20 +4,21 @@ import { timeOf } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
-import { announcesBody } from '../../../server/exchange/mounting.ts';
+import { announcesBody } from '../../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../../server/http-route.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody,
   type IdempotencyKeys,
-} from '../../../resources/idempotency.ts';
-import { notFound } from '../../../resources/not-found.ts';
+} from '../../../resources/idempotency-keys.ts';
+import { notFoundError } from '../../../resources/not-found.ts';
+import { parsePayload, readPayload } from '../../../resources/payload-body.ts';
 import { Representation } from '../../../resources/representation.ts';
 import {
-  JSON_TYPE, anyJson, listed, parsePayload, pathParameter, readPayload, shown,
-} from '../../../resources/route-parts.ts';
+  ANY_JSON, JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
+} from '../../../resources/route-specs.ts';
 import {
-  CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendUndated,
+  CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../../resources/send-representation.ts';
 import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
@@ -52,7 +53,7 @@ const EVENT_SCHEMA: ObjectSchema = {
       },
       isRequired: true,
     },
-    payload: { schema: anyJson(), default: {}, description: 'Any JSON' },
+    payload: { schema: ANY_JSON, default: {}, description: 'Any JSON' },
   },
 };
 
@@ -85,8 +86,8 @@ function emitRoute(
     body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
     responses: [
       {
-        ...shown('Accepted: on disk, and it will be delivered', emittedSchema, 202),
-        headers: REPLAYED_ANSWER,
+        ...jsonResponse('Accepted: on disk, and it will be delivered', emittedSchema, 202),
+        headers: REPLAYED_HEADERS,
       },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
@@ -120,7 +121,7 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute
       event: 'Only those of this event', time: 'Created',
     }), ORDER_PARAMETER],
     responses: [
-      listed('Deliveries', deliverySchema, 'How many match, on all pages'),
+      pagedListResponse('Deliveries', deliverySchema, 'How many match, on all pages'),
       ...problemResponses(400),
     ],
     handle: (exchange) => sendWorkList<Delivery, DeliveryStatus>(exchange, {
@@ -139,14 +140,14 @@ function getRoute(service: DeliveryService): HttpRoute {
     summary: 'One delivery with its attempts, and the request that it sent last',
     parameters: [IDENTIFIER, IF_NONE_MATCH],
     responses: [
-      { ...shown('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
-      ...CONDITIONAL_ANSWERS,
+      { ...jsonResponse('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_RESPONSES,
     ],
     handle(exchange) {
       const { delivery, sent } = getSent(service, exchange);
       const body = { ...service.toPublic(delivery), sent: shownSent(sent) };
       // Name, target and state are those of its webhook now.
-      sendUndated(exchange, deliveryResource.noun, new Representation(
+      sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
         delivery.identifier, Buffer.from(JSON.stringify(body)), timeOf(delivery.updatedAt)));
     },
   };
@@ -178,7 +179,7 @@ function getSent(
 ): { readonly delivery: Delivery; readonly sent: Sent | null } {
   const identifier = exchange.params[0] ?? '';
   const found = service.findSent(identifier);
-  if (found === undefined) throw notFound('delivery', identifier);
+  if (found === undefined) throw notFoundError('delivery', identifier);
   return found;
 }
 
@@ -186,7 +187,7 @@ function reconcileRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
     summary: 'Prove that accepted = pending + delivered + failed + cancelled + aged out',
-    responses: [shown('The totals, and what does not add up', reconciliationSchema)],
+    responses: [jsonResponse('The totals, and what does not add up', reconciliationSchema)],
     handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }
@@ -196,7 +197,7 @@ function retryFailedRoute(service: DeliveryService): HttpRoute {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
     summary: 'Try every failed delivery again now, but those of removed webhooks',
     responses: [
-      shown('How many', retriedSchema, 202),
+      jsonResponse('How many', retriedSchema, 202),
       ...problemResponses(422, 503, 507),
     ],
     async handle(exchange) {
@@ -214,7 +215,8 @@ function actRoute(
     access: 'write', summary,
     parameters: [IDENTIFIER],
     responses: [
-      shown('The delivery', deliverySchema, 202), ...problemResponses(404, 409, 422, 503, 507),
+      jsonResponse('The delivery', deliverySchema, 202),
+      ...problemResponses(404, 409, 422, 503, 507),
     ],
     async handle(exchange) {
       if (verb === 'retry') refuseChained(exchange);
@@ -224,14 +226,14 @@ function actRoute(
 }
 
 function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): HttpRoute {
-  const answer = shown('Accepted: on disk, and it will be sent', deliverySchema, 202);
+  const answer = jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202);
   return {
     method: 'POST', path: `${ONE}/resend`, operationId: 'resendDelivery', access: 'write',
     summary: 'Send one delivery again, also one that was delivered or cancelled',
     parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
     responses: [
-      { ...answer, headers: keys === null ? {} : REPLAYED_ANSWER },
+      { ...answer, headers: keys === null ? {} : REPLAYED_HEADERS },
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
@@ -240,7 +242,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       const { headers } = exchange.request;
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
         return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
-          service.resend(identifier, resendAs(optionalValueOf(body)), (transaction, delivery) =>
+          service.resend(identifier, resendAs(parseOptionalBody(body)), (transaction, delivery) =>
             remember(transaction, {
               status: 202, headers: ['Content-Type', JSON_TYPE],
               body: JSON.stringify(service.toPublic(delivery)),

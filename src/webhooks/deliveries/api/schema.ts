@@ -1,27 +1,27 @@
 /** Deliveries as callers see them, in answers and in the OpenAPI document. */
 import type { ObjectSchema, Schema } from '../../../base/schema.ts';
-import { arrayOf, objectOf, text } from '../../../resources/route-parts.ts';
+import { arraySchema, objectSchema, TEXT } from '../../../resources/route-specs.ts';
 import { DELIVERY_STATUSES } from '../delivery.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
 
-const attemptSchema = objectOf('DeliveryAttempt', {
-  at: time, durationMs: integer, statusCode: integer, error: text(), response: text(),
+const attemptSchema = objectSchema('DeliveryAttempt', {
+  at: time, durationMs: integer, statusCode: integer, error: TEXT, response: TEXT,
 }, { nullable: ['statusCode', 'error', 'response'] });
 
-const sentSchema = objectOf('SentRequest', {
-  method: text(), url: text(), headers: arrayOf(arrayOf(text())), bodyBytes: integer,
+const sentSchema = objectSchema('SentRequest', {
+  method: TEXT, url: TEXT, headers: arraySchema(arraySchema(TEXT)), bodyBytes: integer,
 });
 
 const members = {
-  identifier: text(), hook: text(),
+  identifier: TEXT, hook: TEXT,
   hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
   target: {
     kind: 'string',
     description: 'Host and path: where a pending delivery goes, and a finished one went',
   },
-  event: text(),
+  event: TEXT,
   status: { kind: 'string', values: DELIVERY_STATUSES },
   createdAt: time, nextAttemptAt: time,
   waitsFor: {
@@ -29,14 +29,14 @@ const members = {
     description: '`webhook`: it is off; nothing is attempted until it is on again, whatever '
       + '`nextAttemptAt` says',
   },
-  resendOf: text(), attempts: arrayOf(attemptSchema),
+  resendOf: TEXT, attempts: arraySchema(attemptSchema),
 } as const;
 const nullable = ['hook', 'hookName', 'target', 'event', 'nextAttemptAt', 'waitsFor', 'resendOf'];
 
-export const deliverySchema = objectOf('Delivery', members, { nullable });
+export const deliverySchema = objectSchema('Delivery', members, { nullable });
 
 /** One that is looked at: `sent` is the request that went out last. */
-export const sentDeliverySchema = objectOf('DeliveryWithRequest',
+export const sentDeliverySchema = objectSchema('DeliveryWithRequest',
   { ...members, sent: sentSchema }, { nullable: [...nullable, 'sent'] });
 
 export const resendSchema: ObjectSchema = {
@@ -52,10 +52,10 @@ export const resendSchema: ObjectSchema = {
   },
 };
 
-export const retriedSchema = objectOf('Retried', { retried: integer });
-export const emittedSchema = objectOf('Emitted', { deliveries: arrayOf(text()) });
-export const reconciliationSchema = objectOf('Reconciliation', {
+export const retriedSchema = objectSchema('Retried', { retried: integer });
+export const emittedSchema = objectSchema('Emitted', { deliveries: arraySchema(TEXT) });
+export const reconciliationSchema = objectSchema('Reconciliation', {
   accepted: integer, pending: integer, delivered: integer, failed: integer, cancelled: integer,
   agedOut: integer, isReconciled: { kind: 'boolean' },
-  problems: { kind: 'array', items: text(), maxItems: 100 },
+  problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });

@@ -1,8 +1,8 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
-import { findKey } from '../../../resources/find-key.ts';
-import { follow } from '../../../resources/projection.ts';
+import { resolveKey } from '../../../resources/resolve-key.ts';
+import { followRecords } from '../../../resources/projection.ts';
 import { bodyReading, type BodyReading } from '../body-format.ts';
 import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox.ts';
@@ -84,7 +84,7 @@ export function createHookIndex(options: RejectionParts & {
   const unmatched = rejectionsOf(null);
   const makeLoad = (hook: string): HookLoad => new HookLoad(options.rateLimit > 0
     ? new TokenBucket(options.rateLimit, options.clock.monotonicMs()) : null, rejectionsOf(hook));
-  const unfollow = follow(options.collection, ({ id, after }) => {
+  const unfollow = followRecords(options.collection, ({ id, after }) => {
     const previous = byIdentifier.get(id);
     // The segment may be another hook's by now: two records may swap theirs in one transaction.
     if (previous !== undefined && byPath.get(previous.pathSegment) === previous) {
@@ -103,7 +103,7 @@ export function createHookIndex(options: RejectionParts & {
   return {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
-    findNamed: (name) => byIdentifier.get(findKey(options.collection, name) ?? ''),
+    findNamed: (name) => byIdentifier.get(resolveKey(options.collection, name) ?? ''),
     all: () => byIdentifier.values(),
     unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),

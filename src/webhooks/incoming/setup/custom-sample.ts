@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { JSON_TYPE } from '../../../resources/route-parts.ts';
+import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { FORM_TYPE } from '../../senders/request/form.ts';
 import { sourcesOf, type Scheme, type ValueSource } from '../../senders/scheme/scheme.ts';

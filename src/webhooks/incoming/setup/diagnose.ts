@@ -6,9 +6,9 @@ import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import { timeSchema } from '../../../base/time.ts';
 import {
-  JSON_TYPE, arrayOf, objectOf, shown, text,
-} from '../../../resources/route-parts.ts';
-import { keyParameter } from '../../../resources/routes.ts';
+  JSON_TYPE, arraySchema, objectSchema, jsonResponse, TEXT,
+} from '../../../resources/route-specs.ts';
+import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 import { CHECKS } from '../../senders/diagnosis/report.ts';
@@ -75,15 +75,15 @@ export function diagnoseRoute(parts: DiagnoseParts): HttpRoute {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/diagnose', access: 'write',
     operationId: 'diagnoseIncomingWebhook',
     summary: 'Say why a request is refused, or that it would be accepted',
-    parameters: [keyParameter(incomingResource)],
+    parameters: [createKeyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
     responses: [
-      shown('What was found', objectOf('Diagnosis', {
+      jsonResponse('What was found', objectSchema('Diagnosis', {
         accepted: { kind: 'boolean' }, failedCheck: { kind: 'string', values: CHECKS },
-        checks: arrayOf(objectOf('DiagnosisResult', {
+        checks: arraySchema(objectSchema('DiagnosisResult', {
           check: { kind: 'string', values: CHECKS },
           status: { kind: 'string', values: ['ok', 'failed', 'hint', 'skipped'] },
-          finding: text(),
+          finding: TEXT,
         })),
       }, { nullable: ['failedCheck'] })),
       ...problemResponses(400, 404, 413, 415, 422),

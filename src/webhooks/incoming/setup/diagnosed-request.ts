@@ -2,7 +2,7 @@
 import { invalid } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
-import { notFound } from '../../../resources/not-found.ts';
+import { notFoundError } from '../../../resources/not-found.ts';
 import { MASK } from '../../http/url-credentials.ts';
 import type { KeptRequest } from '../../requests/request.ts';
 import type { RequestService } from '../../requests/service.ts';
@@ -46,7 +46,7 @@ export function storedRequest(
 ): DiagnosedRequest {
   const kept = requests.find(id);
   const body = requests.body(id);
-  if (kept === undefined || body === null) throw notFound('request', id);
+  if (kept === undefined || body === null) throw notFoundError('request', id);
   if (kept.hook !== hook.identifier) {
     throw invalid([{ pointer: '/request', detail: 'is a request of another webhook' }]);
   }

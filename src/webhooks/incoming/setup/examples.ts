@@ -1,7 +1,7 @@
 /** `GET /api/incoming-webhooks/{identifier}/examples`: calls to copy, and what to paste where. */
 import { late } from '../../../base/late.ts';
-import { objectOf, shown, text } from '../../../resources/route-parts.ts';
-import { keyParameter } from '../../../resources/routes.ts';
+import { objectSchema, jsonResponse, TEXT } from '../../../resources/route-specs.ts';
+import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 import type { HookIndex } from '../receiving/hook-index.ts';
@@ -15,15 +15,15 @@ export function examplesRoute(hooks: HookIndex, baseUri: () => string): HttpRout
     method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
     operationId: 'getIncomingWebhookExamples',
     summary: 'Ready-to-run calls of one incoming webhook, and how to set up its sender',
-    parameters: [keyParameter(incomingResource)],
+    parameters: [createKeyParameter(incomingResource)],
     responses: [
-      shown('The examples', objectOf('IncomingWebhookExamples', {
-        identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),
-        curl: text(), php: text(),
+      jsonResponse('The examples', objectSchema('IncomingWebhookExamples', {
+        identifier: TEXT, pathSegment: TEXT, hasSecret: { kind: 'boolean' }, url: TEXT,
+        curl: TEXT, php: TEXT,
         curlObstacle: { kind: 'string', description: 'Why there is no call to copy' },
-        setup: objectOf('SenderSetup', {
-          preset: text(), sender: text(), url: text(), pasteUrl: text(), pasteSecret: text(),
-          documentation: text(), unconfirmed: text(), canSign: { kind: 'boolean' },
+        setup: objectSchema('SenderSetup', {
+          preset: TEXT, sender: TEXT, url: TEXT, pasteUrl: TEXT, pasteSecret: TEXT,
+          documentation: TEXT, unconfirmed: TEXT, canSign: { kind: 'boolean' },
         }, { nullable: ['unconfirmed'] }),
       }, { nullable: ['curl', 'php', 'curlObstacle', 'setup'] })),
       ...problemResponses(404),

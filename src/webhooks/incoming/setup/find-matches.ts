@@ -1,6 +1,6 @@
 /** Which routes of a webhook a request would run: one that is kept, or one that is written down. */
 import type { JsonObject } from '../../../base/schema.ts';
-import { notFound } from '../../../resources/not-found.ts';
+import { notFoundError } from '../../../resources/not-found.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import { explainCondition } from '../../filters/explain.ts';
@@ -51,7 +51,7 @@ function keptFacts(
 ): Facts {
   const request = requests.find(id);
   const body = requests.body(id);
-  if (request === undefined || body === null) throw notFound('request', id);
+  if (request === undefined || body === null) throw notFoundError('request', id);
   return factsOf(new KeptCall({ request, body, reading, attempt: 1, holder: exchange }, {}));
 }
 

@@ -2,7 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { JSON_TYPE } from '../../../resources/route-parts.ts';
+import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { findPreset } from '../../senders/presets/table.ts';
 import { FORM_TYPE } from '../../senders/request/form.ts';

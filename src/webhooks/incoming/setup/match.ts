@@ -3,9 +3,9 @@ import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
-  JSON_TYPE, anyJson, arrayOf, objectOf, shown, text,
-} from '../../../resources/route-parts.ts';
-import { keyParameter } from '../../../resources/routes.ts';
+  JSON_TYPE, ANY_JSON, arraySchema, objectSchema, jsonResponse, TEXT,
+} from '../../../resources/route-specs.ts';
+import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 import type { MatchParts } from './find-matches.ts';
@@ -24,7 +24,7 @@ const INPUT: ObjectSchema = {
       description: 'The id of a kept request; or `payload` and the members after it',
     },
     payload: {
-      schema: anyJson(), isNullKept: true,
+      schema: ANY_JSON, isNullKept: true,
       description: 'What is taken as payload: an object or array, anything else counts as []',
     },
     event: {
@@ -68,14 +68,14 @@ export function matchRoute(parts: MatchParts): HttpRoute {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/match', access: 'write',
     operationId: 'matchIncomingWebhook',
     summary: 'Say which routes a request would run, and which conditions are false',
-    parameters: [keyParameter(incomingResource)],
+    parameters: [createKeyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
     responses: [
-      shown('Every route of the webhook', objectOf('RequestMatch', {
-        event: text(),
-        routes: arrayOf(objectOf('RouteMatch', {
-          name: text(), matches: { kind: 'boolean' },
-          failed: arrayOf(objectOf('FailedCondition', { pointer: text(), detail: text() })),
+      jsonResponse('Every route of the webhook', objectSchema('RequestMatch', {
+        event: TEXT,
+        routes: arraySchema(objectSchema('RouteMatch', {
+          name: TEXT, matches: { kind: 'boolean' },
+          failed: arraySchema(objectSchema('FailedCondition', { pointer: TEXT, detail: TEXT })),
         })),
       }, { nullable: ['event'] })),
       ...problemResponses(400, 404, 413, 415, 422),

@@ -2,8 +2,8 @@
 import { late } from '../../../base/late.ts';
 import type { Schema } from '../../../base/schema.ts';
 import {
-  arrayOf, objectOf, sendWholeList, text, wholeList,
-} from '../../../resources/route-parts.ts';
+  arraySchema, objectSchema, sendList, TEXT, listResponse,
+} from '../../../resources/route-specs.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 
 const withList = late(() => import('../../senders/presets/list.ts'));
@@ -16,15 +16,15 @@ export function presetsRoute(): HttpRoute {
     operationId: 'listVerificationPresets',
     summary: 'The senders whose requests can be verified, and how to set each up',
     responses: [
-      wholeList('The presets', objectOf('VerificationPreset', {
-        name: text(), sender: text(), header: text(), needs: arrayOf(text()),
-        covers: arrayOf({ kind: 'string', values: ['body', 'time', 'id'] }),
-        toleranceS: seconds, answerWithinS: seconds, onFailure: text(), pasteUrl: text(),
-        pasteSecret: text(), secretFrom: { kind: 'string', values: ['here', 'sender'] },
-        documentation: text(), unconfirmed: text(),
+      listResponse('The presets', objectSchema('VerificationPreset', {
+        name: TEXT, sender: TEXT, header: TEXT, needs: arraySchema(TEXT),
+        covers: arraySchema({ kind: 'string', values: ['body', 'time', 'id'] }),
+        toleranceS: seconds, answerWithinS: seconds, onFailure: TEXT, pasteUrl: TEXT,
+        pasteSecret: TEXT, secretFrom: { kind: 'string', values: ['here', 'sender'] },
+        documentation: TEXT, unconfirmed: TEXT,
       }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] })),
     ],
     handle: (exchange) =>
-      withList(({ listPresets }) => sendWholeList(exchange, listPresets())),
+      withList(({ listPresets }) => sendList(exchange, listPresets())),
   };
 }

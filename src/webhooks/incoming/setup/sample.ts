@@ -7,9 +7,9 @@ import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
 import {
-  JSON_TYPE, anyJson, objectOf, shown, text,
-} from '../../../resources/route-parts.ts';
-import { keyParameter } from '../../../resources/routes.ts';
+  JSON_TYPE, ANY_JSON, objectSchema, jsonResponse, TEXT,
+} from '../../../resources/route-specs.ts';
+import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
@@ -28,8 +28,8 @@ type SampleParts = {
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'SampleRequest',
   members: {
-    event: { schema: text() },
-    payload: { schema: anyJson() },
+    event: { schema: TEXT },
+    payload: { schema: ANY_JSON },
     handshake: { schema: { kind: 'boolean' } },
   },
 };
@@ -38,11 +38,11 @@ export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Ht
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
-    parameters: [keyParameter(incomingResource)],
+    parameters: [createKeyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
     responses: [
-      shown('To be sent as it is', objectOf('SampleCall', {
-        isAddressLimited: { kind: 'boolean' }, method: text(), path: text(),
+      jsonResponse('To be sent as it is', objectSchema('SampleCall', {
+        isAddressLimited: { kind: 'boolean' }, method: TEXT, path: TEXT,
         headers: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 2 },
         body: { kind: 'string', description: 'base64' },
       }, { nullable: ['body'] })),

@@ -1,0 +1,17 @@
+/** API tokens as a list; who may come in is no resource of the API. */
+import type { ListedResource } from '../resources/resource.ts';
+
+export const tokenResource: ListedResource = {
+  path: '/control/tokens',
+  noun: 'token',
+  plural: 'tokens',
+  columns: [
+    { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
+    { title: 'NAME', member: 'name', widthMin: 16 },
+    { title: 'SCOPE', member: 'scope', isWhole: true },
+    { title: 'CREATED', member: 'createdAt', form: 'time', importance: 1 },
+    { title: 'EXPIRES', member: 'expiresAt', form: 'time', importance: 3 },
+    { title: 'LAST USED', member: 'lastUsedAt', form: 'time', importance: 2 },
+    { title: 'REVOKED', member: 'revokedAt', form: 'time' },
+  ],
+};

@@ -1,0 +1,85 @@
+/** Tokens are made and ended on the control socket only, so that no token can make another. */
+import { AppError } from '../base/errors.ts';
+import type { ObjectSchema } from '../base/schema.ts';
+import { LIST_HEADERS, sendList } from '../resources/route-specs.ts';
+import type { Access, HttpRoute } from '../server/http-route.ts';
+import { ACCESS_STATE_PATH } from './access-state.ts';
+import type { AccessState } from './access-state.ts';
+import { tokenResource } from './token-resource.ts';
+import { TOKEN_MODEL } from './token.ts';
+import { findCurrentScope } from './token-verifier.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { SCOPES } from './scope.ts';
+import { TOKENS_MAX } from './tokens.ts';
+import type { Tokens } from './tokens.ts';
+
+const SCOPE_SCHEMA: ObjectSchema = {
+  kind: 'object', name: 'Access',
+  members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
+};
+
+/** `state` is what operators are told. */
+export function tokenRoutes(
+  tokens: Tokens, verifier: TokenVerifier, state: () => AccessState,
+): readonly HttpRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/access',
+      operationId: 'getAccess',
+      summary: 'What the caller may do',
+      access: 'read',
+      responses: [{
+        status: 200, description: 'The scope', schema: SCOPE_SCHEMA, mediaType: 'application/json',
+      }],
+      handle: (exchange) => exchange.sendJson(200, { scope: findCurrentScope(exchange, verifier) }),
+    },
+    {
+      method: 'GET', path: ACCESS_STATE_PATH, operationId: 'getAccessState',
+      summary: 'Whether the API is closed, and whether any token opens it', access: 'control',
+      responses: [{ status: 200, description: 'isClosed and hasUsableToken' }],
+      handle: (exchange) => exchange.sendJson(200, state()),
+    },
+    listRoute(tokens, tokenResource.path, 'control'),
+    listRoute(tokens, '/api/tokens', 'admin'),
+    {
+      method: 'POST',
+      path: tokenResource.path,
+      operationId: 'createToken',
+      summary: 'A new token; its text is shown this once',
+      access: 'control',
+      body: { mediaTypes: ['application/json'], schema: TOKEN_MODEL },
+      responses: [{ status: 201, description: 'The token, with its text', schema: TOKEN_MODEL }],
+      handle: async (exchange) => {
+        exchange.sendJson(201, await tokens.create(await exchange.readJson()));
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${tokenResource.path}/{identifier}`,
+      operationId: 'revokeToken',
+      summary: 'Ends a token at once; its record stays',
+      access: 'control',
+      responses: [{ status: 200, description: 'The revoked token', schema: TOKEN_MODEL }],
+      handle: async (exchange) => {
+        const [identifier] = exchange.params;
+        if (identifier === undefined) throw new AppError('not_found', 'no token was named');
+        exchange.sendJson(200, await tokens.revoke(identifier));
+      },
+    },
+  ];
+}
+
+/** Commands find all about tokens in one place; over TCP they can only be looked at. */
+function listRoute(tokens: Tokens, path: string, access: Access): HttpRoute {
+  return {
+    method: 'GET', path, operationId: access === 'control' ? 'listOwnTokens' : 'listTokens',
+    summary: 'All tokens, revoked and expired ones too, without their text', access,
+    responses: [{
+      status: 200, description: 'An array of tokens', mediaType: 'application/json',
+      schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
+      headers: LIST_HEADERS,
+    }],
+    handle: (exchange) => sendList(exchange, tokens.list()),
+  };
+}

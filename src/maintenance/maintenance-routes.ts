@@ -1,0 +1,42 @@
+/** Routes to maintain the data directory and its server: on the control socket only. */
+import type { HttpRoute } from '../server/http-route.ts';
+import type { OpenedStore } from '../store/store.ts';
+
+/** `places` are where the server listens on TCP now. */
+export function maintenanceRoutes(
+  store: OpenedStore, listAddresses: () => readonly object[],
+): readonly HttpRoute[] {
+  return [
+    {
+      method: 'POST', path: '/control/data/compact', operationId: 'compactData',
+      summary: 'Write a new generation beside traffic', access: 'control',
+      responses: [{ status: 200, description: 'The generation, its sequence, the engine if any' }],
+      async handle(exchange) {
+        await store.compact();
+        const { generation, sequence } = store.statistics;
+        const engine = store.replica?.engine ?? null;
+        exchange.sendJson(200, { generation, sequence, engine });
+      },
+    },
+    {
+      method: 'GET', path: '/control/data/backup', operationId: 'listBackup',
+      summary: 'The files that a start of this moment would read', access: 'control',
+      responses: [{ status: 200, description: 'Their names, how much of each, what they make up' }],
+      async handle(exchange) {
+        const backup = await store.openBackup();
+        backup.close();
+        // The command copies them: it may be allowed to write where the server is not.
+        exchange.sendJson(200, {
+          files: backup.files.map(({ name, bytes }) => ({ name, bytes })), ...backup.contents,
+          isReplica: store.replica !== null,
+        });
+      },
+    },
+    {
+      method: 'GET', path: '/control/places', operationId: 'listPlaces',
+      summary: 'Where on TCP the server listens', access: 'control',
+      responses: [{ status: 200, description: 'URL, host and port of each' }],
+      handle: (exchange) => exchange.sendJson(200, { places: listAddresses() }),
+    },
+  ];
+}

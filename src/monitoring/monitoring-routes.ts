@@ -1,0 +1,170 @@
+/** What people look at to see whether all is well: statistics, the log, the state, the settings. */
+import { LOG_LEVELS } from '../base/log.ts';
+import type { Schema } from '../base/schema.ts';
+import { arraySchema, objectSchema, jsonResponse, TEXT } from '../resources/route-specs.ts';
+import { problemResponses } from '../server/problem.ts';
+import { parseChoiceParameter, parseIntegerParameter, parseQuery } from '../server/query.ts';
+import type { ParameterSpec, HttpRoute } from '../server/http-route.ts';
+import type { LogLines } from './log-lines.ts';
+import type { Statistics, StatisticsWindow } from './statistics.ts';
+
+/** The state of the service at this moment. */
+export type ServiceStatus = {
+  readonly isReady: boolean;
+  /** Why it is not ready; null when it is. */
+  readonly reason: string | null;
+  readonly version: string;
+  readonly node: string;
+  readonly startedAt: string;
+  readonly store: {
+    readonly records: number; readonly bytes: number; readonly journalBytes: number;
+    readonly generation: number; readonly sequence: number; readonly isCompacting: boolean;
+    /** Since this process began; null: not yet. */
+    readonly compactedAt: string | null;
+    readonly backedUpAt: string | null;
+  };
+  readonly deliveries: {
+    readonly pending: number; readonly inFlight: number; readonly oldestPendingMs: number;
+  };
+  readonly requests: { readonly pending: number; readonly failed: number };
+  /** How many are in each state, of both kinds. */
+  readonly webhooks: {
+    readonly healthy: number; readonly failing: number; readonly rejecting: number;
+    readonly off: number;
+  };
+};
+
+type WebhookDescription = {
+  /** null: it has no name, or is gone. */
+  readonly hookName: string | null;
+  /** Host and path that it sends to; null of an incoming webhook, and of one that is gone. */
+  readonly target: string | null;
+};
+
+type MonitoringDeps = {
+  readonly statistics: Statistics;
+  /** What people know a webhook by. */
+  readonly describeWebhook: (hook: string) => WebhookDescription;
+  readonly logLines: LogLines;
+  readonly getStatus: () => ServiceStatus;
+  /** Each as a person may see it. */
+  readonly listSettings: () => readonly object[];
+};
+
+const WINDOWS: readonly StatisticsWindow[] = ['1h', '24h'];
+const ID_LENGTH_MAX = 200;
+
+export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
+  return [statusRoute(deps), statisticsRoute(deps), logRoute(deps), settingsRoute(deps)];
+}
+
+const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const flag: Schema = { kind: 'boolean' };
+const time: Schema = { kind: 'string', format: 'date-time' };
+const anything: Schema = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
+
+function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
+  return {
+    method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
+    summary: 'Whether the service is ready, what it holds and what waits',
+    responses: [jsonResponse('The state of this moment', objectSchema('Status', {
+      isReady: flag, reason: TEXT, version: TEXT, node: TEXT, startedAt: time,
+      store: objectSchema('StoreStatus', {
+        records: integer, bytes: integer, journalBytes: integer, generation: integer,
+        sequence: integer, isCompacting: flag, compactedAt: time, backedUpAt: time,
+      }, { nullable: ['compactedAt', 'backedUpAt'] }),
+      deliveries: objectSchema('DeliveryQueueStatus', {
+        pending: integer, inFlight: integer, oldestPendingMs: integer,
+      }),
+      requests: objectSchema('InboxStatus', { pending: integer, failed: integer }),
+      webhooks: objectSchema('WebhookCounts', {
+        healthy: integer, failing: integer, rejecting: integer, off: integer,
+      }),
+    }, { nullable: ['reason'] }))],
+    handle: (exchange) => exchange.sendJson(200, getStatus()),
+  };
+}
+
+const COUNTS = arraySchema(integer);
+const P95 = { p95Ms: arraySchema(anything) };
+const REQUESTS = objectSchema('RequestSeries',
+  { accepted: COUNTS, rejected: COUNTS, failed: COUNTS, ...P95 });
+const RUNS = objectSchema('RunSeries', { succeeded: COUNTS, failed: COUNTS });
+const DELIVERIES = objectSchema('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
+
+function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpRoute {
+  return {
+    method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
+    summary: 'Requests, runs of actions and delivery attempts of the last hour by minute, or of '
+      + 'the last day by quarter of an hour, in all and by webhook',
+    parameters: [{
+      name: 'window', in: 'query', description: 'How far back; 1h when absent',
+      schema: { kind: 'string', values: WINDOWS },
+    }],
+    responses: [
+      jsonResponse('Counters since the process began', objectSchema('Statistics', {
+        window: { kind: 'string', values: WINDOWS }, since: time, times: arraySchema(time),
+        requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
+        hooks: arraySchema(objectSchema('HookStatistics', {
+          hook: TEXT, hookName: TEXT, target: TEXT, requests: REQUESTS, runs: RUNS,
+          deliveries: DELIVERIES,
+        }, { nullable: ['hookName', 'target'] })),
+      })),
+      ...problemResponses(400),
+    ],
+    handle(exchange) {
+      const query = parseQuery(exchange.search, ['window']);
+      const report = statistics.report(parseChoiceParameter(query, 'window', WINDOWS) ?? '1h');
+      const hooks = report.hooks.map(({ hook, ...series }) =>
+        ({ hook, ...describeWebhook(hook), ...series }));
+      exchange.sendJson(200, { ...report, hooks });
+    },
+  };
+}
+
+const LOG_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'level', in: 'query', description: 'Lines of this level and graver ones',
+    schema: { kind: 'string', values: LOG_LEVELS },
+  },
+  {
+    name: 'requestId', in: 'query', description: 'Lines of this request',
+    schema: { kind: 'string', maxLength: ID_LENGTH_MAX },
+  },
+  { name: 'after', in: 'query', description: 'Lines after that number', schema: integer },
+];
+
+function logRoute({ logLines }: MonitoringDeps): HttpRoute {
+  return {
+    method: 'GET', path: '/api/log', operationId: 'listLogLines', access: 'admin',
+    summary: 'The last 1,000 lines of the log, oldest first, secrets replaced',
+    parameters: LOG_PARAMETERS,
+    responses: [
+      jsonResponse('The lines', arraySchema(objectSchema('LogLine', {
+        number: integer, time, level: { kind: 'string', values: LOG_LEVELS }, message: TEXT,
+        fields: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 64 },
+      }))),
+      ...problemResponses(400),
+    ],
+    handle(exchange) {
+      const query = parseQuery(exchange.search, LOG_PARAMETERS.map(({ name }) => name));
+      exchange.sendJson(200, logLines.read({
+        level: parseChoiceParameter(query, 'level', LOG_LEVELS),
+        requestId: query.get('requestId') ?? null,
+        after: parseIntegerParameter(query, 'after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+      }));
+    },
+  };
+}
+
+function settingsRoute({ listSettings }: MonitoringDeps): HttpRoute {
+  return {
+    method: 'GET', path: '/api/settings', operationId: 'listSettings', access: 'admin',
+    summary: 'Every setting, its value and where it came from; secrets are shown as ***',
+    responses: [jsonResponse('The settings', arraySchema(objectSchema('Setting', {
+      name: TEXT, value: anything, origin: TEXT, default: anything, unit: TEXT,
+      variable: TEXT, meaning: TEXT,
+    }, { nullable: ['value', 'default'] })))],
+    handle: (exchange) => exchange.sendJson(200, listSettings()),
+  };
+}

@@ -1,0 +1,220 @@
+/**
+ * The routes that every resource shares: one, add, replace, patch, delete, with conditional
+ * requests, made from its description and answered by its repository.
+ */
+import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
+import type { StringSchema } from '../base/schema.ts';
+import { formatHeaders, parseHeaderText } from '../server/exchange/header-text.ts';
+import { problemResponses } from '../server/problem.ts';
+import type {
+  ResponseSpec, BodySpec, Exchange, Handler, ParameterSpec, HttpRoute,
+} from '../server/http-route.ts';
+import { createPrecondition } from './expectation.ts';
+import {
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, type IdempotencyKeys,
+} from './idempotency-keys.ts';
+import { notFoundError } from './not-found.ts';
+import type { Repository } from './repository.ts';
+import type { Representation } from './representation.ts';
+import type { Resource } from './resource.ts';
+import { ETAG_HEADER, IF_NONE_MATCH, sendRepresentation } from './send-representation.ts';
+
+/** What the routes need to know of a resource. */
+export type RoutedResource = Pick<Resource,
+  'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'>;
+
+type ItemRepository = Omit<Repository, 'size' | 'walk' | 'count'>;
+
+const JSON_MEDIA_TYPE = 'application/json';
+const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;
+
+const BODY_MEDIA_TYPES = [JSON_MEDIA_TYPE] as const;
+const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 };
+
+/** With `keys`, adding takes an `Idempotency-Key`. */
+export function resourceRoutes(
+  resource: RoutedResource, repository: ItemRepository, keys: IdempotencyKeys | null = null,
+): readonly HttpRoute[] {
+  return [
+    getRoute(resource, repository), postRoute(resource, repository, keys),
+    putRoute(resource, repository), patchRoute(resource, repository),
+    deleteRoute(resource, repository),
+  ];
+}
+
+function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+  const { schema, noun, access } = resource;
+  const handle: Handler = (exchange) => {
+    const id = exchange.params[0] ?? '';
+    const representation = repository.find(id);
+    if (representation === undefined) throw notFoundError(noun, id);
+    sendRepresentation(exchange, noun, representation);
+  };
+  return {
+    method: 'GET',
+    path: `${resource.path}/{${resource.collection.key}}`,
+    operationId: `get${schema.name}`,
+    summary: `One ${noun}`,
+    access: access?.read ?? 'read',
+    parameters: [createKeyParameter(resource), ...READ_CONDITIONS],
+    responses: [
+      recordResponse(resource, 200, `The ${noun}`),
+      { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
+      ...problemResponses(400, 404, 412),
+    ],
+    handle,
+  };
+}
+
+function postRoute(
+  resource: RoutedResource, repository: ItemRepository, keys: IdempotencyKeys | null,
+): HttpRoute {
+  const { schema, noun, access } = resource;
+  const buildHeaders = (exchange: Exchange, { id, headerText }: Representation): string => {
+    // No character of a key needs to be encoded (record.ts).
+    const path = `${resource.path}/${id}`;
+    const link = exchange.linkTo(path);
+    return (link === path ? `Location: ${path}\r\n` : formatHeaders(['Location', link]))
+      + headerText;
+  };
+  return {
+    method: 'POST',
+    path: resource.path,
+    operationId: `add${schema.name}`,
+    summary: `Add one ${noun}`,
+    access: access?.write ?? 'write',
+    ...keys === null ? {} : { parameters: [IDEMPOTENCY_PARAMETER] },
+    body: createBodySpec(resource),
+    responses: [
+      { ...recordResponse(resource, 201, `The ${noun} as stored`),
+        headers: {
+          ...VERSION_HEADERS, Location: `Where the new ${noun} is`,
+          ...keys === null ? {} : REPLAYED_HEADERS,
+        } },
+      ...problemResponses(400, 409, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      if (keys !== null && exchange.request.headers[IDEMPOTENCY_HEADER] !== undefined) {
+        return keys.serve(exchange, BODY_MEDIA_TYPES, (body, remember) =>
+          repository.add(parseBody(body), readHops(exchange), (transaction, added) =>
+            remember(transaction, {
+              status: 201, headers: parseHeaderText(buildHeaders(exchange, added)),
+              body: added.bytes.toString(),
+            })));
+      }
+      const body = await exchange.readJson(BODY_MEDIA_TYPES);
+      const added = await repository.add(body, readHops(exchange));
+      exchange.send(201, buildHeaders(exchange, added), added.bytes);
+    },
+  };
+}
+
+function putRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+  return changeRoute(resource, {
+    method: 'PUT',
+    operationId: `replace${resource.schema.name}`,
+    summary: `Replace one ${resource.noun} whole`,
+    body: createBodySpec(resource),
+    change: (id, body, precondition, hops) => repository.replace(id, body, precondition, hops),
+  });
+}
+
+function patchRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+  return changeRoute(resource, {
+    method: 'PATCH',
+    operationId: `patch${resource.schema.name}`,
+    summary: `Change members of one ${resource.noun} by JSON Merge Patch (RFC 7396)`,
+    body: { mediaTypes: PATCH_MEDIA_TYPES, schema: resource.schema, isPatch: true },
+    change: (id, patch, precondition, hops) => repository.patch(id, patch, precondition, hops),
+  });
+}
+
+function changeRoute(
+  resource: RoutedResource,
+  { body, change, ...named }: Pick<HttpRoute, 'method' | 'operationId' | 'summary'> & {
+    readonly body: BodySpec; readonly change: ItemRepository['replace'];
+  },
+): HttpRoute {
+  const { noun, access } = resource;
+  return {
+    ...named,
+    path: `${resource.path}/{${resource.collection.key}}`,
+    access: access?.write ?? 'write',
+    parameters: [createKeyParameter(resource), ...WRITE_CONDITIONS],
+    body,
+    responses: [
+      recordResponse(resource, 200, `The ${noun} as stored`),
+      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const value = await exchange.readJson(body.mediaTypes);
+      const precondition = createPrecondition(exchange, noun);
+      const id = exchange.params[0] ?? '';
+      const stored = await change(id, value, precondition, readHops(exchange));
+      exchange.send(200, stored.headerText, stored.bytes);
+    },
+  };
+}
+
+function deleteRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+  const { schema, noun, access } = resource;
+  return {
+    method: 'DELETE',
+    path: `${resource.path}/{${resource.collection.key}}`,
+    operationId: `delete${schema.name}`,
+    summary: `Delete one ${noun}`,
+    access: access?.write ?? 'write',
+    parameters: [createKeyParameter(resource), ...WRITE_CONDITIONS],
+    responses: [
+      { status: 204, description: 'Deleted' },
+      ...problemResponses(400, 404, 409, 412, 503, 507),
+    ],
+    async handle(exchange) {
+      const precondition = createPrecondition(exchange, noun);
+      await repository.remove(exchange.params[0] ?? '', precondition, readHops(exchange));
+      exchange.send(204, []);
+    },
+  };
+}
+
+function createBodySpec({ schema, example }: RoutedResource): BodySpec {
+  return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
+}
+
+function readHops(exchange: Exchange): number {
+  return hopsOf(exchange.request.headers[CHAIN_HEADER]);
+}
+
+const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };
+
+function recordResponse(
+  { schema }: RoutedResource, status: number, description: string,
+): ResponseSpec {
+  return {
+    status, description, mediaType: JSON_MEDIA_TYPE, schema, headers: VERSION_HEADERS,
+  };
+}
+
+/** What names a record in a path. */
+export function createKeyParameter(
+  { collection, noun }: Pick<RoutedResource, 'collection' | 'noun'>,
+): ParameterSpec {
+  const { key, hasNames = false, unique = [] } = collection;
+  const names = hasNames ? `, or its \`${unique.join('` or `')}\`` : '';
+  return {
+    name: key, in: 'path', description: `Of the ${noun}${names}`, schema: KEY_SCHEMA,
+    isRequired: true,
+  };
+}
+
+function conditionParameter(name: string, description: string): ParameterSpec {
+  return { name, in: 'header', description, schema: { kind: 'string' } };
+}
+
+const READ_CONDITIONS = [
+  IF_NONE_MATCH,
+  conditionParameter('If-Modified-Since', 'An HTTP date: 304 when not written since'),
+];
+const WRITE_CONDITIONS = [
+  conditionParameter('If-Match', 'Tag of the version to be changed: 412 when another is stored'),
+];

@@ -1,0 +1,99 @@
+/**
+ * `GET /console`: one page, the same for everybody, with its style and script within. Nothing of it
+ * is made before somebody asks; then it is read once, and compressed once for each encoding.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { problemResponses } from '../problem.ts';
+import type { HttpRoute } from '../http-route.ts';
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+type ConsolePage = {
+  readonly body: Buffer;
+  /** Of what it holds, without its encoding. */
+  readonly tag: string;
+  readonly policy: string;
+};
+
+// 3 ms, and 36 kB of 108; quality 9 takes 18 ms for 0.2 kB less (measured).
+const BROTLI_QUALITY = 6;
+
+const ENCODERS: Readonly<Record<Encoding, (page: Buffer) => Buffer>> = {
+  br: (page) => brotliCompressSync(page, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
+  }),
+  gzip: (page) => gzipSync(page),
+  identity: (page) => page,
+};
+
+/** `readPage` gives the file that the build makes. */
+export function consoleRoute(readPage: () => string): HttpRoute {
+  let page: ConsolePage | null = null;
+  const bodies = new Map<Encoding, Buffer>();
+  return {
+    method: 'GET',
+    path: '/console',
+    operationId: 'getConsole',
+    summary: 'The whole service in a browser; the page is empty until the API gives it data',
+    access: 'public',
+    responses: [
+      { status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' } },
+      { status: 304, description: 'Not changed since' },
+      ...problemResponses(503),
+    ],
+    handle(exchange) {
+      page ??= createPage(readPage());
+      const { headers } = exchange.request;
+      const encoding = selectEncoding(headers);
+      // One for each form of the page (RFC 9110, section 8.8.3).
+      const tag = `"${page.tag}-${encoding}"`;
+      const commonHeaders = ['ETag', tag, 'Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding'];
+      if (hasTag(headers, tag)) return exchange.send(304, commonHeaders);
+      const body = bodies.get(encoding) ?? ENCODERS[encoding](page.body);
+      bodies.set(encoding, body);
+      exchange.send(200, [
+        ...commonHeaders, 'Content-Type', 'text/html; charset=utf-8',
+        'Content-Security-Policy', page.policy,
+        'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin',
+        ...encoding === 'identity' ? [] : ['Content-Encoding', encoding],
+      ], body);
+    },
+  };
+}
+
+function createPage(text: string): ConsolePage {
+  const body = Buffer.from(text);
+  return { body, tag: computeHash(body, 'base64url').slice(0, 22), policy: createPolicy(text) };
+}
+
+/** The page's own style and scripts count, and nothing else; it asks only where it came from. */
+function createPolicy(text: string): string {
+  const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
+  const scripts = [...text.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)]
+    .map(([, script = '']) => `'sha256-${computeHash(script)}'`);
+  return `default-src 'none'; script-src ${scripts.join(' ')}; `
+    + `style-src 'sha256-${computeHash(style)}'; connect-src 'self'; img-src 'self'; `
+    + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+}
+
+function computeHash(
+  content: string | Buffer, encoding: 'base64' | 'base64url' = 'base64',
+): string {
+  return loadCrypto().createHash('sha256').update(content).digest(encoding);
+}
+
+/** The smallest that the caller takes (RFC 9110, section 12.5.3). */
+function selectEncoding({ 'accept-encoding': acceptEncoding = '' }: IncomingHttpHeaders): Encoding {
+  const names = String(acceptEncoding).toLowerCase().split(',')
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+    .map((part) => part.split(';')[0]?.trim());
+  if (names.includes('br')) return 'br';
+  return names.includes('gzip') ? 'gzip' : 'identity';
+}
+
+function hasTag({ 'if-none-match': ifNoneMatch }: IncomingHttpHeaders, tag: string): boolean {
+  return ifNoneMatch !== undefined
+    && ifNoneMatch.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
+}

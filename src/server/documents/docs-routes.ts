@@ -1,0 +1,103 @@
+/** `GET /docs`: the OpenAPI document as a page to read, and the chapters of the manual. */
+import type { IncomingMessage } from 'node:http';
+import type { DocumentView } from './page/document-view.ts';
+import type { ChapterView } from './page/docs-page.ts';
+import { late } from '../../base/late.ts';
+import { problemResponses } from '../problem.ts';
+import type { ResponseSpec, HttpRoute } from '../http-route.ts';
+
+type Manual = {
+  readonly chapters: readonly ChapterView[];
+  /** Throws `not_found`. */
+  readonly get: (name: string) => ChapterView;
+  /** The text of a chapter, read when it is asked for. */
+  readonly read: (chapter: ChapterView) => string;
+};
+
+/**
+ * `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. The
+ * page takes milliseconds to render: it is made once, and the host put in afterwards.
+ */
+export function docsRoute(spec: {
+  readonly document: () => DocumentView | Promise<DocumentView>;
+  readonly chapters?: readonly ChapterView[];
+}): HttpRoute {
+  let template = { base: '', page: '' };
+  let cachedPage = { origin: '', bytes: Buffer.alloc(0) };
+  return {
+    method: 'GET',
+    path: '/docs',
+    operationId: 'getDocs',
+    summary: 'This interface as a page to read',
+    access: 'public',
+    responses: [PAGE_RESPONSE],
+    handle: (exchange) => loadPages(async (pages) => {
+      const base = exchange.linkTo('');
+      if (template.page === '' || base !== template.base) {
+        const baseUri = base.startsWith('http') ? base : ORIGIN_PLACEHOLDER + base;
+        const document = await spec.document();
+        template = { base, page: pages.renderDocs(document, baseUri, base, spec.chapters) };
+        cachedPage.origin = '';
+      }
+      const origin = originOf(exchange.request);
+      if (origin !== cachedPage.origin) {
+        const page = template.page.replaceAll(ORIGIN_PLACEHOLDER, origin);
+        cachedPage = { origin, bytes: Buffer.from(page) };
+      }
+      exchange.send(200, getPageHeaders(pages), cachedPage.bytes);
+    }),
+  };
+}
+
+/** `GET /docs/{chapter}`. Each page is made once, when it is first asked for. */
+export function chapterRoute(manual: Manual): HttpRoute {
+  const renderedPages = new Map<string, Buffer>();
+  return {
+    method: 'GET',
+    path: '/docs/{chapter}',
+    operationId: 'getChapter',
+    summary: 'One chapter of the manual as a page to read',
+    access: 'public',
+    parameters: [{
+      name: 'chapter', in: 'path', description: 'Its name, as /docs lists them',
+      schema: { kind: 'string' }, isRequired: true,
+    }],
+    responses: [PAGE_RESPONSE, ...problemResponses(404)],
+    handle: (exchange) => loadPages((pages) => {
+      const chapter = manual.get(exchange.params[0] ?? '');
+      let page = renderedPages.get(chapter.name);
+      if (page === undefined) {
+        page = Buffer.from(pages.renderChapter(chapter, manual.read(chapter), manual.chapters));
+        renderedPages.set(chapter.name, page);
+      }
+      exchange.send(200, getPageHeaders(pages), page);
+    }),
+  };
+}
+
+const PAGE_RESPONSE: ResponseSpec = {
+  status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
+};
+
+let cachedHeaders: readonly string[] | null = null;
+
+/** The policy holds checksums of the page's own script and style: they are computed once. */
+function getPageHeaders({ createDocsPolicy }: DocsPages): readonly string[] {
+  cachedHeaders ??= [
+    'Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', createDocsPolicy(),
+  ];
+  return cachedHeaders;
+}
+
+type DocsPages = typeof import('./page/docs-page.ts');
+
+const loadPages = late<DocsPages>(() => import('./page/docs-page.ts'));
+
+/** Stands for the origin in the page that is kept. */
+const ORIGIN_PLACEHOLDER = 'http://origin.invalid';
+
+/** Where the page was asked from. Nothing in it needs escaping, in HTML or in a shell. */
+function originOf({ headers: { host = '' }, socket }: IncomingMessage): string {
+  const scheme = 'encrypted' in socket ? 'https' : 'http';
+  return `${scheme}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
+}

@@ -1,0 +1,135 @@
+/**
+ * An OpenAPI document as one HTML page that loads no font, script or style from anywhere.
+ * Pure: the same document makes the same page.
+ */
+import { loadCrypto } from '../../../base/node-modules.ts';
+import { iconLink } from '../icon-route.ts';
+import type { DocumentView, OperationView } from './document-view.ts';
+import { toAnchor, escapeHtml } from './html.ts';
+import { renderOperation } from './operation-html.ts';
+import type { PathOperation } from './operation-html.ts';
+import { renderMembers } from './schema-html.ts';
+import { DOCS_SCRIPT } from './docs-script.ts';
+import { DOCS_STYLE } from './docs-style.ts';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Only the icon may be loaded, and no script or style counts but the page's own. */
+export function createDocsPolicy(): string {
+  return `default-src 'none'; script-src ${hashSource(DOCS_SCRIPT)}; `
+    + `style-src ${hashSource(DOCS_STYLE)}; `
+    + 'img-src \'self\'; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${loadCrypto().createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** What is shown of a chapter of the manual beside its text. */
+export type ChapterView = {
+  readonly name: string; readonly title: string; readonly summary: string;
+};
+
+/** The page for a server at `baseUri`; its links begin with `base`. No slash ends either. */
+export function renderDocs(
+  document: DocumentView, baseUri: string, base = '', manual: readonly ChapterView[] = [],
+): string {
+  const title = escapeHtml(document.info?.title ?? 'API');
+  const groups = groupByPrefix(Object.entries(document.paths ?? {}).flatMap(listOperations));
+  const sections = groups.map(([prefix, members]) =>
+    `<section><h2 id="${toAnchor(prefix)}">${escapeHtml(prefix)}</h2>${members.map((member) =>
+      renderOperation(member, baseUri, document)).join('')}</section>`);
+  const links = groups.map(([prefix]) =>
+    `<li><a href="#${toAnchor(prefix)}">${escapeHtml(prefix)}</a></li>`);
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) =>
+    `<details class="model"><summary id="schema-${toAnchor(name)}"><code>${escapeHtml(name)}</code>`
+    + `</summary><div>${renderMembers(schema)}</div></details>`);
+  const chapters = manual.map(({ name, title: heading, summary }) =>
+    `<li><a href="${escapeHtml(base)}/docs/${name}">${escapeHtml(heading)}</a>: `
+    + `${escapeHtml(summary)}</li>`);
+  const consoleLink = document.paths?.['/console'] === undefined ? ''
+    : ` and in the <a href="${escapeHtml(base)}/console">console</a>`;
+  return renderPage(document.info?.title ?? 'API', '', `<header>
+<h1>${title}</h1>
+<p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
+also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>${consoleLink}.
+Each line opens. In its curl command, words in capitals stand for yours; the token, where one is
+needed, is taken from <code>HOOKSHELF_API_TOKEN</code>. A member with <code>?</code> may be
+absent.</p>
+</header>
+<div class="columns">
+<nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li>
+<li><a href="#manual">Manual</a></li></ul></nav>
+<main>
+${sections.join('\n')}
+<section><h2 id="models">Models</h2>${schemas.join('\n')}</section>
+<section><h2 id="manual">Manual</h2><ul>${chapters.join('\n')}</ul></section>
+</main>
+</div>
+<footer></footer>
+<script>${DOCS_SCRIPT}</script>`);
+}
+
+/** One chapter as the text that it is. Its links are relative, wherever the pages are mounted. */
+export function renderChapter(
+  { title }: ChapterView, text: string, all: readonly ChapterView[],
+): string {
+  const links = all.map((one) => `<li><a href="${one.name}">${escapeHtml(one.title)}</a></li>`);
+  return renderPage(title, '../', `<div class="columns">
+<nav aria-label="Chapters"><ul><li><a href="../docs">API</a></li>${links.join('')}</ul></nav>
+<main>
+<pre class="chapter">${escapeHtml(text)}</pre>
+</main>
+</div>`);
+}
+
+/** `root` leads from the page to the root of the service. */
+function renderPage(title: string, root: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+${iconLink(root)}
+<style>${DOCS_STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+/** What a path answers to; methods that all do the same are one operation, shown by its POST. */
+function listOperations(
+  [path, methods]: [string, Readonly<Record<string, OperationView>>],
+): PathOperation[] {
+  const operations = METHODS.flatMap((method): PathOperation[] => {
+    const operation = methods[method];
+    return operation === undefined ? [] : [{ path, method, label: method, operation }];
+  });
+  const isAny = operations.length === METHODS.length
+    && operations.every(({ operation }) => operation.summary === operations[0]?.operation.summary);
+  if (!isAny) return operations;
+  return operations.filter(({ method }) => method === 'post')
+    .map((operation) => ({ ...operation, label: 'any' }));
+}
+
+/**
+ * Operations by the first two segments of their path: `/api/books/{id}` is at `/api/books`. What
+ * has but one is about the service itself.
+ */
+function groupByPrefix(
+  operations: readonly PathOperation[],
+): readonly [string, readonly PathOperation[]][] {
+  const groups = new Map<string, PathOperation[]>();
+  for (const operation of operations) {
+    const segments = operation.path.split('/').slice(1, 3);
+    const prefix = segments.length < 2 ? 'Service' : `/${segments.join('/')}`;
+    const members = groups.get(prefix);
+    if (members === undefined) groups.set(prefix, [operation]);
+    else members.push(operation);
+  }
+  return [...groups];
+}

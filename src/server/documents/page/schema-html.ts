@@ -1,0 +1,118 @@
+/** Schemas as HTML: the name of a type, its limits, its shape, and the table of a model. */
+import type { DocumentView, SchemaView } from './document-view.ts';
+import { modelNameOf, resolveSchema } from './document-view.ts';
+import { toAnchor, escapeHtml, renderTable, renderText } from './html.ts';
+
+/** A type in one line, with links to models: `AuthorBody[] | null`. */
+export function renderType(schema: SchemaView): string {
+  const name = modelNameOf(schema);
+  if (name !== undefined) {
+    return `<a href="#schema-${toAnchor(name)}">${escapeHtml(name)}</a>`;
+  }
+  if (schema.enum !== undefined) {
+    return schema.enum.map((value) =>
+      `<span class="value">${escapeHtml(JSON.stringify(value))}</span>`).join(' | ');
+  }
+  if (schema.anyOf !== undefined) return schema.anyOf.map(renderType).join(' | ');
+  if (schema.items !== undefined) return renderItems(schema.items);
+  const { type = 'any JSON' } = schema;
+  return escapeHtml(typeof type === 'string' ? type : type.join(' | '));
+}
+
+/** Whether any JSON will do. */
+export function isAnything({ $ref, type, enum: values, anyOf, items }: SchemaView): boolean {
+  return [$ref, type, values, anyOf, items].every((part) => part === undefined);
+}
+
+function renderItems(items: SchemaView): string {
+  const type = renderType(items);
+  return type.includes(' | ') ? `(${type})[]` : `${type}[]`;
+}
+
+/** What a value is held to besides its type, such as `1–1000 characters`; patterns are code. */
+function listLimits(schema: SchemaView): readonly string[] {
+  const { minLength, maxLength, minimum, maximum, maxItems, items } = schema;
+  const limits = [
+    formatRange(minLength, maxLength, 'characters'), formatRange(minimum, maximum, ''),
+    maxItems === undefined ? '' : `at most ${maxItems} items`,
+    schema.uniqueItems === true ? 'no two alike' : '',
+    schema.minProperties === undefined ? '' : 'not empty',
+    schema.format ?? '',
+    // The pattern of what is not blank says nothing that its length does not.
+    schema.pattern === undefined || schema.pattern === '\\S' ? '' : `\`${schema.pattern}\``,
+    ...items === undefined ? [] : listLimits(items).map((limit) => `each ${limit}`),
+    ...(schema.anyOf ?? []).flatMap(listLimits),
+  ];
+  return limits.filter((limit) => limit !== '');
+}
+
+function formatRange(least: number | undefined, most: number | undefined, unit: string): string {
+  const suffix = unit === '' ? '' : ` ${unit}`;
+  if (most !== undefined) return least === undefined
+    ? `at most ${most}${suffix}` : `${least}–${most}${suffix}`;
+  if (least === undefined || least === 0) return '';
+  return least === 1 && unit !== '' ? 'not empty' : `at least ${least}${suffix}`;
+}
+
+/**
+ * The members of an object, or of the objects in an array, as one sees them in JSON, a member a
+ * line; models that it holds are links. Empty for what has none. `isShown` leaves members out.
+ */
+export function renderShape(
+  schema: SchemaView, document: DocumentView,
+  isShown: (member: SchemaView) => boolean = () => true,
+): string {
+  const resolved = resolveSchema(schema, document);
+  if (resolved.items !== undefined) {
+    const shape = renderShape(resolved.items, document, isShown);
+    return shape === '' ? '' : `[${shape}, …]`;
+  }
+  const members = Object.entries(resolved.properties ?? {}).filter(([, member]) => isShown(member));
+  if (members.length === 0) return '';
+  const lines = members.map(([name, member]) => {
+    const mark = resolved.required?.includes(name) === true ? '' : '?';
+    return `  "${escapeHtml(name)}"${mark}: ${renderType(member)},`;
+  });
+  return `{\n${lines.join('\n')}\n}`;
+}
+
+/** Every member of a model with its type and its rules. */
+export function renderMembers(schema: SchemaView): string {
+  const rows = Object.entries(schema.properties ?? {}).map(([name, member]) => [
+    `<code>${escapeHtml(name)}</code>${
+      schema.required?.includes(name) === true ? '<br><span class="note">required</span>' : ''}`,
+    // What is dropped unread has no type.
+    member.readOnly === true && isAnything(member) ? '' : `<code>${renderType(member)}</code>`,
+    renderRule(member, member.readOnly === true, member.writeOnly === true),
+  ]);
+  return renderTable(['member', 'type', 'rule'], rows);
+}
+
+/** Description and limits of a value. */
+export function renderRule(schema: SchemaView, isReadOnly = false, isWriteOnly = false): string {
+  const { description = schema.anyOf?.find((one) => one.description !== undefined)?.description }
+    = schema;
+  const notes = [
+    ...listLimits(schema).map(renderText),
+    ...isReadOnly ? ['read-only'] : [], ...isWriteOnly ? ['write-only'] : [],
+  ];
+  const text = description === undefined ? '' : renderText(description);
+  const note = notes.length === 0 ? '' : `<span class="note">${notes.join(', ')}</span>`;
+  return [text, note].filter((part) => part !== '').join('<br>');
+}
+
+/** The smallest value that the schema's required members make. */
+export function buildExample(schema: SchemaView, document: DocumentView, depth = 0): unknown {
+  const resolved = resolveSchema(schema, document);
+  if (resolved.enum !== undefined) return resolved.enum[0];
+  if (isAnything(resolved)) return {};
+  const type = typeof resolved.type === 'string' ? resolved.type : resolved.type?.[0];
+  if (type === 'object' && depth < 4) {
+    return Object.fromEntries((resolved.required ?? []).map((name) =>
+      [name, buildExample(resolved.properties?.[name] ?? {}, document, depth + 1)]));
+  }
+  const samples: Readonly<Record<string, unknown>> = {
+    array: [], object: {}, integer: resolved.minimum ?? 1, number: 1, boolean: true,
+  };
+  return samples[type ?? ''] ?? 'text';
+}

@@ -1,0 +1,194 @@
+/**
+ * One HTTP exchange with the routes, whichever way they are reached. Problem documents (RFC 9457)
+ * come back as the AppErrors that they were made from.
+ */
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { ByteCollector } from '../../base/structures/byte-collector.ts';
+import { http } from '../../base/node-modules.ts';
+import { parseProblem } from '../problem.ts';
+import { watchLiveness } from './liveness.ts';
+import type { LivenessOptions } from './liveness.ts';
+
+export type ApiCall = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A buffer or stream goes out as it is, anything else as JSON. */
+  readonly body?: unknown;
+  /** The answer is an attachment of any media type. */
+  readonly isForAttachment?: boolean;
+};
+
+export type ApiResponse = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** Parsed JSON, else the text; null when there was none. */
+  readonly body: unknown;
+};
+
+/** Where to: options that name the socket or make the connection. */
+export type ApiTarget = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
+  /** For a server that may hang. */
+  readonly liveness?: LivenessOptions;
+  readonly network?: NetworkTransport;
+};
+
+/** The way to a server on the network, where anything may answer. */
+type NetworkTransport = {
+  readonly clock: Clock;
+  /** Opens a connection for one request. */
+  readonly connect: () => Promise<Socket>;
+  /** What stands in the request line for a path, and what every request says. */
+  readonly buildHead: (path: string) => RequestHead;
+  /** Throws for an answer that is none of the routes', or means something else out there. */
+  readonly checkResponse: (response: IncomingMessage, call: ApiCall) => void;
+};
+
+export type RequestHead = {
+  readonly path: string; readonly headers: Readonly<Record<string, string>>;
+};
+
+/** A page of the largest records there can be is smaller by far; nobody may fill our memory. */
+const RESPONSE_BYTES_MAX = 256 << 20;
+const EXPECT_HEADERS = { expect: '100-continue' };
+const CONTINUE_MS_MAX = 3000;
+
+/** Throws what a problem answer says, and `unavailable` when the connection breaks. */
+export async function callApi(target: ApiTarget, call: ApiCall): Promise<ApiResponse> {
+  return readResponse(await openResponse(target, call));
+}
+
+/** The answer of any status. Throws `unavailable` when the connection breaks. */
+export async function callApiAnyStatus(target: ApiTarget, call: ApiCall): Promise<ApiResponse> {
+  return readResponse(await sendCall(target, call));
+}
+
+async function readResponse(response: IncomingMessage): Promise<ApiResponse> {
+  const bytes = await readResponseBody(response);
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body: parseResponseBody(response, bytes) };
+}
+
+/** The answer's body as it arrives. Throws as `exchange`. */
+export async function openResponse(target: ApiTarget, call: ApiCall): Promise<IncomingMessage> {
+  const response = await sendCall(target, call);
+  try {
+    target.network?.checkResponse(response, call);
+  } catch (thrown) {
+    response.destroy();
+    throw thrown;
+  }
+  const status = response.statusCode ?? 0;
+  if (status < 400) return response;
+  const document = parseResponseBody(response, await readResponseBody(response));
+  throw parseProblem(status, document, response.headers['retry-after']);
+}
+
+async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessage> {
+  const { method, body } = call;
+  const { liveness, network, ...connection } = target;
+  const { path, headers } = network?.buildHead(call.path) ?? { path: call.path, headers: {} };
+  const socket = await network?.connect();
+  return new Promise((resolve, reject) => {
+    const connectionOptions = socket === undefined ? connection
+      : { ...connection, createConnection: () => socket };
+    const request = http.request({
+      // An agent would make connections of its own, and `false` stands for a new one.
+      ...'createConnection' in connectionOptions ? {} : { agent: false }, ...connectionOptions,
+      method, path, host: 'localhost',
+      headers: { ...headers, ...network !== undefined && isStream(body) ? EXPECT_HEADERS : {},
+        ...buildHeaders(call) },
+    });
+    request.on('response', resolve);
+    // A server that refuses a body closes while we still send it: its answer is what counts.
+    request.on('error', (cause) => reject(connectionLostError(cause)));
+    if (liveness !== undefined) watchLiveness(request, liveness);
+    if (isStream(body) && network !== undefined) pipeAfterContinue(body, request, network.clock);
+    else if (isStream(body)) pipeBody(body, request);
+    else request.end(body === undefined ? undefined : encodeBody(body));
+  });
+}
+
+function buildHeaders({ headers = {}, body }: ApiCall): Record<string, string | number> {
+  if (body === undefined) return { ...headers };
+  const length = isStream(body) ? {} : { 'content-length': Buffer.byteLength(encodeBody(body)) };
+  return { 'content-type': 'application/json', ...length, ...headers };
+}
+
+/**
+ * Sends the body once the server has read the head and not refused: the answer of one that closes
+ * while a body is under way can be lost. A proxy that never says so gets the body after a while.
+ */
+function pipeAfterContinue(body: Readable, request: ClientRequest, clock: Clock): void {
+  const begin = (): void => {
+    timer.cancel();
+    request.off('continue', begin).off('response', stop).off('close', cancel);
+    pipeBody(body, request);
+  };
+  const stop = (): void => {
+    cancel();
+    request.end();
+  };
+  const cancel = (): void => {
+    timer.cancel();
+    body.destroy();
+  };
+  const timer = clock.startTimer(CONTINUE_MS_MAX, begin);
+  request.on('continue', begin).on('response', stop).on('close', cancel);
+  request.flushHeaders();
+}
+
+function pipeBody(body: Readable, request: ClientRequest): void {
+  body.on('error', (error) => request.destroy(error));
+  request.on('close', () => body.destroy());
+  body.pipe(request);
+}
+
+function isStream(body: unknown): body is Readable {
+  return typeof body === 'object' && body !== null && 'pipe' in body;
+}
+
+function encodeBody(body: unknown): Buffer | string {
+  return Buffer.isBuffer(body) ? body : JSON.stringify(body);
+}
+
+async function readResponseBody(response: IncomingMessage): Promise<Buffer> {
+  const collector = new ByteCollector();
+  try {
+    for await (const chunk of response) {
+      collector.add(Buffer.from(chunk));
+      // Leaving the loop ends the connection.
+      if (collector.length > RESPONSE_BYTES_MAX) throw tooLongError();
+    }
+  } catch (cause) {
+    throw connectionLostError(cause);
+  }
+  return collector.take();
+}
+
+function tooLongError(): AppError {
+  return new AppError('unavailable',
+    `the server's answer is longer than ${RESPONSE_BYTES_MAX >> 20} MiB: ask for less at a time`);
+}
+
+function parseResponseBody({ headers }: IncomingMessage, bytes: Buffer): unknown {
+  if (bytes.length === 0) return null;
+  if (headers['content-type']?.startsWith('text/') === true) return bytes.toString();
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (cause) {
+    throw new AppError('internal', 'the answer is not JSON', {}, cause);
+  }
+}
+
+/** The error for a connection that ended before its answer did. */
+export function connectionLostError(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const message = `the connection to the server broke: ${messageOf(cause)}; what was under way `
+    + 'may or may not have been done';
+  return new AppError('unavailable', message, {}, cause);
+}

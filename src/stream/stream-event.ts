@@ -1,0 +1,112 @@
+/**
+ * The events of the stream, in the format of server-sent events (HTML Living Standard §9.2):
+ *
+ *   id: <position>
+ *   event: <the topic's event>
+ *   data: {"change":"created|updated|deleted", …the record's members}
+ *
+ * and an empty line. Of a deleted record only the key is told, as the log keeps no more of it. A
+ * position is the sequence of a transaction, `57`: everything up to its end has been seen. Of
+ * several events that a reader gets of one transaction the last has its sequence, and those before
+ * it the number of the change behind it, `57.2`, so that a reader can go on between them.
+ */
+import { AppError } from '../base/errors.ts';
+import { quoted } from '../base/text/refusal.ts';
+import type { Change, Operation } from '../store/store-port.ts';
+import type { StreamTopic } from './stream-topic.ts';
+
+/** Up to where a stream has been read. */
+export type StreamPosition = {
+  readonly sequence: number;
+  /** How many changes of the next transaction were seen, too. */
+  readonly changesSeen: number;
+};
+
+export type StreamFilter = {
+  readonly topics: readonly StreamTopic[];
+  /** Identifiers of webhooks; null: of all. */
+  readonly webhookIds: readonly string[] | null;
+};
+
+/** A change as readers get it; the id alone differs between them. */
+export type ChangeEvent = {
+  readonly topic: StreamTopic;
+  /** Its number within the transaction, from 1 on. */
+  readonly number: number;
+  /** null: it belongs to none. Undefined: which one is not known any more. */
+  readonly webhookId: string | null | undefined;
+  /** The event without its id. */
+  readonly text: string;
+};
+
+const POSITION_PATTERN = /^(\d{1,15})(?:\.([1-9]\d{0,8}))?$/;
+
+/** Throws `malformed` for what is no position of this stream. */
+export function parsePosition(text: string): StreamPosition {
+  const [, sequence, number] = POSITION_PATTERN.exec(text) ?? [];
+  if (sequence === undefined || (number !== undefined && Number(sequence) === 0)) {
+    throw new AppError('malformed', '`Last-Event-ID` must be the id of an event of this stream, '
+      + `not ${quoted(text)}`);
+  }
+  if (number === undefined) return { sequence: Number(sequence), changesSeen: 0 };
+  return { sequence: Number(sequence) - 1, changesSeen: Number(number) };
+}
+
+/** The changes of one transaction that belong to `topics`, of which `wanted` are described. */
+export function createChangeEvents(
+  changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
+  isSelected: (topic: StreamTopic) => boolean,
+): ChangeEvent[] {
+  const events: ChangeEvent[] = [];
+  let number = 0;
+  for (const change of changes) {
+    const topic = topics.get(change.collection);
+    if (topic === undefined) continue;
+    number += 1;
+    if (isSelected(topic)) events.push(createChangeEvent(change, topic, number));
+  }
+  return events;
+}
+
+function createChangeEvent(
+  change: Change | Operation, topic: StreamTopic, number: number,
+): ChangeEvent {
+  const { id } = change;
+  // The log keeps no former versions.
+  const [before, after] = 'bytes' in change ? [undefined, change.bytes]
+    : [change.before, change.after];
+  if (after === null) {
+    const webhookId = before ? topic.describe(before).webhookId : undefined;
+    const json = `{"${topic.collection.key}":"${id}"}`;
+    return { topic, number, webhookId, text: formatEvent(topic, 'deleted', json) };
+  }
+  const { json, webhookId, isNew } = topic.describe(after);
+  const isCreated = before === undefined ? isNew : before === null;
+  const text = formatEvent(topic, isCreated ? 'created' : 'updated', json);
+  return { topic, number, webhookId, text };
+}
+
+/** The event without its id. */
+export function formatEvent(
+  { event }: StreamTopic, change: 'created' | 'updated' | 'deleted', json: string,
+): string {
+  return `event: ${event}\ndata: {"change":"${change}",${json.slice(1)}\n\n`;
+}
+
+/** Those events of a transaction that the filter selects, `''` when there are none. */
+export function encodeEvents(
+  sequence: number, changes: readonly ChangeEvent[], filter: StreamFilter,
+): string {
+  const selected = changes.filter((change) => isSelected(change, filter));
+  const last = selected.length - 1;
+  return selected.map(({ number, text }, index) =>
+    `id: ${index === last ? sequence : `${sequence}.${number}`}\n${text}`).join('');
+}
+
+// A deleted record whose webhook is not known is told to all: who never saw it can pass over it.
+function isSelected({ topic, webhookId }: ChangeEvent, filter: StreamFilter): boolean {
+  if (!filter.topics.includes(topic)) return false;
+  if (filter.webhookIds === null) return true;
+  return topic.hasWebhooks
+    && (webhookId === undefined || (webhookId !== null && filter.webhookIds.includes(webhookId)));
+}

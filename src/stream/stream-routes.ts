@@ -1,0 +1,160 @@
+/** `GET /api/stream`. What serves it is loaded for its first reader. */
+import { AppError } from '../base/errors.ts';
+import { late } from '../base/late.ts';
+import { hintFor, quoted } from '../base/text/refusal.ts';
+import { problemResponses } from '../server/problem.ts';
+import { parseQuery } from '../server/query.ts';
+import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
+import type { Broadcast, BroadcastOptions } from './broadcast.ts';
+import { formatEvent, parsePosition } from './stream-event.ts';
+import type { StreamPosition, StreamFilter } from './stream-event.ts';
+import type { StreamTopic } from './stream-topic.ts';
+
+interface EventStream {
+  readonly routes: readonly HttpRoute[];
+  /** Tells of a new record that is on no disk. */
+  announce(topic: StreamTopic, describe: () => ReturnType<StreamTopic['describe']>): void;
+  /** Ends all streams; idempotent. */
+  close(): void;
+}
+
+const MEDIA_TYPE = 'text/event-stream';
+const HEADERS = [
+  'Content-Type', MEDIA_TYPE,
+  // What compresses or buffers on the way would hold events back.
+  'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no',
+] as const;
+/** After a client has ended its side: the first write finds out, the second is told. */
+const PROBE_MS = 1000;
+
+const loadBroadcast = late(() => import('./broadcast.ts'));
+
+type StreamOptions = BroadcastOptions & {
+  /** The identifiers of the webhooks that are named by them or in another way; at least one. */
+  readonly findWebhookIds: (name: string) => readonly string[];
+  /** Whether a caller who was let in still would be. */
+  readonly mayRead: (exchange: Exchange) => boolean;
+};
+
+export function createEventStream(options: StreamOptions): EventStream {
+  let broadcast: Broadcast | null = null;
+  let isClosed = false;
+  const load = async (): Promise<Broadcast> => {
+    const { Broadcast: Loaded } = await loadBroadcast((loaded) => loaded);
+    broadcast ??= new Loaded(options);
+    if (isClosed) broadcast.close();
+    return broadcast;
+  };
+  return {
+    routes: [streamRoute(options, load)],
+    announce(topic, describe) {
+      if (broadcast?.hasReaders !== true) return;
+      const { webhookId, json } = describe();
+      const text = formatEvent(topic, 'created', json);
+      broadcast.announce({ topic, number: 1, webhookId, text });
+    },
+    close() {
+      isClosed = true;
+      broadcast?.close();
+    },
+  };
+}
+
+function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): HttpRoute {
+  const { topics, clock, findWebhookIds, mayRead } = options;
+  return {
+    method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
+    summary: 'Committed changes as server-sent events, as they happen',
+    parameters: createParameters(topics),
+    isLongLived: true,
+    responses: [
+      {
+        status: 200, mediaType: MEDIA_TYPE, schema: { kind: 'string' },
+        description: 'Events without end, and a comment line every 15 s',
+      },
+      ...problemResponses(400, 410, 503),
+    ],
+    async handle(exchange) {
+      const query = parseQuery(exchange.search, ['topics', 'hook', 'lastEventId']);
+      const filter = parseFilter(query, topics, findWebhookIds);
+      const position = readPosition(exchange, query.get('lastEventId'));
+      const { request, response } = exchange;
+      if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
+      const broadcast = await load();
+      const reader = await broadcast.open(filter, position, {
+        mayRead: () => mayRead(exchange),
+        cut: () => {
+          exchange.log.info('a reader of the event stream was too slow and is cut');
+          response.destroy();
+        },
+      });
+      const leave = (): void => broadcast.leave(reader);
+      response.once('close', leave);
+      if (response.destroyed) leave();
+      // The server lets a client end its side and still answers; most have gone when they do.
+      const onEnd = (): void => {
+        broadcast.probe(reader);
+        clock.startTimer(PROBE_MS, () => broadcast.probe(reader));
+      };
+      request.socket.once('end', onEnd);
+      try {
+        return await exchange.sendStream(200, HEADERS, () => reader.pull());
+      } finally {
+        // The connection may be used again.
+        request.socket.off('end', onEnd);
+        leave();
+      }
+    },
+  };
+}
+
+function createParameters(topics: readonly StreamTopic[]): readonly ParameterSpec[] {
+  const names = topics.map(({ name }) => name).join(', ');
+  const text = { kind: 'string' } as const;
+  return [
+    {
+      name: 'topics', in: 'query', schema: text,
+      description: `Of what: some of ${names}, with commas between them; without it of all`,
+    },
+    {
+      name: 'hook', in: 'query', schema: text,
+      description: 'Only requests and deliveries of this webhook: its identifier, name or path '
+        + 'segment; of both where one that comes in and one that goes out share a name',
+    },
+    {
+      name: 'Last-Event-ID', in: 'header', schema: text,
+      description: 'The id of the last event seen: the stream goes on after it',
+    },
+    {
+      name: 'lastEventId', in: 'query', schema: text,
+      description: 'The same, where no header can be set; the header counts where both are given',
+    },
+  ];
+}
+
+function parseFilter(
+  query: ReadonlyMap<string, string>, topics: readonly StreamTopic[],
+  hooksNamed: StreamOptions['findWebhookIds'],
+): StreamFilter {
+  const topicNames = topics.map(({ name }) => name);
+  const names = query.get('topics')?.split(',') ?? topicNames;
+  const unknown = names.find((name) => !topicNames.includes(name));
+  if (unknown !== undefined) {
+    throw new AppError('malformed', `\`topics\` must be some of ${topicNames.join(', ')}, with `
+      + `commas between them, not ${quoted(unknown)}${hintFor(unknown, topicNames)}`);
+  }
+  const webhook = query.get('hook');
+  const webhookIds = webhook === undefined ? null : hooksNamed(webhook);
+  const selectedTopics = topics.filter(({ name }) => names.includes(name));
+  if (webhookIds === null || selectedTopics.some(({ hasWebhooks }) => hasWebhooks)) {
+    return { topics: selectedTopics, webhookIds };
+  }
+  throw new AppError('malformed', '`hook` selects requests and deliveries, and `topics` names '
+    + 'neither');
+}
+
+function readPosition(exchange: Exchange, parameter: string | undefined): StreamPosition | null {
+  const header = exchange.request.headers['last-event-id'];
+  const text = typeof header === 'string' && header !== '' ? header : parameter;
+  return text === undefined || text === '' ? null : parsePosition(text);
+}

@@ -1,7 +1,7 @@
 /**
- * What the rest of the program sees of the store: records in collections, and transactions over
- * them. Whether files keep them, or a log that several nodes share, makes no difference here but
- * for `Replica`.
+ * The store as the rest of the program sees it: records in collections, and transactions over them.
+ * The files of one directory keep them, or a log that several nodes share; only `Replica` shows
+ * which.
  */
 
 /**
@@ -10,7 +10,7 @@
  */
 export interface StoredRecord {
   readonly bytes: Buffer;
-  /** Room for a reader to keep what it made of `bytes`; the store never looks at it. */
+  /** A reader may keep here what it has derived from `bytes`; the store never reads it. */
   derived: unknown;
 }
 
@@ -19,9 +19,9 @@ export type CollectionSpec = {
   readonly name: string;
   /** The first member of every record; its value is 1-128 of `[A-Za-z0-9._~-]`. */
   readonly key: 'id' | 'identifier';
-  /** Members (of string type) whose values no two records may share, not even in two of them. */
+  /** String members with unique values: no two records share one, not even in two members. */
   readonly unique?: readonly string[];
-  /** The unique values name a record as its key does. */
+  /** Whether a unique value names a record as its key does. */
   readonly hasNames?: boolean;
 };
 
@@ -48,14 +48,15 @@ export interface Collection {
   /** Sum of the records' bytes. */
   readonly bytesTotal: number;
   find(id: string): StoredRecord | undefined;
-  /** The bytes of a record; unlike `find` it does not take it for one that is asked for often. */
+  /** The bytes of a record. Unlike `find` it does not put the record into the cache. */
   findBytes(id: string): Buffer | undefined;
-  /** Ids by the other names that records have; empty unless the collection `hasNames`. */
+  /** Ids by unique value; empty unless the collection `hasNames`. */
   readonly idByName: ReadonlyMap<string, string>;
   /** Walks in id order (ASCII). `after` is exclusive and need not exist. */
   walk(from?: WalkStart): Walk;
   /** All slots are below this. */
   readonly slotBound: number;
+  /** The slot of a record, or -1. */
   findSlot(id: string): number;
   /** The bytes of the record in a slot, or undefined when the slot is empty. Not copied. */
   bytesAt(slot: number): Buffer | undefined;
@@ -64,7 +65,7 @@ export interface Collection {
   compareSlots(left: number, right: number): number;
   /**
    * Calls `listener` for each change as it is applied, in commit order. `slot` is the record's,
-   * stable while the record lives. Returns what ends it.
+   * stable while the record lives. Returns a function that ends it.
    */
   onChange(listener: (change: Change, slot: number) => void): () => void;
 }
@@ -72,43 +73,43 @@ export interface Collection {
 export type WalkStart = { readonly after?: string | null; readonly isDescending?: boolean };
 
 /**
- * A walk goes on where it stopped, whatever was written meanwhile: it sees every record that exists
- * throughout exactly once.
+ * A walk over a collection in id order. It may be interrupted by writes: it visits each record that
+ * exists throughout exactly once.
  */
 export interface Walk {
   /** The next record's slot, or -1 at the end. */
   next(): number;
   /**
-   * The next records joined by `,` and white space, up to about `bytesMax` (at least one record),
-   * as few slices as they lie in; an empty array at the end. Ascending walks only.
+   * The next records joined by `,` and white space, up to about `bytesMax` but at least one, in as
+   * few slices as possible; an empty array at the end. Ascending walks only.
    */
   nextSlices(bytesMax: number): readonly Buffer[];
 }
 
-/** Sees committed state with everything staged before it on top, its own writes included. */
+/** A transaction sees the committed state, what is staged before it, and its own writes. */
 export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
-  /** The id of the record that has this id or, where they have names, this name; the id first. */
+  /** The id of the record with this id or, where the collection `hasNames`, with this name. */
   findId(collection: string, name: string): string | undefined;
   /**
-   * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8,
-   * which is copied. Throws `conflict` when a unique value of it is taken.
+   * Stages the whole record. `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8;
+   * it is copied. Throws `conflict` when another record has one of its unique values.
    */
   put(collection: string, id: string, json: string | Buffer): StoredRecord;
-  /** Whether there was one to delete. */
+  /** Stages the removal of a record. False when there is none. */
   delete(collection: string, id: string): boolean;
 }
 
-/** What a transaction must not draw itself, as it may run again: drawn once for all its runs. */
+/** Time, ids and hops of a transaction. Drawn once before it, as it may run several times. */
 export type TransactionInputs = {
   readonly nowMs: number;
-  /** A UUIDv7 to derive all ids from that are made in the transaction: see `deriveIds`. */
+  /** A UUIDv7 from which all ids made in the transaction are derived: see `deriveIds`. */
   readonly seed: string;
   /** Hops of the chain that led to it: see base/chain.ts. */
   readonly hops: number;
 };
 
-/** `changes` are those of the transaction of that sequence, in their order; one or more. */
+/** Receives the changes of the transaction `sequence`, one or more, in order. */
 export type CommitListener = (sequence: number, changes: readonly Change[]) => void;
 
 export type LoggedTransaction = {
@@ -116,13 +117,13 @@ export type LoggedTransaction = {
   readonly operations: readonly Operation[];
 };
 
-/** A place in the log of committed transactions, from which it is read in order. */
+/** Reads committed transactions in order, from one position of the log on. */
 export interface LogReader {
-  /** Of the last transaction given. */
+  /** The last transaction that `next` has returned. */
   readonly sequence: number;
   /**
-   * The next few, none later than `applied`, which has been applied: an empty array once all of
-   * them were given. Rejects with `gone` when they are no longer known.
+   * The next few transactions up to `applied`, which must have been applied; an empty array after
+   * that one. Rejects with `gone` when compaction has deleted them.
    */
   next(applied: number): Promise<readonly LoggedTransaction[]>;
   /** Idempotent. */
@@ -131,33 +132,33 @@ export interface LogReader {
 
 /** The committed transactions in their order: each has a sequence, one more than the one before. */
 export interface ChangeLog {
-  /** Calls `listener` for each transaction as it is applied. Returns what ends it. */
+  /** Calls `listener` for each transaction as it is applied. Returns a function that ends it. */
   follow(listener: CommitListener): () => void;
-  /** Reads what was committed after `sequence`; null when the log no longer goes back so far. */
+  /** A reader of all after `sequence`; null when the log does not go back so far. */
   since(sequence: number): Promise<LogReader | null>;
 }
 
 export interface Store {
   collection(name: string): Collection;
   /**
-   * Commits what `prepare` stages as one journal line, all or nothing, and resolves with its result
-   * once that is on disk and seen by readers. `prepare` is synchronous, has no effect outside its
-   * transaction and may run again. What it throws rejects the promise and stages nothing; when it
-   * had read staged records, only after their batch is on disk. Nothing staged: resolves when what
-   * it read is on disk. Throws `storage_full`, `unknown_outcome` or `unavailable` when the batch
+   * Commits what `run` stages as one journal line, all or nothing, and resolves with its result
+   * once that is on disk and readers see it. `run` is synchronous, has no effect outside its
+   * transaction and may run several times. When it throws, nothing is staged and the promise
+   * rejects with the same error. When it stages nothing, the promise resolves once all that it has
+   * read is on disk. Rejects with `storage_full`, `unknown_outcome` or `unavailable` when the batch
    * fails.
    */
-  transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
+  transact<T>(run: (transaction: Transaction) => T): Promise<T>;
   readonly changes: ChangeLog;
   /** Null while the store is this process's alone. */
   readonly replica: Replica | null;
-  /** null while the store takes writes, else why it does not. */
+  /** Why the store takes no writes; null while it does. */
   readonly failure: string | null;
-  /** Throws what `transact` would while the store takes no writes. */
+  /** Throws the error of `transact` while the store takes no writes. */
   checkWritable(): void;
   /**
-   * Calls `listener` when writing stops, with why, and with null when it goes on; near the edge of
-   * a full disk at most once a second. Returns what ends it.
+   * Calls `listener` with the reason when writing stops, and with null when it resumes; at most
+   * once a second near the edge of a full disk. Returns a function that ends it.
    */
   onFailure(listener: (reason: string | null) => void): () => void;
   readonly statistics: StoreStatistics;
@@ -173,48 +174,48 @@ export type StoreStatistics = {
   readonly transactions: number;
   readonly journalBytes: number;
   readonly isCompacting: boolean;
-  /** When this process last compacted, in milliseconds since the epoch; null: not yet. */
+  /** When this process last compacted, in milliseconds since the epoch; null before. */
   readonly compactedMs: number | null;
 };
 
-/** What a store shares with those of other nodes, through the log of an engine. */
+/** The store as one node's replica of a log that an engine keeps for several nodes. */
 export interface Replica {
-  /** The engine, for people: without credentials. */
+  /** The engine's address for people, without credentials. */
   readonly engine: string;
-  /** The durability that was found there, in words. */
+  /** The durability that the engine has, in words. */
   readonly durability: string;
   readonly log: string;
-  /** Of the last transaction that is applied here. */
+  /** The last transaction that is applied here. */
   readonly sequence: number;
-  /** Of the last one that was seen in the log. */
+  /** The last transaction that was seen in the log. */
   readonly headSequence: number;
   /** When the engine last answered, on the monotonic clock. */
   readonly lastResponseMs: number;
-  /** Why there is no session with it; null while there is one. */
+  /** Why there is no session with the engine; null while there is one. */
   readonly disconnectReason: string | null;
-  /** What readers see is being loaded anew: they are to be told to come again. */
+  /** Whether the records are being loaded anew: readers must be asked to retry. */
   readonly isReloading: boolean;
   /** Since the start of the process. */
   readonly figures: {
     readonly appends: number;
     readonly transactions: number;
     readonly conflicts: number;
-    /** From the first attempt to the answer, of all appends together. */
+    /** From the first attempt to the answer, summed over all appends. */
     readonly durationMs: number;
   };
-  /** An engine that takes a transaction of so many bytes has room again, if it had none. */
+  /** A full engine that takes a transaction of this size has room again. */
   readonly probeBytes: number;
-  /** True once `sequence` is applied here, false after `timeoutMs`. */
+  /** Resolves with true once `sequence` is applied here, with false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**
-   * Whether this process stood still before `nowMs`, which is about now, and may still be behind:
-   * until it has caught up, or the engine is known to be away.
+   * Whether this process was paused before `nowMs`, which is about now, and may still be behind:
+   * true until it has caught up, or the engine is known to be away.
    */
   isBehindSincePause(nowMs: number): boolean;
-  /** Resolves when that is over; rejects with `unavailable` when it takes more than 2 s. */
+  /** Resolves when it has caught up; rejects with `unavailable` after 2 s. */
   waitAfterPause(): Promise<void>;
   /** Calls `listener` when a reload begins (false), and when it is over (true). */
   onReload(listener: (isOver: boolean) => void): () => void;
-  /** Tells which node gives the engine its snapshots: asked when one is due. */
+  /** Sets who decides, when a snapshot is due, whether this node writes it to the engine. */
   maintainWhen(mayMaintain: () => boolean): void;
 }

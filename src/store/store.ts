@@ -1,6 +1,6 @@
 /**
- * The store: transactions over collections, durable through one journal: in one directory, or in an
- * engine that several nodes share.
+ * The store: transactions over collections that one journal makes durable. The journal lies in one
+ * directory, or in an engine that several nodes share.
  */
 import { dirname, join } from 'node:path';
 import { assert } from '../base/assert.ts';
@@ -37,39 +37,39 @@ const loadManifest = late(() => import('./backup/manifest.ts'));
 const loadReplica = late(() => import('./replication/replica.ts'));
 
 type StoreOptions = {
-  /** Made when missing. The caller holds its lock (lock.ts). */
+  /** Created when missing. The caller holds its lock (directory-lock.ts). */
   readonly directory: string;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly limits?: MemoryLimits;
-  /** Keeps the log for this node and others; absent: the directory does, for this process alone. */
+  /** The log that this node shares with others; absent: the directory holds the journal. */
   readonly shared?: SharedLog;
 };
 
 export type SharedLog = {
   readonly engine: Engine;
-  /** A UUID that is this node's own for good. */
+  /** The UUID of this node, which never changes. */
   readonly node: string;
-  /** A snapshot is written after so much of the log. */
+  /** How much of the log is written between two snapshots. */
   readonly snapshotEveryBytes?: number;
-  /** False: `not_found` is thrown where the engine holds no log, and none is begun. */
+  /** Whether a log is created where the engine holds none; else `not_found` is thrown. */
   readonly mayCreate?: boolean;
 };
 
 export interface OpenedStore extends Store {
   readonly directory: string;
-  /** What makes up the state of this moment, to be copied (backup.ts) and then closed. */
+  /** The files of the present state, to be copied (backup.ts) and then closed. */
   openBackup(): Promise<Backup>;
-  /** When that was last asked for, in milliseconds since the epoch; null: not yet. */
+  /** When a backup was last begun, in milliseconds since the epoch; null before. */
   readonly backupMs: number | null;
 }
 
 /**
- * Opens the store of a directory as recovery.ts says, or that of an engine as replica.ts does; what
- * was replayed is on disk when this resolves. Throws `damaged`, with file, line and offset, when
- * acknowledged data cannot be read back; nothing on disk has changed then.
+ * Opens the store of a directory (recovery.ts) or of an engine (replica.ts). All that was replayed
+ * is on disk when this resolves. Throws `damaged`, with file, line and offset, when acknowledged
+ * data cannot be read back; then nothing on disk has changed.
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
@@ -124,7 +124,7 @@ async function openInEngine(options: StoreOptions, shared: SharedLog): Promise<O
   return store;
 }
 
-/** Of a snapshot that is made for it: the files are those of a store without an engine. */
+/** Writes a snapshot for the backup: its files are those of a store without an engine. */
 async function openSharedBackup(files: Files, snapshots: ImageKeeper): Promise<Backup> {
   const { openBackup } = await loadBackup((module) => module);
   return snapshots.withFiles(({ directory, generation, journalBytes, sequence, records }) =>
@@ -132,8 +132,8 @@ async function openSharedBackup(files: Files, snapshots: ImageKeeper): Promise<B
       { sequence, records }));
 }
 
-// A start that was cut off may have made the directory and not synced its name, so the parent is
-// synced each time; where it may not be read, it is not ours to have made.
+// A start that was cut off may have made the directory without syncing its name, so the parent is
+// synced each time. A parent that may not be read is one in which we cannot have made anything.
 function makeDurableDirectory(files: Files, directory: string): void {
   const parent = dirname(directory);
   if (!files.existsSync(directory)) {
@@ -147,7 +147,7 @@ function makeDurableDirectory(files: Files, directory: string): void {
   }
 }
 
-/** A backup that is opened as a data directory must match its manifest, which is then removed. */
+/** A backup opened as a data directory must match its manifest, which is then removed. */
 async function completeRestore(
   files: Files, directory: string, { sequence, collections }: Assessment,
 ): Promise<void> {
@@ -165,7 +165,7 @@ type StoreDeps = {
   readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
   readonly replica: Replica | null;
   readonly openBackup: () => Promise<Backup>;
-  /** Told first when the store closes. */
+  /** Called first when the store closes. */
   readonly onClosing?: () => void;
 };
 
@@ -173,7 +173,7 @@ class JournaledStore implements OpenedStore {
   readonly directory: string;
   readonly changes: ChangeLog;
   readonly replica: Replica | null;
-  /** What has to know when others' transactions are applied. */
+  /** The parts that take part when transactions of other nodes are applied. */
   readonly writers: Writers;
   readonly #deps: StoreDeps;
   readonly #commit: GroupCommit;
@@ -238,8 +238,8 @@ class JournaledStore implements OpenedStore {
     return collection;
   }
 
-  transact<T>(prepare: (transaction: Transaction) => T): Promise<T> {
-    return this.#commit.submit(prepare);
+  transact<T>(run: (transaction: Transaction) => T): Promise<T> {
+    return this.#commit.submit(run);
   }
 
   compact(): Promise<void> {

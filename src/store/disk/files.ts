@@ -1,15 +1,15 @@
 /**
- * Every file call of the store, as one replaceable object, so that tests can stand a simulated
- * file system (crashes, torn writes, failed syncs, full disks) in its place. Nothing else in
- * `store/` may import `node:fs`, but for the passwords and keys that engines read. Errors are
- * Node's, with `code`.
+ * The file calls of the store as one object, which tests replace by a simulated file system with
+ * crashes, torn writes, failed syncs and full disks. Nothing else in `store/` may import `node:fs`,
+ * except for passwords and keys that engines read. As in Node, calls that block end in `Sync`, and
+ * errors have a `code`.
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCodeOf } from '../../base/errors.ts';
 import { promisify } from '../../base/node-modules.ts';
 
-/** An open file. Descriptors are opaque to the store. */
+/** An open file. Its number means nothing to the store. */
 export type Descriptor = number;
 
 export type OpenMode =
@@ -21,10 +21,10 @@ export interface Files {
   /** Opens `path`; a created file has mode 0600. */
   openSync(path: string, mode: OpenMode): Descriptor;
   closeSync(descriptor: Descriptor): void;
-  /** Count of bytes read into `target` from `position`; may be fewer than asked, 0 at the end. */
+  /** Reads into `target` from `position`. Returns the count of bytes: 0 at the end of the file. */
   readSync(descriptor: Descriptor, target: Uint8Array, position: number): number;
   read(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number>;
-  /** Bytes written from `source` at `position`; may be fewer than given. */
+  /** Writes `source` at `position`. Returns the count of bytes, which may be lower. */
   writeSync(descriptor: Descriptor, source: Uint8Array, position: number): number;
   write(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number>;
   datasyncSync(descriptor: Descriptor): void;
@@ -32,13 +32,13 @@ export interface Files {
   truncateSync(descriptor: Descriptor, length: number): void;
   truncate(descriptor: Descriptor, length: number): Promise<void>;
   sizeSync(descriptor: Descriptor): number;
-  /** Count of the names of a file, hard links all. */
+  /** The number of hard links to a file. */
   linkCountSync(descriptor: Descriptor): number;
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
-  /** In the thread pool: freeing the blocks of a large file can take long. */
+  /** Runs in the thread pool, as freeing the blocks of a large file can take long. */
   unlink(path: string): Promise<void>;
-  /** Names in a directory, regular files only (never links), in no order. */
+  /** The names of regular files in a directory, without links, in no order. */
   listSync(directory: string): string[];
   /** Makes entries of a directory (creations, renames, deletions) durable. */
   syncDirectorySync(directory: string): void;
@@ -47,7 +47,7 @@ export interface Files {
   /** Must be empty. */
   removeDirectorySync(path: string): void;
   existsSync(path: string): boolean;
-  /** A directory as it is now, whatever takes its name later: `path` leads there until `close`. */
+  /** Opens a directory: until `close`, `path` leads there even when it is renamed or replaced. */
   openDirectorySync(path: string): { readonly path: string; close(): void };
 }
 
@@ -58,7 +58,7 @@ const fsync = promisify(fs.fsync);
 const ftruncate = promisify(fs.ftruncate);
 const unlink = promisify(fs.unlink);
 
-// A pipe in the place of a file is never waited at.
+// O_NONBLOCK, so that opening a pipe in place of a file does not wait.
 const EXISTING = fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 const FLAGS: Readonly<Record<OpenMode, number>> = {
   'read': fs.constants.O_RDONLY | EXISTING,
@@ -119,8 +119,8 @@ export function createNodeFiles(): Files {
 }
 
 /**
- * Makes `path` and what is missing above it, mode 0700. Node's own recursive way never ends where
- * the system answers ENOENT for a folder that has its parent, as /proc does.
+ * Creates `path` and its missing parents, mode 0700. Node's own recursive mode never ends where the
+ * system gives ENOENT for a directory whose parent exists, as /proc does.
  */
 export function makeDirectoriesSync(path: string): void {
   const missing: string[] = [];
@@ -136,7 +136,7 @@ function makeOneDirectory(path: string): void {
   try {
     fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Somebody else was quicker.
+    // Another process has created it meanwhile.
     if (systemCodeOf(error) !== 'EEXIST' || !fs.existsSync(path)) throw error;
   }
 }

@@ -1,17 +1,20 @@
-/** The names of the store's files, and which of them a directory holds. */
+/** The inventory of a directory: which of the store's files it holds, and how they are named. */
 import { join } from 'node:path';
 import type { Files } from './files.ts';
 
 /**
- * Names: `journal-G.jsonl` and `<collection>-G.json` as the format comments say, G being a decimal
- * number of at least six digits; `.tmp` behind a name: not finished, worth nothing;
- * `journal-G-<offset>.torn` (or `-<offset>-<count>`): what was cut off a torn end;
- * `journal-G.unsynced`: a sync of that journal failed.
+ * G is a generation, a decimal number of at least six digits.
+ *
+ *   journal-G.jsonl            a journal (journal-line.ts)
+ *   <collection>-G.json        a snapshot (snapshot.ts)
+ *   journal-G-<offset>.torn    a torn end that was cut off; a further one ends in `-<count>.torn`
+ *   journal-G.unsynced         a sync of that journal failed
+ *   <name>.tmp                 not finished, worthless
  */
 export type Inventory = {
-  /** Generations, rising. */
+  /** The generations of journals, rising. */
   readonly journals: readonly number[];
-  /** Names of collections by generation. */
+  /** The names of collections that have a snapshot, by generation. */
   readonly snapshots: ReadonlyMap<number, readonly string[]>;
   readonly unsynced: readonly number[];
   readonly torn: readonly { readonly name: string; readonly generation: number }[];
@@ -22,9 +25,9 @@ const NAME_PATTERN = new RegExp([
   /^([a-z]+(?:-[a-z]+)*)-(\d{6,15})/, /(?:\.(json|jsonl|unsynced)|-\d+(?:-\d+)?\.torn)(\.tmp)?$/,
 ].map(({ source }) => source).join(''));
 const PROBE_NAME = 'probe.tmp';
-/** What a backup holds: see backup/manifest.ts. */
+/** The manifest of a backup: see backup/manifest.ts. */
 export const MANIFEST_NAME = 'manifest.json';
-/** What a node keeps of an engine's records: see replication/local-image.ts. */
+/** The folder of a node's local snapshots of an engine's records: see replication/. */
 export const REPLICA_FOLDER = 'replica';
 
 export function journalName(generation: number): string {
@@ -39,7 +42,7 @@ export function unsyncedName(generation: number): string {
   return `journal-${formatGeneration(generation)}.unsynced`;
 }
 
-/** `copyNumber`: an end torn at the same place before keeps its name. */
+/** The name of a torn end. `copyNumber` is above 1 after earlier ones at the same offset. */
 export function tornName(generation: number, offset: number, copyNumber = 1): string {
   const suffix = copyNumber === 1 ? '' : `-${copyNumber}`;
   return `journal-${formatGeneration(generation)}-${offset}${suffix}.torn`;
@@ -49,12 +52,12 @@ export function temporaryName(name: string): string {
   return `${name}.tmp`;
 }
 
-/** Whether a file of this name is data: a snapshot or journal, or something kept aside. */
+/** Whether a file of this name holds data: a snapshot, a journal, or a torn end. */
 export function isStoreName(name: string): boolean {
   return NAME_PATTERN.test(name) && !name.endsWith('.tmp');
 }
 
-/** Whether a directory is a node's, whose records an engine keeps, and holds none itself. */
+/** Whether a directory belongs to a node of an engine, and holds no records of its own. */
 export function isReplicaDirectory(files: Files, directory: string): boolean {
   return files.existsSync(join(directory, REPLICA_FOLDER))
     && !files.listSync(directory).some(isStoreName);

@@ -1,16 +1,16 @@
-/** Reads a file line by line, in pieces, in memory that does not grow with the file. */
+/** Reads files by lines and writes them whole, in memory that does not grow with the file. */
 import { checkBytesWritten } from './disk-error.ts';
 import type { Descriptor, Files } from './files.ts';
 
 const READ_BYTES = 1 << 20;
 const LINE_FEED = 0x0a;
 
-/** A line in `[start, end)` of `buffer`, without its line feed; good only during the visit. */
+/** Receives the line in `[start, end)` of `buffer`, without line feed, valid during the call. */
 type LineVisitor = (
   buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean,
 ) => void;
 
-/** Shows every line; the last with `isComplete` false when the file does not end in a line feed. */
+/** Visits every line. `isComplete` is false for a last line that has no line feed. */
 export async function readLines(
   files: Files, descriptor: Descriptor, visit: LineVisitor,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function readLines(
     const fileStart = position - pendingBytes;
     position += count;
     let start = 0;
-    // What was kept of the last piece holds no line feed.
+    // The bytes that the last read left over hold no line feed.
     let end = buffer.subarray(0, filled).indexOf(LINE_FEED, pendingBytes);
     while (end >= 0) {
       visit(buffer, start, end, fileStart + start, true);
@@ -46,7 +46,7 @@ export async function readLines(
   }
 }
 
-/** Fills `target` from `position` on; how many bytes there were. */
+/** Fills `target` from `position` on. Returns the count of bytes, lower at the file's end. */
 export async function readFully(
   files: Files, descriptor: Descriptor, target: Uint8Array, position: number,
 ): Promise<number> {

@@ -1,7 +1,7 @@
 /**
- * Finds out when a full disk has room again: every second it tries to write and sync 256 KiB to a
- * file of its own. It does not try the journal, whose last block may have room for a small write
- * where no batch would fit.
+ * The space probe finds out when a full disk has room again: every second it tries to write and
+ * sync 256 KiB to a file of its own. It does not try the journal: its last block may have room for
+ * a small write where no batch would fit.
  */
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -27,7 +27,7 @@ export class SpaceProbe {
     this.#onSpace = onSpace;
   }
 
-  /** Begins to try, until there is room. */
+  /** Tries every second until there is room. */
   start(): void {
     if (this.#timer !== null || this.#isStopped) return;
     this.#timer = this.#clock.startTimer(PERIOD_MS, () => {
@@ -35,7 +35,7 @@ export class SpaceProbe {
     });
   }
 
-  /** Resolves when nothing is being tried any more. */
+  /** Resolves when no attempt is running. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();

@@ -1,15 +1,15 @@
 /**
- * A new generation, beside traffic. In this order, so that a crash between any two steps leaves a
- * directory that opens with everything acknowledged (recovery.ts):
+ * Compaction writes a new generation beside traffic. The order of its steps is such that a crash
+ * between any two leaves a directory that opens with everything acknowledged (recovery.ts):
  *
  *  1. The name of the new journal, synced. Then, between two batches: its first line, synced; a
  *     `next` note in the old one; the state frozen. From here on, transactions go to the new one.
  *  2. The snapshots as `.tmp` files, each synced.
  *  3. All of them renamed, the directory synced.
  *  4. A `snapshots` note in the new journal: from here on a missing one is damage.
- *  5. Everything older than the generation before is deleted; that one stays as a fall-back. The
- *     newest of the older journals stay too, up to a size: who follows the changes and was away
- *     goes on where they are (journal-reader.ts). No start reads them.
+ *  5. Everything older than the previous generation is deleted; that one stays as a fall-back. The
+ *     newest of the older journals stay too, up to a size, for readers of past changes
+ *     (journal-reader.ts). No start reads them.
  *
  * When a step fails the new journal stays in use, and the next attempt makes another generation.
  */
@@ -35,9 +35,9 @@ import { writeSnapshot } from './snapshot-writer.ts';
 // this; or when memory holds much garbage.
 const JOURNAL_BYTES_MIN = 16 << 20;
 // A disk frees the blocks of deleted files after their deletion: with ext4 and `discard`, a sync
-// that came 10 ms later still took 14 ms. It has no more to tell of its end than that time passes.
+// 10 ms later still took 14 ms. Nothing reports the end of it, so a fixed time is waited.
 const SETTLE_MS = 1000;
-/** Of journals that only readers of past changes still need. */
+/** Limits of the journals that only readers of past changes still need. */
 const HISTORY_BYTES_MAX = 16 << 20;
 const HISTORY_FILES_MAX = 16;
 
@@ -51,23 +51,23 @@ type CompactionOptions = {
   readonly base: number;
   /** The newest generation that any file has. */
   readonly newestGeneration: number;
-  /** Bytes of the journals since the base. */
+  /** The bytes of the journals since the base. */
   readonly journalBytes: number;
 };
 
 export class Compaction implements Snapshots {
-  /** Nobody writes yet. */
+  /** True before the first write of the process. */
   isStarting = true;
   isStopping = false;
   readonly #options: CompactionOptions;
   #base: number;
   #newestGeneration: number;
-  /** Of the journals since the base but the one in use. */
+  /** The bytes of the journals since the base without the one in use. */
   #closedBytes: number;
   writtenMs: number | null = null;
   #running: Promise<void> | null = null;
   #endedMs = -Infinity;
-  // Whoever opened them may still read them, in another process too.
+  // Readers and backups, in another process too, may have opened files up to this generation.
   #newestOpened = 0;
 
   constructor(options: CompactionOptions) {
@@ -81,7 +81,7 @@ export class Compaction implements Snapshots {
     return this.#running !== null;
   }
 
-  /** Whether the disk is at work for it: to wait for a sync on the loop would hold all up. */
+  /** Whether the disk is busy with it, so that a sync on the loop would block for long. */
   get isDiskBusy(): boolean {
     return this.isRunning || this.#options.clock.monotonicMs() < this.#endedMs + SETTLE_MS;
   }
@@ -91,7 +91,7 @@ export class Compaction implements Snapshots {
     return this.#base;
   }
 
-  /** Bytes that a start would replay. */
+  /** The bytes that a start would replay. */
   get journalBytes(): number {
     return this.#closedBytes + this.#options.writer.file.length;
   }
@@ -101,12 +101,12 @@ export class Compaction implements Snapshots {
     return isWorthCompacting || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
   }
 
-  /** Files of this generation, and those before it, may be open from now on. */
+  /** Files of this generation, and of earlier ones, may be open from now on. */
   recordOpened(generation: number): void {
     this.#newestOpened = Math.max(this.#newestOpened, generation);
   }
 
-  /** Resolves when a generation that holds everything committed before the call is durable. */
+  /** Resolves when the generation is durable; it holds all that was committed before the call. */
   async write(): Promise<void> {
     while (this.#running !== null) await this.#running.catch(() => {});
     this.#running = this.#writeGeneration();
@@ -122,7 +122,7 @@ export class Compaction implements Snapshots {
     }
   }
 
-  /** Gives up what is running; resolves when it has ended. */
+  /** Cancels a running compaction; resolves when it has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
     await this.#running?.catch(() => {});
@@ -134,7 +134,7 @@ export class Compaction implements Snapshots {
     if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
     this.#newestGeneration += 1;
     const generation = this.#newestGeneration;
-    // Writers wait for the syncs of the switch, so whatever can comes before it.
+    // Writers wait during the switch, so as much as possible is done before it.
     const file = await nameJournalFile(files, directory, generation);
     const { frozen, sequence } = await writer.runExclusively(() => this.#switchTo(file));
     const names = [...collections.keys()];
@@ -202,7 +202,7 @@ export class Compaction implements Snapshots {
     for (const { name, generation: other } of inventory.torn) {
       if (other < previous) await this.#deleteFile(name, other);
     }
-    // What an earlier one could not delete has such a name.
+    // A file that an earlier compaction could not delete whole has a temporary name.
     await this.#removeTemporary();
   }
 
@@ -212,12 +212,12 @@ export class Compaction implements Snapshots {
     if (generation <= this.#newestOpened) return files.unlink(path);
     return deleteGradually(path, {
       clock, files,
-      // What is written faster than it is deleted would fill the disk.
+      // Writing faster than deleting would fill the disk.
       skipThrottling: () => this.isStarting || this.isStopping || this.isDue,
     });
   }
 
-  /** Those among `generations` that go back further than is worth keeping; both rise. */
+  /** Finds the journals beyond the history limits. Argument and result rise. */
   #findOldJournals(generations: readonly number[]): number[] {
     const { directory, files } = this.#options;
     const oldGenerations: number[] = [];

@@ -1,4 +1,4 @@
-/** The error for acknowledged data that cannot be read back: always with file, line and offset. */
+/** The errors for acknowledged data that cannot be read back, with file, line and offset. */
 import { basename } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 
@@ -20,7 +20,7 @@ export function missingFileError(name: string, why: string): AppError {
   return new AppError('damaged', `${message}; ${HINT}`);
 }
 
-/** For a file, or a line, that is whole but of a format that this version does not know. */
+/** The error for a whole file or line of a format that this version does not know. */
 export function unknownFormatError(position: FilePosition): AppError {
   return new AppError('damaged', `${formatPosition(position)}: whole, but of a format that this `
     + 'version does not know: start the newer hookshelf that wrote it');

@@ -1,7 +1,7 @@
 /**
- * The journal in the files of one directory: the writer of the journal's lines and the snapshots
- * that compaction makes, with what follows when a disk takes no more. Expects what recovery.ts has
- * read and repair.ts has mended.
+ * The journal in the files of one directory: it owns the writer of the lines, the compaction, and
+ * the probe that follows when the disk takes no more writes. It starts from the directory that
+ * recovery.ts has read and repair.ts has repaired.
  */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -26,13 +26,13 @@ type FileJournalOptions = {
   readonly clock: Clock;
 };
 
-/** What makes up the state of a moment: a base, and the journals from there to so many bytes. */
+/** The files of one state: a base, and the journals from there to a length of the last one. */
 type JournalExtent = {
   readonly base: number;
   readonly inUse: { readonly generation: number; readonly length: number };
 };
 
-// After a failed compaction the next one is not tried at once: it would fail the same way.
+// A failed compaction is not tried again at once: it would fail the same way.
 const COMPACTION_RETRY_MS = 60_000;
 
 export class FileJournal implements Journal {
@@ -77,13 +77,13 @@ export class FileJournal implements Journal {
 
   get snapshots(): Snapshots { return this.#compaction; }
 
-  /** Of the file in use. */
+  /** The generation of the file in use. */
   get generation(): number { return this.#writer.file.generation; }
 
   /** Bytes that a start would replay. */
   get bytes(): number { return this.#compaction.journalBytes; }
 
-  /** What opening writes once everything is in place. */
+  /** Writes the missing note or generation after a start. */
   async begin({ base, snapshotErrors, inventory, journals }: Assessment): Promise<void> {
     const last = journals.at(-1);
     const hasSnapshotsNote = last === undefined || last.replayed.completeSnapshots.length > 0;
@@ -95,7 +95,7 @@ export class FileJournal implements Journal {
     for (const error of snapshotErrors) {
       this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
     }
-    // What a failed sync has left is copied as a whole before anything rests on it.
+    // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;
     if (hasUnsyncedJournal) await this.#compaction.write();
     this.#compaction.isStarting = false;
@@ -120,7 +120,7 @@ export class FileJournal implements Journal {
       (generation) => this.#compaction.recordOpened(generation));
   }
 
-  /** Runs between two batches, while all that is committed has been applied; may open the files. */
+  /** Calls `run`, which may open the files, while everything committed has been applied. */
   runBetweenBatches<T>(run: (extent: JournalExtent) => T): Promise<T> {
     return this.#writer.runExclusively(async () => {
       this.#compaction.recordOpened(this.generation);
@@ -149,7 +149,7 @@ export class FileJournal implements Journal {
     });
   }
 
-  /** Tells the next start not to trust what it reads; best effort, as the disk is failing. */
+  /** Warns the next start that the journal may not be on disk; best effort on a failing disk. */
   #writeUnsyncedMarker(): void {
     const { directory, files, logger } = this.#options;
     try {

@@ -1,12 +1,12 @@
 /**
- * Deletes a large file a portion at a time. A disk frees the blocks of a deleted file with the next
- * sync, whosever that is, and where ext4 is mounted with `discard` it also tells the device of
- * each: with 400 MB at once a sync of the journal beside it took 115 to 180 ms. When the file is
- * cut from its end, and each cut is synced and followed by a pause as long, no other sync took more
- * than 15 ms.
+ * Deletes a large file in chunks, so that other syncs of the disk do not stall. The blocks of a
+ * deleted file are freed by the next sync of any file, and with ext4 and `discard` the device is
+ * told of each block: when 400 MB were deleted at once, a sync of the journal took 115 to 180 ms.
+ * Here the file is shortened step by step. Each step is synced and followed by a pause of the same
+ * length: no other sync took more than 15 ms.
  *
- * The file loses its name first, on disk too, so that no crash leaves one under it that is cut. One
- * that has another name, as a backup made of hard links gives it, only loses its own.
+ * The file is renamed first, on disk too, so that no crash leaves a shortened file under its name.
+ * A file with another hard link, which a backup may have made, only loses its own name.
  */
 import { dirname } from 'node:path';
 import { sleep } from '../../base/clock.ts';
@@ -15,18 +15,18 @@ import type { Descriptor, Files } from '../disk/files.ts';
 import { temporaryName } from '../disk/inventory.ts';
 
 const CHUNK_BYTES = 4 << 20;
-// A portion takes some milliseconds; what stood still for longer is no reason to wait as long.
+// A chunk takes some milliseconds. Bounds the wait when the process itself was paused meanwhile.
 const PAUSE_MS_MAX = 100;
 
 type DeletionOptions = {
   readonly files: Files;
   readonly clock: Clock;
-  /** Whether the rest is deleted at once. */
+  /** True when the rest must be deleted at once. */
   readonly skipThrottling: () => boolean;
   readonly chunkBytes?: number;
 };
 
-/** Only for a file that nobody has open. One that is cut has lost its name before any wait. */
+/** Must only be called for a file that nobody has open. It is renamed before the first pause. */
 export async function deleteGradually(
   path: string, { files, clock, skipThrottling, chunkBytes = CHUNK_BYTES }: DeletionOptions,
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function deleteGradually(
   }
 }
 
-/** Null for one that may not be written, or not now: to delete it takes no such right. */
+/** Null for a file that may not be written. Deleting it needs no such permission. */
 function tryOpen(files: Files, path: string): Descriptor | null {
   try {
     return files.openSync(path, 'append-existing');

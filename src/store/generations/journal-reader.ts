@@ -1,9 +1,9 @@
 /**
  * Reads committed transactions back from the journals, from any sequence that they still hold. It
- * reads beside the writer and never past what it is told to have been applied: what lies behind
- * that may be half written, or be cut off again. Compaction may delete a journal while it is read,
- * and is told of each before it is opened, so that it deletes that one whole: its descriptor stays
- * good until the reader goes on in the next one.
+ * reads beside the writer, and never past the last applied transaction: what follows may be half
+ * written, or be cut off again. Compaction may delete a journal while it is read. It is notified of
+ * each before it is opened, and then deletes it whole, not gradually: the descriptor stays valid
+ * until the reader continues in the next journal.
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
@@ -17,21 +17,18 @@ import { readId } from '../records/record-table.ts';
 import type { LogReader, LoggedTransaction, Operation } from '../store-port.ts';
 import { readJournalStart } from './journal-start.ts';
 
-/** What is read, and at most about what is given, at a time. */
+/** The size of a read, and about the maximum that `next` returns. */
 const READ_BYTES = 1 << 18;
-/** Where the first line is looked for by halving, up to so close. */
+/** The binary search for the first line ends at this distance. */
 const NEAR_BYTES = 1 << 16;
 const LINE_FEED = 0x0a;
 
-/** Told of each journal before it is opened to be read. */
+/** Called with the generation of each journal before it is opened. */
 type OpeningListener = (generation: number) => void;
 
 type OpenJournal = { readonly generation: number; readonly descriptor: Descriptor };
 
-/**
- * A reader of what was committed after `sequence`; null when no journal goes back so far. The
- * caller closes it.
- */
+/** Opens a reader of all after `sequence`, to be closed; null: no journal goes back so far. */
 export async function openReader(
   files: Files, directory: string, sequence: number, onOpening: OpeningListener,
 ): Promise<LogReader | null> {
@@ -39,7 +36,7 @@ export async function openReader(
   for (const generation of journals.toReversed()) {
     const path = join(directory, journalName(generation));
     const start = await findStart(files, path);
-    // One with nothing but its first line may have been given up for the journal before it.
+    // A journal with only its first line may have been abandoned for the one before it.
     const mayBeAbandoned = start.isEmpty && generation !== journals.at(-1);
     if (start.sequence < 0 || start.sequence > sequence || mayBeAbandoned) continue;
     onOpening(generation);
@@ -92,7 +89,7 @@ class JournalReader implements LogReader {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // What reads must not find another file behind its descriptor.
+    // A read under way must not find another file under its descriptor.
     if (!this.#isReading) this.#files.closeSync(this.#journal.descriptor);
   }
 
@@ -114,7 +111,7 @@ class JournalReader implements LogReader {
     return [];
   }
 
-  /** The transactions of the lines that lie in `piece` whole. */
+  /** Collects the transactions from the complete lines of `piece`. */
   #collectTransactions(piece: Buffer, applied: number): LoggedTransaction[] {
     const transactions: LoggedTransaction[] = [];
     let start = 0;
@@ -145,7 +142,7 @@ class JournalReader implements LogReader {
     return { sequence: line.sequence, operations };
   }
 
-  /** The file is read to its end, and what is still to come was applied: it is in the next one. */
+  /** Continues in the next journal: this one has ended before the last applied transaction. */
   #openNextJournal(): void {
     const { journals } = readInventory(this.#files, this.#directory);
     const next = journals.find((generation) => generation > this.#journal.generation);
@@ -159,7 +156,7 @@ class JournalReader implements LogReader {
   }
 }
 
-/** Where a line begins that is not behind the one after `sequence`, and not far before it. */
+/** The offset of a line that is not after the one of `sequence + 1`, and not far before it. */
 async function findOffset(
   files: Files, descriptor: Descriptor, sequence: number,
 ): Promise<number> {
@@ -174,7 +171,7 @@ async function findOffset(
   return low;
 }
 
-/** The first line that begins behind `from` and before `to`, if one does. */
+/** The first line that begins after `from` and before `to`; null: none does. */
 async function findFirstLine(
   files: Files, descriptor: Descriptor, from: number, to: number,
 ): Promise<{ readonly offset: number; readonly sequence: number } | null> {
@@ -192,7 +189,7 @@ async function findFirstLine(
   return null;
 }
 
-/** As `readStart`; one that compaction has deleted meanwhile counts as one without a start. */
+/** Reads the start of a journal. One that compaction has just deleted has no valid start. */
 async function findStart(
   files: Files, path: string,
 ): Promise<{ readonly sequence: number; readonly isEmpty: boolean }> {

@@ -1,4 +1,4 @@
-/** The first line of a journal: what the file goes on from (its format: journal-line.ts). */
+/** Reads the first line of a journal, which says what state it continues (journal-line.ts). */
 import { unknownFormatError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import { readFully } from '../disk/read-write.ts';
@@ -11,13 +11,13 @@ export const START_BYTES_MAX = 512;
 type JournalStart = {
   /** -1 when the first line is not valid. */
   readonly sequence: number;
-  /** Of the whole file. */
+  /** The length of the whole file. */
   readonly bytes: number;
-  /** There is nothing but, at most, that line. */
+  /** Whether the file holds nothing but, at most, that line. */
   readonly isEmpty: boolean;
 };
 
-/** Throws `damaged` for a line that a newer version wrote. */
+/** Throws `damaged` for a line of a newer version. */
 export async function readJournalStart(files: Files, path: string): Promise<JournalStart> {
   const descriptor = files.openSync(path, 'read');
   try {

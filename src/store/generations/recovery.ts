@@ -1,34 +1,35 @@
 /**
- * What a start reads, and when it refuses.
+ * Recovery reads the state of a directory at a start, or refuses it. It changes nothing on disk;
+ * repair.ts does that afterwards.
  *
- * Base: the newest generation whose snapshot set is complete and valid. Where there is none,
- * the empty state at sequence 0, if the journal that goes on from it is there. On it, the journals
- * from the base's generation on, each going on exactly where the one before it ended.
+ * The base is the newest generation whose snapshot set is complete and valid. Without one it is the
+ * empty state at sequence 0, if the journal that continues that is there. The journals from the
+ * base's generation on are replayed over it; each must continue exactly where the last one ended.
  *
- * A bad line (cut short, checksum wrong, not of the format) is a torn end unless a later valid
- * line of its journal shows that it had been on disk: one that names a durable sequence at or past
- * the bad line's, or one that was only ever written after a sync (journal-line.ts, "notes"). In
- * the last journal a torn end is kept aside as `.torn`, cut and logged. In an earlier journal it is
- * left alone when all the next one rests on is there: then only a note can have been torn.
+ * An invalid line (cut short, wrong checksum, not of the format) is a torn end, unless a later
+ * valid line of its journal shows that it had been on disk: by a durable mark at or past its
+ * sequence, or because it is only written after a sync (journal-line.ts, "note"). In the last
+ * journal a torn end is copied to a `.torn` file, cut off and logged. In an earlier journal it is
+ * left alone if everything that the next journal continues is there: then only a note was torn.
  *
- * Refused as damage, with file, line and offset, and without a change on disk: a bad line that is
- * no torn end, a gap in the sequence, no valid base, a journal that is missing, and a snapshot
- * that is missing although its journal says that the set was complete. A snapshot that is there
- * but not valid is no reason to refuse while the generation before it, and its journals, are whole.
+ * Refused as damage, with file, line and offset: an invalid line that is no torn end, a gap in the
+ * sequence, no valid base, a missing journal, and a missing snapshot although its journal notes
+ * that the set was complete. A snapshot that is there but invalid is no reason to refuse while the
+ * generation before it and its journals are whole.
  *
- * Refused too, though nothing is damaged: a line whose checksum is right but whose form is not
- * known here. A newer version wrote it, and what looks like a torn end may be all of its journal.
+ * Refused too, though nothing is damaged: a line with a valid checksum and an unknown form. A newer
+ * version wrote it, and its whole journal could look like a torn end.
  *
- * Left over by crashes, and harmless: a set that is not complete, while no journal says that it
- * was (the set before it is still there); a journal without a valid first line, or with nothing
- * but that line, while the journal before it went on or names another one as the next (it was
- * abandoned before use); `.tmp` files.
+ * Crashes leave these behind, and they are harmless: a set that is not complete, if no journal
+ * notes that it was (the set before it is still there); a journal without a valid first line, or
+ * with nothing else, if the journal before it was used afterwards or names another one as the next
+ * (it was abandoned before use); `.tmp` files.
  *
- * The end of the last journal may be in the page cache only, and after a sync that failed a second
- * one proves nothing: pages that could not be written count as clean. So the lines that no later
- * line proves are written again, in place and unchanged, before they are synced; where a marker
- * says that a sync failed, everything is copied to a new generation too. The marker can be missing,
- * since the disk that failed had to take it; the rewrite alone keeps the promise then.
+ * The end of the last journal may be in the page cache only. After a failed sync a second one
+ * proves nothing, as pages that could not be written count as clean. So the lines that no later
+ * line proves are written again, in place and unchanged, and then synced. If a marker says that a
+ * sync failed, everything is copied to a new generation as well. The marker can be missing, as the
+ * failing disk had to take it; then the rewrite alone has to suffice.
  */
 import { join } from 'node:path';
 import { AppError, isError } from '../../base/errors.ts';
@@ -51,22 +52,22 @@ export type RecoverySource = {
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly limits?: MemoryLimits;
-  /** Records of other collections than `specs` are passed over; else they are refused. */
+  /** Whether records of other collections than `specs` are ignored; else they are damage. */
   readonly skipsUnknownCollections?: boolean;
 };
 
-/** What a directory holds, read into memory; nothing on disk has been touched. */
+/** The state of a directory, read into memory, and what it takes to repair the directory. */
 export type Assessment = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly inventory: Inventory;
   readonly sequence: number;
-  /** The generation whose snapshots are the base; 0: none. */
+  /** The generation of the base; 0 for the empty state. */
   readonly base: number;
-  /** Journals from the base on that are part of the state, with what they hold. */
+  /** The journals from the base on that are part of the state. */
   readonly journals: readonly ReplayedJournal[];
-  /** Journals that were given up before they were used. */
+  /** Journals that were abandoned before use. */
   readonly abandonedGenerations: readonly number[];
-  /** Snapshots that are there but not valid. */
+  /** The errors of newer snapshot sets that are not valid. */
   readonly snapshotErrors: readonly Error[];
 };
 
@@ -76,7 +77,7 @@ export type ReplayedJournal = {
   readonly replayed: ReplayResult;
 };
 
-/** Reads a directory. Throws `damaged`, and `misconfigured` for one whose records are elsewhere. */
+/** Reads a directory. Throws `damaged`, or `misconfigured` if an engine has its records. */
 export async function assessDirectory(source: RecoverySource): Promise<Assessment> {
   assertNoReplica(source);
   const inventory = readInventory(source.files, source.directory);
@@ -84,12 +85,12 @@ export async function assessDirectory(source: RecoverySource): Promise<Assessmen
   try {
     return await replayFrom(source, inventory, base);
   } catch (error) {
-    // Going back did not help: what kept us from the newest generation is what has to be mended.
+    // The older generation did not help: the damage of the newest one is the one to report.
     throw base.snapshotErrors[0] ?? error;
   }
 }
 
-/** What an engine keeps must not be taken for nothing where that engine is not named any more. */
+/** A node's directory must not count as empty when its engine is not configured any more. */
 function assertNoReplica({ files, directory }: RecoverySource): void {
   if (!isReplicaDirectory(files, directory)) return;
   throw new AppError('misconfigured', `${directory} is a node's, whose records an engine keeps: `
@@ -108,7 +109,7 @@ async function replayFrom(
   for (const generation of generations) {
     const path = join(source.directory, journalName(generation));
     const start = await readJournalStart(source.files, path);
-    // Its first line was on disk before anything else was written: no crash leaves more without it.
+    // The first line was on disk before anything else was written: no crash destroys it later.
     if (start.sequence < 0 && start.bytes > START_BYTES_MAX) {
       throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
     }
@@ -138,7 +139,7 @@ async function replayFrom(
   };
 }
 
-/** A journal leads to the next one, and whatever that one rests on is there. */
+/** Checks that a journal leads to the next one, and holds all that the next one continues. */
 function checkContinuation(
   previous: ReplayedJournal | undefined, generation: number, startSequence: number,
 ): void {
@@ -163,7 +164,7 @@ function checkSnapshots(
     throw missingFileError(snapshotName(missing, generation),
       'but its journal says it was complete');
   }
-  // The first line was on disk before the set had its name.
+  // The first line was on disk before the snapshots got their names.
   if (startSequence < 0 && generation === base) {
     throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
   }
@@ -206,7 +207,7 @@ async function findBase(source: RecoverySource, inventory: Inventory): Promise<B
   throw snapshotErrors[0] ?? missing ?? missingFileError(name, 'and its journal goes on from it');
 }
 
-/** The sequence of a set, once it is loaded, or the name of a file that it lacks. */
+/** Loads a snapshot set. Returns its sequence, or the name of a file that is missing. */
 async function loadSnapshotSet(
   { directory, files, skipsUnknownCollections }: RecoverySource, inventory: Inventory,
   generation: number,

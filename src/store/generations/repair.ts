@@ -1,7 +1,7 @@
 /**
- * Brings a directory into the state that was read from it: torn ends kept aside and cut, what was
- * not proven to be on disk written again and synced, leftovers removed. Every step can be cut off
- * by a crash; the next start then finds the same state.
+ * Repairs a directory after recovery.ts has read it: copies torn ends and cuts them off, writes
+ * lines again that were not proven to be on disk, and removes leftovers. A crash may interrupt any
+ * step; the next start then reads the same state.
  */
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
@@ -15,7 +15,7 @@ import type { Assessment, ReplayedJournal } from './recovery.ts';
 
 const COPY_BYTES = 1 << 20;
 
-/** The journal file to go on in; all that was replayed is on disk. */
+/** Returns the journal file to continue; all that was replayed is on disk. */
 export async function repairDirectory(
   directory: string, files: Files, logger: Logger, assessment: Assessment,
 ): Promise<JournalFile> {
@@ -34,13 +34,13 @@ export async function repairDirectory(
   }
   for (const name of inventory.temporary) {
     const path = join(directory, name);
-    // The copy of a torn end that was cut off by a crash has been made anew, under its final name.
+    // A torn end's unfinished copy may be gone: it was made anew under its final name.
     if (files.existsSync(path)) removeLeftover(files, logger, path);
   }
   return file;
 }
 
-// It takes room and nothing else: no reason not to start.
+// A leftover only takes room: no reason to refuse the start.
 function removeLeftover(files: Files, logger: Logger, path: string): void {
   try {
     files.unlinkSync(path);
@@ -49,14 +49,14 @@ function removeLeftover(files: Files, logger: Logger, path: string): void {
   }
 }
 
-/** A journal that was never used: nothing in it was ever acknowledged. */
+/** Renames a journal that was never used: nothing in it was ever acknowledged. */
 function setJournalAside(directory: string, files: Files, generation: number): void {
   const path = join(directory, journalName(generation));
   files.renameSync(path, findFreeTornPath(directory, files, generation, 0));
   files.syncDirectorySync(directory);
 }
 
-/** The copy is on disk under its name before anything is cut. */
+/** Copies the torn end, under its final name on disk, before it cuts it off. */
 async function cutTornEnd(
   directory: string, files: Files, logger: Logger, { generation, path, replayed }: ReplayedJournal,
 ): Promise<void> {
@@ -97,8 +97,8 @@ async function copyRange(
 }
 
 async function rewriteUnproven(files: Files, { path, replayed }: ReplayedJournal): Promise<void> {
-  // A last note too: if its own sync failed, what is written behind it would come to lie behind a
-  // hole, and the next start would have to take that for damage.
+  // A note at the end is written again, too: if its sync had failed, later lines would lie behind a
+  // hole, which the next start would have to take for damage.
   const { validEnd, unprovenAt } = replayed;
   const descriptor = files.openSync(path, 'append-existing');
   try {

@@ -1,4 +1,4 @@
-/** Reads one journal into memory, and finds out whether what it holds can be trusted. */
+/** Replays one journal: applies its transactions to memory, and checks that it is whole. */
 import { AssertionError } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
@@ -10,36 +10,36 @@ import { hasChecksum, parseLine, visitOperations } from '../journal/journal-line
 import type { JournalLine } from '../journal/journal-line.ts';
 
 export type ReplayResult = {
-  /** The last transaction's sequence. */
+  /** The sequence of the last transaction. */
   readonly sequence: number;
-  /** The sequence that the journal goes on from; -1 without a valid first line. */
+  /** The sequence of the state that the journal continues; -1 without a valid first line. */
   readonly startSequence: number;
   readonly transactions: number;
-  /** Names of the generation's snapshots, when the journal says that they are complete. */
+  /** The snapshots of the generation, if a note says that they are complete; else empty. */
   readonly completeSnapshots: readonly string[];
-  /** The generation it is continued in, or 0. */
+  /** The generation that a `next` note names, or 0. */
   readonly nextGeneration: number;
-  /** Where the valid part ends. */
+  /** The end of the valid part, as an offset. */
   readonly validEnd: number;
   readonly size: number;
-  /** Where the lines begin that no later line says to be on disk. */
+  /** The offset of the first line that no later line shows to be on disk. */
   readonly unprovenAt: number;
-  /** The last line is a note: everything before it was on disk. */
+  /** Whether the last line is a note: then everything before it was on disk. */
   readonly endsWithNote: boolean;
-  /** The first line that is not valid, of a torn end. */
+  /** The first line of a torn end; null without one. */
   readonly tornAt: FilePosition | null;
 };
 
-/** Where transactions are applied. */
+/** The collections to which transactions are applied. */
 type ReplayTarget = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
-  /** Operations on other collections are passed over; else they are refused. */
+  /** Whether operations on other collections are ignored; else they are damage. */
   readonly skipsUnknownCollections: boolean;
 };
 
 /**
- * Applies every transaction to the collections of `target`, going on from `sequence`. Throws
- * `damaged` for a gap and for a bad line that is no torn end (the rule: recovery.ts).
+ * Applies every transaction to the collections of `target`, whose state is at `sequence`. Throws
+ * `damaged` for a gap and for an invalid line that is no torn end (the rule: recovery.ts).
  */
 export async function replayJournal(
   files: Files, path: string, generation: number, sequence: number, target: ReplayTarget,
@@ -91,7 +91,7 @@ class Replay {
       return;
     }
     if (line === null) {
-      // No crash leaves a whole line that we cannot read: it is not ours to cut off.
+      // No crash leaves a whole line that is unreadable. A newer version wrote it: it must stay.
       if (isComplete && hasChecksum(buffer, start, end)) throw unknownFormatError(position);
       this.#invalidAt = position;
       const joinedLine = isComplete ? findJoinedLine(buffer, start, end) : null;
@@ -123,9 +123,9 @@ class Replay {
     };
   }
 
-  // The bad line can have been transaction `#sequence + 1`. It was on disk when a later line says
-  // so; and when the next transaction is that one, the bad line was a note, which is synced before
-  // anything is written after it.
+  // The invalid line may have been transaction `#sequence + 1`. It was on disk if a later line's
+  // durable mark says so. If that transaction comes later, the invalid line was a note, which is
+  // synced before anything is written after it.
   #checkLineAfterInvalid(invalidAt: FilePosition, line: JournalLine): void {
     const isAcknowledged = line.durable > this.#sequence;
     const wasNote = line.sequence <= this.#sequence + 1;
@@ -183,7 +183,7 @@ class Replay {
   }
 }
 
-/** The last line of some that lie in one because the line feed between them is damaged. */
+/** The last of several lines that are joined because the line feed between them is damaged. */
 function findJoinedLine(buffer: Buffer, start: number, end: number): JournalLine | null {
   const at = buffer.lastIndexOf(LINE_START, end - 1);
   return at > start ? parseLine(buffer, at, end) : null;

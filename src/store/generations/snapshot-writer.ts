@@ -1,8 +1,8 @@
 /**
- * Writes one collection's snapshot (its format: snapshot.ts) from a frozen view, in steps of half
- * a mebibyte between which the loop serves others. What was written from scattered or half-dead
- * chunks becomes the records' new place in memory, so that a compaction also gives back garbage
- * and lays neighbours side by side.
+ * Writes the snapshot of one collection (its format: snapshot.ts) from a frozen view, in steps of
+ * half a mebibyte, between which the loop serves others. Output that was copied from scattered or
+ * half-dead chunks becomes a chunk of the arena to which the records move. So a compaction also
+ * frees garbage, and puts records that are neighbours in key order side by side.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -18,14 +18,14 @@ import type { SnapshotHeader } from './snapshot.ts';
 
 // Copying as much and its checksum take about half a millisecond.
 const OUTPUT_BYTES = 1 << 19;
-// Dirty pages in small portions: a sync of everything at once would hold up the journal's.
+// The file is synced in small portions: one sync of it all would hold up those of the journal.
 const SYNC_BYTES = 8 << 20;
-// A written chunk replaces what it was copied from when that is in more pieces than this, or
-// when less than this share of it is live.
+// An output becomes a chunk if it was copied from more ranges than this, or from a chunk of which
+// less than this share is live.
 const SOURCE_RANGES_MAX = 16;
 const LIVE_SHARE_MIN = 0.75;
 
-/** Writes and syncs a new file at `path`. Throws `unavailable` soon after `isStopping` says so. */
+/** Writes and syncs a new file at `path`. Throws `unavailable` soon after `isStopping` is true. */
 export async function writeSnapshot(
   files: Files, path: string, header: SnapshotHeader, frozen: FrozenCollection,
   isStopping: () => boolean,
@@ -97,7 +97,7 @@ class SnapshotWriter {
     else this.#sourceRanges.push({ chunk, start: offset, end: offset + bytes });
   }
 
-  /** Copies and writes what was added, and makes it the records' place where that is better. */
+  /** Copies and writes the records added, and moves them to the copy where that is better. */
   async #finishOutput(isLast: boolean): Promise<void> {
     if (this.#used === 0) return;
     let at = 0;
@@ -114,7 +114,7 @@ class SnapshotWriter {
     this.#used = 0;
     this.#slots = [];
     this.#sourceRanges = [];
-    // The checksum is another turn's work.
+    // The checksum is computed in a turn of its own.
     await nextTurn();
     await this.#writeBytes(written);
     if (isLast) await this.#writeBytes(Buffer.from('\n'));
@@ -132,7 +132,7 @@ class SnapshotWriter {
     let offset = 0;
     for (const slot of this.#slots) {
       const from = readFrozenSpan(this.#frozen.pages, slot);
-      // Written or deleted meanwhile, it lies elsewhere already.
+      // A record that was written or removed meanwhile is not moved.
       const isSame = table.lengthOf(slot) === from.length
         && table.offsetOf(slot) === from.offset && table.chunkOf(slot) === from.chunk;
       if (isSame) {

@@ -1,22 +1,23 @@
 /**
- * A snapshot, `<collection>-<generation, 6 digits or more>.json`: every record of one collection as
- * of one sequence, immutable once it has its name. One JSON document in UTF-8, line by line, where
- * a capital letter stands for a value, and `,…` for any number of more like the one before it:
+ * A snapshot, `<collection>-<generation, 6 digits or more>.json`, holds every record of one
+ * collection as of one sequence. It is immutable once it has its name. It is one JSON document in
+ * UTF-8 with these lines. A capital letter stands for a value, and `,…` for any number of further
+ * ones of the same form:
  *
  *   {"format":"hookshelf-snapshot-1","collection":"S","generation":G,"sequence":N,
- *     "collections":["S",…],"records":[     one line with the one above, without the white space
- *   R,                                      a record, while another one follows
- *   R                                       the last one, if there is any
- *   ],"count":B,"crc":"C"}                  the last line, ended by a line feed like all of them
+ *     "collections":["S",…],"records":[     in one line with the above, without the white space
+ *   R,                                      each record but the last one
+ *   R                                       the last record, if there is any
+ *   ],"count":B,"crc":"C"}                  the last line; like all lines it ends in a line feed
  *
- * S: the file's collection; in `collections`, of every file of the generation: the set is complete
- * when all of them are there, and their N is the same. R: a JSON object whose first member is its
- * key; keys rise. B: the count of records. C: eight lower-case hex digits, the CRC-32 (zlib) of all
- * bytes before them. G, N and B are decimal integers. A file is valid when it has this form, B and
- * C are right and the keys rise.
+ * S: the file's collection; in `collections`, the collection of every file of the generation: the
+ * set is complete when all of them are there with the same N. R: a JSON object whose first member
+ * is its key. B: the count of records. C: eight lower-case hex digits, the CRC-32 (zlib) of all
+ * bytes before them. G (the generation), N (the sequence) and B are decimal integers. A file is
+ * valid when it has this form, B and C are right and the keys rise.
  *
- * The records lie as they do in memory, each followed by `,` and a line feed, so that a file is
- * loaded by taking over what was read as chunks; only a line that two of them share is copied.
+ * The records lie as they do in memory, each followed by `,` and a line feed. So the bytes read
+ * become chunks of the arena as they are; only a line that crosses two chunks is copied.
  */
 import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../base/fields.ts';
@@ -63,7 +64,7 @@ export function isEmptySnapshot(header: SnapshotHeader, bytes: number): boolean 
   return bytes === ends.reduce((sum, end) => sum + Buffer.byteLength(end), CRC_HEX);
 }
 
-/** The header of a snapshot. Throws `damaged`. */
+/** Reads the header of a snapshot. Throws `damaged`. */
 export async function readHeader(files: Files, path: string): Promise<SnapshotHeader> {
   const descriptor = files.openSync(path, 'read');
   try {
@@ -94,9 +95,9 @@ export async function loadSnapshot(
   }
 }
 
-/** Pieces of a file that are read at once, while another one is indexed. */
+/** The chunks of a file that are read while another one is indexed. */
 const READS_AHEAD = 3;
-/** Records of a chunk that are put into the collection at once. */
+/** The maximum of records that are added to the collection at once. */
 const SPANS_MAX = 4096;
 
 class SnapshotLoader {
@@ -106,7 +107,7 @@ class SnapshotLoader {
   readonly #size: number;
   #position = 0;
   readonly #pendingReads: Promise<Buffer>[] = [];
-  /** Of each record its offset and its length. */
+  /** The offset and the length of each record. */
   readonly #spans = new Uint32Array(2 * SPANS_MAX);
   #crc = 0;
   #count = 0;
@@ -124,7 +125,7 @@ class SnapshotLoader {
   /** False when the file is not a valid snapshot. */
   async load(): Promise<boolean> {
     const checkedEnd = this.#size - SNAPSHOT_END.length - CRC_HEX;
-    // What was read of a line that goes on in the next piece.
+    // The parts of a line that continues in the next piece.
     let partialLine: Buffer[] = [];
     let position = 0;
     try {
@@ -144,14 +145,14 @@ class SnapshotLoader {
         partialLine = end === piece.length ? [] : [piece.subarray(end)];
       }
     } finally {
-      // The caller closes the file, which must not happen under a read.
+      // The caller closes the file, which must not happen during a read.
       await Promise.allSettled(this.#pendingReads);
     }
     return partialLine.length === 0 && position === this.#size && this.#isInOrder
       && this.#trailer === this.#expectedTrailer();
   }
 
-  /** The next piece, with those behind it under way; undefined at the end. */
+  /** The next piece, while reads of the following ones are started; undefined at the end. */
   #nextPiece(): Promise<Buffer> | undefined {
     while (this.#pendingReads.length <= READS_AHEAD && this.#position < this.#size) {
       this.#pendingReads.push(this.#read(this.#position));
@@ -166,7 +167,7 @@ class SnapshotLoader {
     return chunk.subarray(0, count);
   }
 
-  /** The lines that lie in a piece as a whole. */
+  /** Adds the records of the complete lines in a chunk. */
   #indexLines(chunk: Buffer, from: number, end: number): void {
     const { arena } = this.#collection.table;
     const id = arena.adopt(chunk);
@@ -197,7 +198,7 @@ class SnapshotLoader {
     this.#count += count;
   }
 
-  /** The first line, one that does not lie in a chunk with its comma, or what is no record. */
+  /** Adds one line: the header, a record without its comma in the chunk, or the trailer. */
   #addLine(line: Buffer): void {
     if (!this.#isHeaderRead) {
       this.#isHeaderRead = true;
@@ -238,7 +239,7 @@ function parseHeader(line: string): SnapshotHeader | null {
   }
 }
 
-/** The first line that is not as it should be; where all of them are, the checksum's. */
+/** Locates the first line that is not valid. If all are, the checksum is wrong. */
 async function locateDamage(
   files: Files, path: string, descriptor: Descriptor,
 ): Promise<Error> {

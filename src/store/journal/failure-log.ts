@@ -1,7 +1,7 @@
 /**
- * Says in the log, and to whoever listens, when writing stops, with the reason, and when it goes
- * on. Near the edge of a full disk both can happen many times a second: what is said of it is at
- * most one line a second, the last of which is true. What is for good is said at once.
+ * Reports to the log, and to listeners, when writing stops, with the reason, and when it resumes.
+ * Near the edge of a full disk both can happen many times a second. At most one report a second is
+ * made, and the last one is true. A permanent failure is reported at once.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../../base/log.ts';
 
 const PERIOD_MS = 1000;
 
-/** Called with why writing stopped, and with null when it goes on. */
+/** Receives the reason when writing stops, and null when it resumes. */
 type FailureListener = (reason: string | null) => void;
 
 export class FailureLog {
@@ -19,31 +19,31 @@ export class FailureLog {
   readonly #listeners = new Set<FailureListener>();
   #failure: AppError | null = null;
   #reportedFailure: AppError | null = null;
-  /** When writing stopped, as was said. */
+  /** When writing stopped, according to the reports. */
   #stoppedMs = 0;
   #timer: Timer | null = null;
 
-  /** `takenBy`: what has to take writes again before they go on. */
+  /** `storageName`: what must take writes again before they resume. */
   constructor(clock: Clock, logger: Logger, storageName: 'the disk' | 'the engine') {
     this.#clock = clock;
     this.#logger = logger;
     this.#storageName = storageName;
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   onReport(listener: FailureListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Told of each failure, and with null that writing works. */
+  /** Called with each failure, and with null when writing works. */
   setFailure(failure: AppError | null): void {
     this.#failure = failure;
     if (failure?.code === 'unknown_outcome') this.#report();
     else if (this.#timer === null) this.#reportWhenNew();
   }
 
-  /** Says what is still to be said. */
+  /** Makes the report that is still due. */
   close(): void {
     this.#timer?.cancel();
     if (this.#isUnreported()) this.#report();

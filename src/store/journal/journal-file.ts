@@ -1,7 +1,7 @@
 /**
- * One journal file, open for appending (its format: journal-line.ts). Knows where the durable part
- * ends; a write that fails is cut off again, and the cut synced, so that a refused transaction can
- * never come back.
+ * One journal file, open for appending (its format: journal-line.ts). It knows where the durable
+ * part ends. A write that fails is cut off again and the cut is synced, so that a refused
+ * transaction can never come back.
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
@@ -12,7 +12,7 @@ import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
 import { JournalLineEncoder } from './journal-line-encoder.ts';
 
-/** How an append ended. `unknown`: nothing in this file can be trusted any more. */
+/** How an append failed. After `unknown` the file cannot be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
 
 export class JournalFile {
@@ -33,7 +33,7 @@ export class JournalFile {
     return this.#length;
   }
 
-  /** Makes `bytes` durable, blocking the loop. Null when they are. */
+  /** Makes `bytes` durable, blocking the loop. Null on success. */
   appendBlocking(bytes: Buffer): AppendFailure | null {
     try {
       for (let written = 0; written < bytes.length;) {
@@ -53,7 +53,7 @@ export class JournalFile {
     return null;
   }
 
-  /** The same in the thread pool. `bytes` must not change meanwhile. */
+  /** Does the same in the thread pool. `bytes` must not change meanwhile. */
   async append(bytes: Buffer): Promise<AppendFailure | null> {
     try {
       await writeFully(this.#files, this.#descriptor, bytes, this.#length);
@@ -88,7 +88,7 @@ export class JournalFile {
   }
 }
 
-/** What writers are told. */
+/** The error that callers get. */
 export function toAppError({ kind, cause }: AppendFailure): AppError {
   if (kind === 'refused') return diskError('the journal cannot be written', cause);
   const what = 'the journal could not be synced, restart the service';
@@ -96,8 +96,8 @@ export function toAppError({ kind, cause }: AppendFailure): AppError {
 }
 
 /**
- * A new journal that goes on from the state at `sequence`; both its first line and its name are on
- * disk when this resolves. Leaves no file behind when it fails, as far as the disk lets it.
+ * Creates a journal that continues the state at `sequence`. Its first line and its name are on disk
+ * when this resolves. When it fails the file is removed, if the disk allows that.
  */
 export async function createJournalFile(
   files: Files, directory: string, generation: number, sequence: number,
@@ -108,8 +108,8 @@ export async function createJournalFile(
 }
 
 /**
- * The first half of it: a file without a line, whose name is on disk when this resolves. A crash
- * that leaves it leaves one that was given up before its use.
+ * The first half of `createJournalFile`: a file without a line, whose name is on disk when this
+ * resolves. A journal that a crash leaves in this state counts as abandoned (recovery.ts).
  */
 export async function nameJournalFile(
   files: Files, directory: string, generation: number,
@@ -125,7 +125,7 @@ export async function nameJournalFile(
   }
 }
 
-/** The second half: its first line. */
+/** The second half of `createJournalFile`: the first line. */
 export async function startJournalFile(
   files: Files, directory: string, file: JournalFile, sequence: number,
 ): Promise<void> {
@@ -142,7 +142,7 @@ function removeFile(files: Files, directory: string, file: JournalFile): void {
   files.unlinkSync(join(directory, journalName(file.generation)));
 }
 
-/** Opens a journal whose valid part ends at `length`, which is all there is. */
+/** Opens a journal of `length` bytes, all of them valid. */
 export function reopenJournalFile(
   files: Files, directory: string, generation: number, length: number,
 ): JournalFile {

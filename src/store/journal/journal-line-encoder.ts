@@ -8,12 +8,12 @@ const CLOSING_BRACE = 0x7d;
 const CLOSING_BRACKET = 0x5d;
 const LINE_FEED = 0x0a;
 
-/** Lines being gathered for one write. */
+/** Gathers the lines of one write. */
 export class JournalLineEncoder {
   #buffer = Buffer.allocUnsafeSlow(1 << 16);
   #used = 0;
 
-  /** Good until the next `clear`. */
+  /** Valid until the next `clear`. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#used);
   }
@@ -27,7 +27,7 @@ export class JournalLineEncoder {
     sequence: number, durable: number, operations: readonly Operation[],
   ): void {
     const start = this.#used;
-    // One string, one encoding, for all that stands before a record.
+    // All text before a record is encoded as one string.
     let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;
     let separator = '';
     for (const { collection, id, bytes } of operations) {
@@ -66,7 +66,7 @@ export class JournalLineEncoder {
     this.#addNote(sequence, start);
   }
 
-  // A note is only ever written while everything before it is on disk.
+  // A note is only written while everything before it is on disk.
   #addNote(sequence: number, member: string): void {
     const start = this.#used;
     this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}}\n`, 0);
@@ -84,7 +84,7 @@ export class JournalLineEncoder {
     if (ascii !== '') this.#used += this.#buffer.write(ascii, this.#used, 'latin1');
   }
 
-  /** There is room for it: a text of one character would take fifty times as long. */
+  /** The caller has reserved the byte. A text of one character would take fifty times as long. */
   #addByte(byte: number): void {
     this.#buffer[this.#used] = byte;
     this.#used += 1;

@@ -1,12 +1,12 @@
 /**
- * The lines of a journal, `journal-<generation, 6 digits or more>.jsonl`: UTF-8, one JSON object a
- * line, ended by a line feed, each of exactly one of these forms, without white space. A capital
- * letter stands for a value, and `,…` for any number of more like the one before it:
+ * The lines of a journal, `journal-<generation, 6 digits or more>.jsonl`, in UTF-8. Each line is
+ * one JSON object without white space, ended by a line feed, in exactly one of these forms. A
+ * capital letter stands for a value, and `,…` for any number of further ones of the same form:
  *
  *   {"crc":"C","seq":N,"durable":D,"ops":[O,…]}          a transaction, all or nothing
  *   {"crc":"C","seq":N,"durable":N,"mark":true}          writing paused, or stopped
  *   {"crc":"C","seq":N,"durable":N,"snapshots":["S",…]}  the generation's snapshots are complete
- *   {"crc":"C","seq":N,"durable":N,"next":G}             goes on in the journal of generation G
+ *   {"crc":"C","seq":N,"durable":N,"next":G}             continued in the journal of generation G
  *   {"crc":"C","seq":N,"durable":N,"start":{"format":"hookshelf-journal-1","generation":G}}
  *
  * An operation O is one of
@@ -14,18 +14,17 @@
  *   {"put":"S","bytes":B,"record":R}
  *   {"delete":"S","key":"K"}
  *
- * C: eight lower-case hex digits, the CRC-32 (zlib) of the line's bytes after those digits, up to
- * and without the line feed. As the first 16 bytes have a fixed form, every byte of a line is
- * either checked or fixed.
- * N: a transaction's is one more than that of the line before it; every other line ("note") repeats
- * the last transaction's. The first line of a file, and no other, is its `start`, whose N is that
- * of the state which the file goes on from, and whose G is the file's own. Nothing follows a
- * `next`. Notes are written alone, synced before the next line.
- * D: the last sequence known to be on disk when the line was written, at least the one before it in
- * the file, and less than N. What stands in a note for both was on disk.
- * S: the name of a collection; in `snapshots`, of each that has a file of this generation.
- * B: the length in bytes of R, the record, so that a reader can slice the records out without
- * parsing them; the stored bytes of a record are exactly these. K: the key of a record.
+ * C: eight lower-case hex digits: the CRC-32 (zlib) of the line's bytes after these digits, without
+ * the line feed. The first 16 bytes have a fixed form, so every byte of a line is checked or fixed.
+ * N: the sequence. A transaction's is one more than that of the line before it; every other line, a
+ * "note", repeats the sequence of the last transaction. The first line of a file, and no other, is
+ * its `start`; its N is the sequence of the state that the file continues, its G the file's own
+ * generation. Nothing follows a `next`. A note is written alone and synced before the next line.
+ * D: the durable mark: the last sequence known to be on disk when the line was written. It never
+ * falls within a file, and is less than the N of a transaction. In a note it equals N.
+ * S: the name of a collection; in `snapshots`, each collection that has a file of this generation.
+ * B: the length in bytes of the record R, so that a reader can slice records out without parsing
+ * them. The stored bytes of a record are exactly R. K: the key of a record.
  * N, D, G and B are decimal integers.
  */
 import { crc32 } from 'node:zlib';
@@ -37,15 +36,15 @@ export type JournalLine = {
   readonly kind: 'ops' | 'mark' | 'snapshots' | 'next' | 'start';
   readonly sequence: number;
   readonly durable: number;
-  /** Where the operations begin in the buffer, for `ops`. */
+  /** The position of the first operation in the buffer, for `ops`. */
   readonly operationsAt: number;
-  /** Of a `start` or `next`, else 0. */
+  /** The G of a `start` or `next`, else 0. */
   readonly generation: number;
-  /** Of `snapshots`, else empty. */
+  /** The names in `snapshots`, else empty. */
   readonly collections: readonly string[];
 };
 
-/** Where a put's record or a delete's key lies in the line's buffer. */
+/** Receives operations; the record of a put lies in `[start, end)` of the line's buffer. */
 type OperationVisitor = {
   put(collectionName: string, start: number, end: number): void;
   delete(collectionName: string, key: string): void;
@@ -59,13 +58,13 @@ const TRANSACTION_PATTERN =
   /^\{"crc":"[0-9a-f]{8}","seq":(\d{1,15}),"durable":(\d{1,15}),"ops":\[/;
 const HEAD_BYTES_MAX = 72;
 
-/** The line in `[start, end)` of `buffer`, without its line feed, or null when it is not valid. */
+/** Parses the line in `[start, end)` of `buffer`, without line feed. Null when it is not valid. */
 export function parseLine(buffer: Buffer, start: number, end: number): JournalLine | null {
   if (!hasChecksum(buffer, start, end)) return null;
   return parseTransaction(buffer, start, end) ?? parseNoteLine(buffer, start, end);
 }
 
-// Nearly all lines are these, and they take 0.8 µs like this and 2.7 µs piece by piece.
+// Nearly all lines are transactions. A pattern takes 0.8 µs for one, the reader below 2.7 µs.
 function parseTransaction(buffer: Buffer, start: number, end: number): JournalLine | null {
   const head = buffer.toString('latin1', start, Math.min(end, start + HEAD_BYTES_MAX));
   const match = TRANSACTION_PATTERN.exec(head);
@@ -94,13 +93,13 @@ function parseNoteLine(buffer: Buffer, start: number, end: number): JournalLine 
 
 const HEAD_PATTERN = /^\{"crc":"[0-9a-f]{8}","seq":(\d{1,15}),/;
 
-/** The sequence of the line that begins at the start of `bytes`, unchecked; null when none does. */
+/** Reads the sequence of the line at the start of `bytes`, without a check; null: no line. */
 export function sequenceAt(bytes: Buffer): number | null {
   const sequence = HEAD_PATTERN.exec(bytes.toString('latin1', 0, HEAD_BYTES_MAX))?.[1];
   return sequence === undefined ? null : Number(sequence);
 }
 
-/** Whether the bytes are a line as somebody wrote it, though perhaps of a format unknown here. */
+/** Whether the bytes are a line as it was written, though perhaps of an unknown format. */
 export function hasChecksum(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= CRC_END || !matches(buffer, start, '{"crc":"')) return false;
   let crc = crc32(buffer.subarray(start + CRC_END, end));
@@ -133,7 +132,7 @@ function parseNote(reader: JournalLineReader, note: Omit<JournalLine, 'kind'>): 
   return { ...note, kind: 'start', generation };
 }
 
-/** Shows a transaction's operations in order. Throws when the line is not of the format. */
+/** Visits a transaction's operations in order. Throws when the line is not of the format. */
 export function visitOperations(
   buffer: Buffer, operationsAt: number, end: number, visitor: OperationVisitor,
 ): void {
@@ -143,9 +142,9 @@ export function visitOperations(
 }
 
 /**
- * Shows the operations of whole lines, of transactions from `first` on, and `visitor.begin` the
- * number of each before. Checksums are not looked at: what vouches for all the lines together is
- * checked already. Returns the number of the last. Throws when a line is not of the format.
+ * Visits the operations of whole lines, which are the transactions from `first` on;
+ * `visitor.begin` receives the sequence of each first. Checksums are not verified: the caller has
+ * checked all lines together. Returns the last sequence. Throws when a line is not of the format.
  */
 export function visitTransactions(
   buffer: Buffer, first: number, visitor: OperationVisitor & { begin(sequence: number): void },
@@ -190,7 +189,7 @@ function readOperations(reader: JournalLineReader, visitor: OperationVisitor): v
   reader.expect(']}');
 }
 
-/** Reads a line from left to right, exactly as it is written; anything else throws. */
+/** Reads a line from left to right; throws where it is not exactly of the format. */
 class JournalLineReader {
   position: number;
   readonly #buffer: Buffer;
@@ -226,7 +225,7 @@ class JournalLineReader {
     return value;
   }
 
-  /** Up to the next quote, which is skipped. Mostly it is what it was the last time. */
+  /** Reads up to the next quote and skips it. The text is mostly the same as the last time. */
   readText(): string {
     const knownEnd = this.position + this.#text.length;
     if (knownEnd > this.position && this.#buffer[knownEnd] === 0x22 && this.accept(this.#text)) {

@@ -1,56 +1,57 @@
 /**
- * The journal as the store sees it: the committed transactions in their order, and snapshots to
- * start from. It is kept in the files of one directory (generations/file-journal.ts), or by an
- * engine that several nodes share (replication/engine-journal.ts).
+ * The journal as the store sees it: the committed transactions in order, and snapshots to start
+ * from. The files of one directory hold it (generations/file-journal.ts), or an engine that several
+ * nodes share (replication/engine-journal.ts).
  */
 import type { AppError } from '../../base/errors.ts';
 import type { LogReader, Operation } from '../store-port.ts';
 
 export type JournalAppend = {
   /**
-   * The operations of each transaction. Called once what was committed before has been applied;
-   * called again, perhaps for others, when something else was committed and applied meanwhile.
+   * Returns the operations of each transaction to write. Called when everything committed has been
+   * applied; called again when another node's transactions were committed and applied meanwhile,
+   * and may then return others.
    */
   collectOperations(): readonly (readonly Operation[])[];
   /**
-   * Told how it ended, before anything else is committed. Null: committed, to be applied now. An
-   * error: refused, so that nothing of it is written, or with the code `unknown_outcome`. Where
-   * `failure` differs, that is why what was not handed over yet is refused too. `prepare` has not
-   * been called when nothing could be written to begin with.
+   * Called when the append has ended, before anything else is committed. Null: the transactions are
+   * committed, and must be applied now. An error: nothing of them is written, or the code is
+   * `unknown_outcome`. If `Journal.failure` is another error, later transactions are refused with
+   * that one. `collectOperations` may not have been called if nothing could be written at all.
    */
   onWritten(error: AppError | null): void;
 };
 
 export interface Journal {
-  /** That of the last transaction committed. */
+  /** The last transaction committed. */
   readonly sequence: number;
-  /** Why nothing can be written now: `unknown_outcome` is for good, the others pass. */
+  /** Why nothing can be written now. `unknown_outcome` is permanent, other errors pass. */
   readonly failure: AppError | null;
-  /** Why no transaction may run now: what it would read is being loaded anew. */
+  /** Why no transaction may run now: the records are being loaded anew. Null otherwise. */
   readonly rejection: AppError | null;
-  /** Whether others write to it as well. */
+  /** Whether other nodes write to it as well. */
   readonly isShared: boolean;
-  /** Others are likely to commit before the next append: what is staged for it would run again. */
+  /** Whether others will probably commit before the next append, so that staged work is lost. */
   readonly isContended: boolean;
-  /** At most so many bytes of lines go in one append; the lines of one transaction fit in it. */
+  /** The maximum of an append, in bytes of lines. A transaction that is larger is refused. */
   readonly maxBatchBytes: number;
-  /** What all records may take together; what adds to them is refused from then on. */
+  /** The maximum of all records together; at it, transactions that add to them are refused. */
   readonly maxRecordBytes: number;
-  /** Resolves when all that anybody had committed before the call is applied. */
+  /** Resolves when everything that any node had committed before the call is applied. */
   catchUp(): Promise<void>;
-  /** Commits what `prepare` returns, all or nothing, directly after what is committed. */
+  /** Commits what `collectOperations` returns, all or nothing. */
   append(append: JournalAppend): void;
-  /** Reads what was committed after `sequence`; null when that is no longer there. */
+  /** A reader of what was committed after `sequence`; null when that is no longer there. */
   read(sequence: number): Promise<LogReader | null>;
   readonly snapshots: Snapshots;
-  /** Idempotent; nothing may be appended any more. */
+  /** Idempotent. Nothing may be appended after it. */
   close(): Promise<void>;
 }
 
 export interface Snapshots {
   readonly isRunning: boolean;
-  /** When this process last wrote one, in milliseconds since the epoch; null: not yet. */
+  /** When this process last wrote one, in milliseconds since the epoch; null before. */
   readonly writtenMs: number | null;
-  /** Resolves when one that holds everything committed before the call is durable. */
+  /** Writes one. Resolves when it is durable; it holds all that was committed before the call. */
   write(): Promise<void>;
 }

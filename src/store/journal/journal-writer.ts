@@ -1,10 +1,10 @@
 /**
- * Writes the lines of the journal, a file at a time (journal-file.ts), one write after the other:
- * batches of transactions, and the notes between them.
+ * Writes the lines of the journal into the file in use (journal-file.ts), one write after the
+ * other: batches of transactions, and notes between them.
  *
- * A write ends committed, refused (surely not on disk: it was cut off again, service goes on), or
- * unknown (a sync failed: it is never tried again, and nothing in this process is acknowledged
- * any more).
+ * A write ends in one of three ways. Committed. Refused: it was cut off again, so it is surely not
+ * on disk, and service goes on. Unknown: a sync failed; it is never tried again, and this process
+ * acknowledges nothing any more.
  */
 import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -24,9 +24,9 @@ type JournalWriterOptions = {
   readonly sequence: number;
   readonly clock: Clock;
   readonly failureLog: FailureLog;
-  /** The disk has other work: blocking for it would take long. */
+  /** Whether the disk has other work, so that blocking the loop for it would take long. */
   readonly isDiskBusy: () => boolean;
-  /** Told when writing fails; `unknown` is for good. */
+  /** Called when writing fails; `unknown` is permanent. */
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
 
@@ -82,7 +82,7 @@ export class JournalWriter {
     });
   }
 
-  /** Runs while nothing is being written, and holds what comes next until it is done. */
+  /** Calls `run` while nothing is being written; other writes wait until it has ended. */
   async runExclusively<T>(run: () => Promise<T>): Promise<T> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#queue.push(resolve));
     this.#isBusy = true;
@@ -95,37 +95,37 @@ export class JournalWriter {
     }
   }
 
-  /** Goes on in another file. Only inside `exclusive`. */
+  /** Continues in another file. Must be called within `runExclusively`. */
   async switchTo(file: JournalFile): Promise<void> {
     assert(this.#isBusy);
     this.#encoder.clear();
     this.#encoder.addNext(this.#sequence, file.generation);
     const failure = await this.#file.append(this.#encoder.bytes);
-    // The files chain without the note too; it only tells when the new one is lost.
+    // The files chain without the note, too. It only reveals the loss of the new one.
     if (failure?.kind === 'unknown') throw this.#fail(failure);
     this.#file.close();
     this.#file = file;
     this.#isMarked = true;
   }
 
-  /** Says that writing has paused; false when it could not be written. */
+  /** Writes a mark: everything before it is on disk. False when that failed. */
   writeMark(): Promise<boolean> {
     return this.#writeNote(() => this.#encoder.addMark(this.#sequence));
   }
 
-  /** Says that the generation of the file in use has all its snapshots. */
+  /** Notes that the generation of the file in use has all its snapshots. False when that failed. */
   writeSnapshotsNote(collections: readonly string[]): Promise<boolean> {
     return this.#writeNote(() => this.#encoder.addSnapshots(this.#sequence, collections));
   }
 
-  /** There is room again. */
+  /** Resumes writing: the disk has room again. */
   clearFailure(): void {
     if (this.#failure === null || this.#failure.code === 'unknown_outcome') return;
     this.#failure = null;
     this.#options.failureLog.setFailure(null);
   }
 
-  /** Leaves a mark and closes the file. */
+  /** Writes a mark and closes the file. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -166,7 +166,7 @@ export class JournalWriter {
     return error;
   }
 
-  /** Leaves a mark once nothing has been written for a while. */
+  /** Writes a mark once nothing has been written for a while. */
   #scheduleMark(): void {
     if (this.#markTimer !== null || this.#isClosed) return;
     const sequence = this.#sequence;

@@ -1,14 +1,14 @@
 /**
- * One writing process for a data directory. The file `lock` is locked with flock(2), through the
- * program flock(1) on a descriptor of ours: the lock belongs to the open file, so it holds after
- * the program has exited, and ends with our process, however that ends. The file stays, so that
- * nobody can lock one that has just been replaced. It says who holds the lock: one JSON object
- * (lock-owner.ts), nothing when it is free.
+ * The lock of a data directory: only one process writes there. The file `lock` is locked with
+ * flock(2), by the program flock(1) on a descriptor of this process. The lock belongs to the open
+ * file: it holds after the program has exited, and ends with this process, however that ends. The
+ * file is never removed, so that nobody can lock one that has just been replaced. It names the
+ * owner in one JSON object (lock-owner.ts), and is empty while the lock is free.
  *
- * Where flock(1) is missing or the file system refuses it, exclusive-lock.ts stands in. Each kind
- * of lock is checked against the other once it is made, so that two processes that lock in
+ * exclusive-lock.ts is used instead where flock(1) is missing or the file system refuses it. Each
+ * kind of lock is checked against the other after it was taken, so that two processes that lock in
  * different ways cannot both win. With either kind the holder listens on a socket (liveness.ts),
- * which shows other containers that it lives.
+ * which shows other containers that it is alive.
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
@@ -29,29 +29,29 @@ export type { LockKind, LockOwner } from './lock-owner.ts';
 
 type LockOptions = {
   readonly kind: LockKind;
-  /** How long to wait for a command to end, in milliseconds; a server is never waited for. */
+  /** How long to wait for a command that holds the lock. A server is never waited for. */
   readonly waitMs?: number;
   readonly files?: Files;
   readonly clock?: Clock;
-  /** The program that locks; another name makes the stand-in take over. */
+  /** The program that locks. If it is missing, exclusive-lock.ts is used. */
   readonly program?: string;
 };
 
 interface DirectoryLock {
-  /** Tells others where the control socket is. */
+  /** Publishes the path of the control socket. */
   announce(socketPath: string | null): void;
   /** Idempotent. */
   release(): void;
 }
 
 const POLL_MS = 25;
-// A process that has locked writes its name next; until then the file is empty, or names a process
-// that has ended.
+// A process that has just locked the file writes itself into it next. Until then the file is empty,
+// or names a process that has ended.
 const OWNER_WRITE_MS_MAX = 1000;
-// What flock(1) exits with when somebody else holds the lock.
+// The exit status of flock(1) when another process holds the lock.
 const ALREADY_LOCKED_STATUS = 1;
 
-/** Locks an existing directory. Throws `conflict`, naming the pid, when somebody else holds it. */
+/** Locks an existing directory. Throws `conflict`, with the pid, when another process holds it. */
 export async function acquireLock(
   directory: string, options: LockOptions,
 ): Promise<DirectoryLock> {
@@ -68,7 +68,7 @@ export async function acquireLock(
   }
 }
 
-/** A lock file and who it names. */
+/** A lock file and the owner that it names. */
 type LockHolder = { readonly owner: LockOwner; readonly path: string };
 
 async function computeWaitMs(
@@ -81,8 +81,8 @@ async function computeWaitMs(
 }
 
 /**
- * Who holds a directory, or held it when it was killed, as far as its lock file tells, or null. The
- * socket's path is as it is here: another container may have the directory in another place.
+ * The owner that a directory's lock file names: a process that holds the lock, or was killed with
+ * it; else null. The socket's path is adapted: another container may mount the directory elsewhere.
  */
 export function readLockOwner(
   directory: string, files: Files = createNodeFiles(),
@@ -120,7 +120,7 @@ async function tryLock(
         },
       });
     }
-    // Until our name is in it, it names nobody: our socket must not speak for a killed process.
+    // The file must name nobody until it names us: our socket must not vouch for a killed process.
     files.truncateSync(descriptor, 0);
     const liveness = await startListening(getLivenessPath(path), files);
     isLocked = true;

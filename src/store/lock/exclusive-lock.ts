@@ -1,10 +1,10 @@
 /**
- * The lock where flock(1) cannot be had: files `lock-<n>`, each created exclusively and holding its
- * owner (lock-owner.ts). The highest number counts. A lock is taken by creating the next number
- * while the owner of the highest one is dead or has released it, and holds only if the new number
- * is still the highest afterwards. A file is removed only once a higher one is there, so nobody can
- * create a number below a live owner's: of two starts at once one fails, however long either
- * sleeps.
+ * The lock where flock(1) is not available: files `lock-<n>`, each created exclusively and naming
+ * its owner (lock-owner.ts). The highest number counts. A process takes the lock by creating the
+ * next number, while the owner of the highest one is dead or has released it. It holds the lock
+ * only if its number is still the highest afterwards. A file is removed only after a higher one was
+ * created, so nobody can create a number below a live owner's: of two simultaneous starts one
+ * fails, however long either sleeps.
  */
 import { join } from 'node:path';
 import { sleep } from '../../base/clock.ts';
@@ -18,9 +18,9 @@ import {
 import type { LockKind, LockOwner } from './lock-owner.ts';
 
 const NAME_PATTERN = /^lock-(\d+)$/;
-// What a file holds once its owner has released it. An empty one is still being written.
+// The content of a released lock. An empty file is one that is still being written.
 const RELEASED_CONTENT = Buffer.from('{"released":true}\n');
-// Between creating a file and writing into it lie microseconds; a crash there is rarer still.
+// A file is written microseconds after its creation; a crash between the two is very rare.
 const CREATION_MS_MAX = 500;
 const POLL_MS = 5;
 
@@ -28,11 +28,11 @@ type ExclusiveLockOptions = {
   readonly files: Files;
   readonly clock: Clock;
   readonly kind: LockKind;
-  /** Asked last. */
+  /** Called last. */
   isHeldByFlock(): Promise<boolean>;
 };
 
-/** Null when somebody else holds the directory. */
+/** Takes the lock. Null when another process holds it. */
 export async function tryExclusiveLock(
   directory: string, { files, clock, kind, isHeldByFlock }: ExclusiveLockOptions,
 ): Promise<{ announce(socketPath: string | null): void; release(): void } | null> {
@@ -76,7 +76,7 @@ export async function tryExclusiveLock(
   };
 }
 
-/** Whom the highest lock names, and its path; null when it is free, or there is none. */
+/** The owner and the path of the highest lock; null when it is released, or there is none. */
 export function readExclusiveOwner(
   directory: string, files: Files,
 ): { readonly owner: LockOwner; readonly path: string } | null {
@@ -89,7 +89,7 @@ export function readExclusiveOwner(
 
 async function isHeld(path: string, files: Files, clock: Clock): Promise<boolean> {
   const deadlineMs = clock.monotonicMs() + CREATION_MS_MAX;
-  // Its owner is just writing its name.
+  // The owner of an empty file is just writing itself into it.
   while (isEmpty(files, path) && clock.monotonicMs() < deadlineMs) await sleep(clock, POLL_MS);
   const owner = readOwner(files, path);
   return owner !== null && isAlive(files, owner, path);

@@ -1,9 +1,9 @@
 /**
- * Whether the holder of a lock lives, for those who cannot see its process: it listens on a unix
- * socket in the data directory for as long as it holds the lock. A connection succeeds while the
- * process lives, be it busy or stopped, and the kernel refuses it once the process has ended,
- * however it ended, in every container that shares the directory. What another container says of
- * pids and start times means nothing here. Nothing is sent over the socket.
+ * The liveness socket shows that the holder of a lock is alive, to other containers too, where its
+ * pid and start time mean nothing. The holder listens on a unix socket in the data directory for as
+ * long as it holds the lock. A connection succeeds while the process is alive, be it busy or
+ * stopped; once it has ended, however that was, the kernel refuses it. Nothing is sent over the
+ * socket.
  */
 import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
@@ -13,18 +13,18 @@ import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path
 import type { Files } from '../disk/files.ts';
 
 export interface LivenessSocket {
-  /** Idempotent; the socket is gone when this returns. */
+  /** Idempotent. The socket is removed when this returns. */
   end(): void;
 }
 
 const OWN_DESCRIPTORS_PATH = '/proc/self/fd';
-/** Nobody listens there: the socket of an ended process, no file at all, or one of another kind. */
+/** The errors where nobody listens: an ended process, no file, or a file that is no socket. */
 const NO_LISTENER_CODES = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
 /**
- * Listens at `path`, in place of what an ended process left there: only the holder of the lock that
- * the path belongs to may do so. Null where no socket can be made: the file system has none, or
- * nothing may be written there.
+ * Listens at `path`, and replaces the socket that an ended process left there; so only the holder
+ * of the lock may call it. Null where no socket can be created, for example on a file system
+ * without sockets.
  */
 export async function startListening(path: string, files: Files): Promise<LivenessSocket | null> {
   const address = openSocketAddress(path, files);
@@ -45,12 +45,12 @@ export async function startListening(path: string, files: Files): Promise<Livene
     return null;
   }
   server.on('error', () => {});
-  // A process that has nothing else to do may end.
+  // The socket must not keep the process running.
   server.unref();
   return { end };
 }
 
-/** Whether somebody listens at `path`; also true when that cannot be told. */
+/** Whether a process listens at `path`; also true when that cannot be found out. */
 export function hasListener(path: string, files: Files): Promise<boolean> {
   const address = openSocketAddress(path, files);
   if (address === null) return Promise.resolve(true);
@@ -74,7 +74,7 @@ export function removeSocket(path: string, files: Files): void {
   }
 }
 
-/** `path` as the kernel takes it: a long one through a descriptor of its directory. */
+/** A path that the kernel accepts: a long one leads through a descriptor of its directory. */
 function openSocketAddress(
   path: string, files: Files,
 ): { readonly path: string; close(): void } | null {
@@ -91,7 +91,7 @@ function openSocketAddress(
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // In a worker of node:cluster too the socket is this process's.
+    // Exclusive, so that in a worker of node:cluster this process listens, not the primary.
     server.listen({ path, exclusive: true }, resolve);
   });
 }

@@ -1,4 +1,4 @@
-/** Who holds a data directory, as a lock file says it, and whether that process still lives. */
+/** The owner of a lock, as a lock file names it, and whether that process is alive. */
 import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
@@ -11,15 +11,15 @@ export type LockOwner = {
   readonly kind: LockKind;
   /** Path of the control socket, null while there is none. */
   readonly socketPath: string | null;
-  /** In clock ticks since boot, `''` where the system does not tell. */
+  /** The start of the process in clock ticks since boot; `''` where the system has no /proc. */
   readonly startTime: string;
   readonly bootId: string;
   /**
-   * Start time of process 1 as the owner sees it: another container's, or a restarted one's, is
-   * another, and pids from there mean nothing here.
+   * The start time of process 1 as the owner sees it. It differs in another container, and in a
+   * restarted one, where the pid would mean another process.
    */
   readonly namespace: string;
-  /** Whether it listens beside its lock file (liveness.ts). */
+  /** Whether the owner listens on a socket beside its lock file (liveness.ts). */
   readonly hasSocket: boolean;
 };
 
@@ -45,7 +45,7 @@ export function writeOwner(files: Files, descriptor: Descriptor, owner: LockOwne
   files.truncateSync(descriptor, bytes.length);
 }
 
-/** Null when the file is missing, empty, or says nothing of the kind. */
+/** Null when the file is missing, empty, or does not name an owner. */
 export function readOwner(files: Files, path: string): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readText(files, path));
@@ -69,14 +69,14 @@ export function getLivenessPath(lockPath: string): string {
 }
 
 /**
- * Whether the process that wrote this into `lockPath` still lives. Its socket tells. Where there is
- * none, its pid does: a pid is given out again, in a container within seconds and often to the same
- * program, so the start time has to be the same too; and what was written before a reboot, or in
- * another container, counts as dead.
+ * Whether the owner that `lockPath` names is alive. Its socket shows it. Without a socket its pid
+ * does. Pids are reused, in a container within seconds and often by the same program, so the start
+ * time must be the same, too. An owner from before a reboot, or of another container, counts as
+ * dead.
  */
 export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
   const socket = getLivenessPath(lockPath);
-  // Somebody may have removed it while the process lived.
+  // The socket may have been removed while the process is alive.
   if (owner.hasSocket && files.existsSync(socket)) return hasListener(socket, files);
   if (!isInThisNamespace(files, owner)) return false;
   try {
@@ -93,7 +93,7 @@ export function isInThisNamespace(files: Files, owner: LockOwner): boolean {
   return owner.bootId === thisProcess.bootId && owner.namespace === thisProcess.namespace;
 }
 
-/** When a process of our namespace started; `''` when that cannot be told. */
+/** The start time of a process in this namespace; `''` when it cannot be read. */
 function readStartTime(files: Files, pid: number): string {
   const stat = readText(files, `/proc/${pid}/stat`);
   // The second field is the program's name in brackets, and may hold anything.

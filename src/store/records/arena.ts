@@ -1,34 +1,36 @@
 /**
- * Record bytes, packed one after the other in large append-only buffers ("chunks"), each record
- * followed by `,\n`. Neighbours in a chunk can therefore be sent, or written to a snapshot, as one
- * slice. Bytes never change once they lie here; a chunk goes when the last live record in it goes.
+ * The arena holds the bytes of records, one after the other in large append-only buffers
+ * ("chunks"), each record followed by `,\n`. Neighbours in a chunk can therefore be sent, or
+ * written to a snapshot, as one slice. Bytes in the arena never change. A chunk is dropped with its
+ * last live record.
  */
 import { assert } from '../../base/assert.ts';
 
-/** What stands between two records, so that adjacent ones are a piece of a JSON array. */
+/** The separator of two records: adjacent records are a piece of a JSON array. */
 export const SEPARATOR = Buffer.from(',\n');
 
-// A mebibyte together with what the allocator puts before it, or each would take a page more.
+// A mebibyte with the allocator's header included; else each chunk would take one more page.
 export const CHUNK_BYTES = (1 << 20) - 64;
 // A collection of a few records must not cost a mebibyte.
 const FIRST_CHUNK_BYTES = 1 << 16;
 const NO_CHUNK = Buffer.alloc(0);
 
 /**
- * Bytes for what is read from a snapshot. Shared memory, as V8 counts what other buffers grow by as
- * garbage to come: it marked the whole heap twelve times while a million books were read, a sixth
- * of the time that this takes. What is written later is counted, so chunks that were let go go.
+ * Allocates a chunk for records that are read from a snapshot. It is shared memory: V8 takes the
+ * growth of other buffers as a reason to collect garbage, and marked the whole heap twelve times
+ * while a million books were read, a sixth of the time. Chunks for later writes are normal buffers,
+ * so that V8 does count them and frees the dropped ones.
  */
 export function allocateSharedChunk(bytes: number): Buffer {
   return Buffer.from(new SharedArrayBuffer(bytes));
 }
 
-/** Where a record lies; `length` is without the separator. */
+/** The position of a record's bytes; `length` is without the separator. */
 export type Span = { readonly chunk: number; readonly offset: number; readonly length: number };
 
 export type FrozenArena = {
   readonly chunks: readonly (Buffer | undefined)[];
-  /** Share of each chunk that is live, 0 to 1. */
+  /** The live share of each chunk, 0 to 1. */
   readonly liveShares: readonly number[];
 };
 
@@ -43,7 +45,7 @@ export class Arena {
   #allocatedTotal = 0;
   #isFrozen = false;
 
-  /** Bytes of chunks that hold no live record: memory that a compaction would give back. */
+  /** Bytes in chunks without a live record: a compaction would free them. */
   get garbageBytes(): number {
     const unused = this.#tail.length - this.#tailUsed;
     return Math.max(0, this.#allocatedTotal - this.#liveTotal - unused);
@@ -55,8 +57,7 @@ export class Arena {
 
   /** Encodes a record at the end; it counts as live until `release`. */
   append(json: string): Span {
-    // Three bytes a UTF-16 unit is the most there can be; only near a chunk's end is it worth
-    // counting exactly.
+    // A UTF-16 unit takes at most three bytes. An exact count is only worth it near a chunk's end.
     if (this.#tailUsed + json.length * 3 + SEPARATOR.length > this.#tail.length) {
       this.#reserve(Buffer.byteLength(json));
     }
@@ -68,7 +69,7 @@ export class Arena {
     return this.#finishRecord(source.copy(this.#tail, this.#tailUsed, start, end));
   }
 
-  /** Takes over a full chunk; its records count as live through `retain`. */
+  /** Adds a full chunk, without a live record: `retain` counts them. Returns its id. */
   adopt(chunk: Buffer): number {
     const id = this.#isFrozen ? this.#chunks.length : this.#freeIds.pop() ?? this.#chunks.length;
     this.#chunks[id] = chunk;
@@ -77,7 +78,7 @@ export class Arena {
     return id;
   }
 
-  /** Counts records as live, by the sum of their lengths. */
+  /** Counts `count` records of a chunk as live; `length` is the sum of their lengths. */
   retain(chunk: number, length: number, count = 1): void {
     const bytes = length + count * SEPARATOR.length;
     this.#liveBytes[chunk] = (this.#liveBytes[chunk] ?? 0) + bytes;
@@ -93,7 +94,7 @@ export class Arena {
     this.dropIfDead(chunk);
   }
 
-  /** While frozen, ids of dropped chunks are not given out again. The result keeps the bytes. */
+  /** Until `thaw`, ids of dropped chunks are not reused. The result keeps the bytes alive. */
   freeze(): FrozenArena {
     assert(!this.#isFrozen);
     this.#isFrozen = true;
@@ -108,7 +109,7 @@ export class Arena {
     this.#isFrozen = false;
   }
 
-  /** Lets a chunk without a live record go, unless more is still to come into it. */
+  /** Drops a chunk without a live record, unless it is the one being filled. */
   dropIfDead(chunk: number): void {
     if (chunk === this.#tailId || this.#liveBytes[chunk] !== 0) return;
     const buffer = this.#chunks[chunk];

@@ -1,4 +1,4 @@
-/** The committed records of one collection, in memory: the state that readers see. */
+/** The committed records of one collection in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
 import type { FrozenArena, Span } from './arena.ts';
 import { LruCache } from './lru-cache.ts';
@@ -107,7 +107,7 @@ export class StoredCollection implements Collection {
     };
   }
 
-  /** Makes a record that lies in the arena the current one of its id. */
+  /** Makes the record at `span` of the arena the current version of `id`. */
   applyPut(id: string, span: Span, record: StoredRecord | null): void {
     const length = encodeKey(id, this.#key);
     assert(length === id.length);
@@ -144,8 +144,8 @@ export class StoredCollection implements Collection {
   }
 
   /**
-   * Adds records of a chunk that was loaded whole, by the offset and the length of each. False when
-   * a key does not follow the last one: the records of a snapshot are in order.
+   * Adds records of a chunk that was adopted; `spans` holds offset and length of each. False when
+   * the keys do not rise: the records of a snapshot are in order.
    */
   load(chunk: number, spans: Uint32Array, count: number): boolean {
     const { arena, keyStart } = this.table;
@@ -165,7 +165,7 @@ export class StoredCollection implements Collection {
     return true;
   }
 
-  /** The state of this moment, for a snapshot, until `thaw`. Costs its number of pages. */
+  /** The present state, for a snapshot, until `thaw`. Copies a pointer per page and block. */
   freeze(): FrozenCollection {
     return {
       size: this.size, table: this.table,
@@ -175,7 +175,7 @@ export class StoredCollection implements Collection {
 
   thaw(): void {
     this.table.arena.thaw();
-    // Cached records hold on to the chunks that a compaction has emptied.
+    // Cached records would keep alive the chunks that a compaction has emptied.
     this.#cache.clear();
   }
 

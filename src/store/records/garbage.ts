@@ -1,11 +1,11 @@
-/** Bytes of records that are gone and still take memory. A snapshot packs what is left anew. */
+/** Measures the memory of removed records, which a compaction would free. */
 import type { StoredCollection } from './collection.ts';
 
-// Below the one or the other it does not matter.
+// Garbage below either of these does not matter.
 const GARBAGE_BYTES_MIN = 32 << 20;
 const GARBAGE_SHARE_MAX = 0.5;
 
-/** Bytes of all records, and whether a snapshot is worth writing for what it gives back. */
+/** The bytes of all records, and whether there is so much garbage that a snapshot pays. */
 export function measureGarbage(
   collections: ReadonlyMap<string, StoredCollection>,
 ): { readonly liveBytes: number; readonly isWorthCompacting: boolean } {

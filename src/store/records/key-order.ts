@@ -1,9 +1,10 @@
 /**
- * The slots of a collection in order of their keys: blocks of at most 1024 slots, so that no
- * insertion moves more than 4 KiB and no step of growth copies the whole. Keys are compared where
- * they lie, in the records. Appending at the end, as rising ids do, is the fast path: as long as
- * slots there follow one another, as those of a snapshot do, a block is its first slot and a count,
- * which saves 4 bytes a record.
+ * The slots of a collection in key order, in blocks of at most 1024 slots: no insertion moves more
+ * than 4 KiB, and growth never copies the whole. Keys are compared in place, in the records.
+ *
+ * Rising ids append at the end, which is the fast path. As long as the slots of a block follow one
+ * another, as those of a snapshot do, the block is only its first slot and a count, which saves
+ * 4 bytes a record.
  *
  * A frozen view shares the blocks; a block is copied before it is first changed after a freeze.
  */
@@ -12,13 +13,13 @@ import type { RecordTable } from './record-table.ts';
 
 const BLOCK_SLOTS = 1024;
 const SPARSE_SLOTS = 256;
-// Leaves room, so that merging and splitting do not take turns.
+// Leaves room in a merged block, so that it is not split again at once.
 const MERGED_SLOTS_MAX = 768;
-/** So many places after a key that was added the next is looked for. */
+/** The next key is searched for within this many positions after one that was inserted. */
 const ADDED_REACH = 16;
 
 export type SlotBlock = {
-  /** null for a run: the slots from `first` on. */
+  /** Null in a block that holds the slots from `first` on. */
   readonly slots: Uint32Array | null;
   readonly first: number;
   count: number;
@@ -26,7 +27,7 @@ export type SlotBlock = {
 };
 type SlotArrayBlock = SlotBlock & { readonly slots: Uint32Array };
 
-/** A place in the order: position `position` of block `block`; may be just past a block's end. */
+/** A position in the order; it may be just past the end of its block. */
 export type KeyPosition = { block: number; position: number };
 
 export class KeyOrder {
@@ -36,7 +37,7 @@ export class KeyOrder {
   #blocks: SlotBlock[] = [];
   #epoch = 0;
   #size = 0;
-  /** Where the last key was found or inserted; what has moved since only costs time. */
+  /** The position of the last key found or inserted. A stale one only costs time. */
   readonly #lastPosition = { block: 0, position: 0, reach: 1 };
 
   constructor(table: RecordTable) {
@@ -55,7 +56,7 @@ export class KeyOrder {
     return this.#blocks[block]?.count ?? 0;
   }
 
-  /** The slot at a place, or -1. */
+  /** The slot at a position, or -1. */
   slotAt(block: number, position: number): number {
     const slotBlock = this.#blocks[block];
     if (slotBlock === undefined || position >= slotBlock.count) return -1;
@@ -63,13 +64,13 @@ export class KeyOrder {
   }
 
   /**
-   * Sets `place` to the first slot whose key is at or after the key at `at` in `target`; true when
-   * it is equal. Past the last record the place is the end of the last block.
+   * Sets `keyPosition` to the first slot whose key is at or after the key at `at` in `target`.
+   * True when the keys are equal. After the last record it is the end of the last block.
    */
   seek(target: Uint8Array, at: number, keyPosition: KeyPosition): boolean {
     keyPosition.block = Math.max(0, this.#blocks.length - 1);
     keyPosition.position = this.countOf(keyPosition.block);
-    // First, as new ids rise: what lies elsewhere has left the caches between two batches.
+    // The end comes first, as new ids rise. Other blocks are no longer in the CPU's caches.
     if (this.#size === 0 || this.#compareLast(keyPosition.block, target, at) < 0) return false;
     const nearby = this.#seekAfterLast(target, at, keyPosition);
     if (nearby !== 0) return nearby > 0;
@@ -79,10 +80,10 @@ export class KeyOrder {
   }
 
   /**
-   * Whoever goes through records in order asks for the one found last again, for the next, or,
-   * having removed it, for what took its place: two comparisons instead of seventeen. What another
-   * node has added rises too, each key a few places after the one before. 1: it is there, -1: its
-   * place is known, 0: it is none of these.
+   * Searches near the last key. A caller that goes through the records in order asks for the last
+   * key again, for the next one or, after a removal, for its successor: two comparisons instead of
+   * seventeen. The keys that another node has inserted rise as well, each a few positions after the
+   * one before. Returns 1 when the key is found, -1 when only its position is, 0 for neither.
    */
   #seekAfterLast(target: Uint8Array, at: number, keyPosition: KeyPosition): -1 | 0 | 1 {
     const { block, position, reach } = this.#lastPosition;
@@ -94,7 +95,7 @@ export class KeyOrder {
       const order = this.#table.compareTo(slot, target, at);
       if (order === 0) return this.#rememberLast(keyPosition, 1);
       if (order > 0) {
-        // What lies before the first of them is not known.
+        // The key may lie anywhere before the last one.
         if (step === 0) return 0;
         return this.#searchBlock(target, at, keyPosition, low) ? 1 : -1;
       }
@@ -103,7 +104,7 @@ export class KeyOrder {
     return 0;
   }
 
-  /** Moves the place down, to `low` at most, to the first key that is not before the target. */
+  /** Moves `keyPosition` back to the first key, from `low` on, that is not before the target. */
   #searchBlock(target: Uint8Array, at: number, keyPosition: KeyPosition, low: number): boolean {
     let high = keyPosition.position;
     for (let first = low; first < high;) {
@@ -127,12 +128,12 @@ export class KeyOrder {
     return 1;
   }
 
-  /** Whether the key at `at` in `target` sorts after all there are. */
+  /** Whether the key at `at` in `target` sorts after all others. */
   isAfterAll(target: Uint8Array, at: number): boolean {
     return this.#size === 0 || this.#compareLast(this.#blocks.length - 1, target, at) < 0;
   }
 
-  /** Inserts slots that follow one another after all there are. */
+  /** Inserts the slots from `first` on after all others. */
   append(first: number, count: number): void {
     for (let slot = first; slot < first + count;) {
       const addedCount = this.#extend(slot, first + count - slot);
@@ -148,7 +149,7 @@ export class KeyOrder {
     }
   }
 
-  /** Inserts a slot before `place`. */
+  /** Inserts a slot at a position that `seek` has found. */
   insert(keyPosition: KeyPosition, slot: number): void {
     this.#size += 1;
     this.version += 1;
@@ -185,7 +186,7 @@ export class KeyOrder {
     return [...this.#blocks];
   }
 
-  /** How many slots from `slot` on could go to the end without an array of slots. */
+  /** Appends slots to a last block without an array, as many as fit; returns how many. */
   #extend(slot: number, count: number): number {
     const last = this.#blocks.at(-1);
     if (last === undefined || last.count === BLOCK_SLOTS) {
@@ -229,7 +230,7 @@ export class KeyOrder {
     this.#blocks.splice(index + 1, 0, right);
   }
 
-  /** Joins a sparse block with a neighbour that has room, or a few survivors would keep many. */
+  /** Joins a sparse block with a neighbour that has room: removals must not leave tiny blocks. */
   #merge(index: number): void {
     const first = index > 0 && this.countOf(index - 1) <= MERGED_SLOTS_MAX - this.countOf(index)
       ? index - 1 : index;

@@ -1,12 +1,12 @@
 /**
- * An LRU cache of records by id, so that a record that is asked for often costs one look-up, and
- * keeps what a reader has derived from it. Two maps, the younger replacing the older when it is
- * full: least recently used to within half the cache, and no step costs more than one insertion.
+ * An LRU cache of records by id: a record that is read often costs one look-up, and keeps what a
+ * reader has derived from it. It is two maps; when the younger one is full it replaces the older
+ * one. So it evicts the least recently used half, and no step costs more than one insertion.
  */
 import type { StoredRecord } from '../store-port.ts';
 
 export class LruCache {
-  // Bounds both the memory that is held and the chunks that are kept alive by it.
+  // Bounds the memory of the cache and the chunks of the arena that it keeps alive.
   readonly #recordsPerMap: number;
   #young = new Map<string, StoredRecord>();
   #old = new Map<string, StoredRecord>();
@@ -32,8 +32,8 @@ export class LruCache {
   }
 
   /**
-   * Replaces a cached record by its next version, or by nothing. One that nobody has asked for is
-   * not cached: caching every record written made imports a tenth slower.
+   * Replaces a cached record by its next version, or removes it. A record that is not cached stays
+   * uncached: caching every record written made imports a tenth slower.
    */
   replace(id: string, record: StoredRecord | null): void {
     if (!this.#young.has(id) && !this.#old.has(id)) return;

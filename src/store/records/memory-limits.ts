@@ -1,20 +1,20 @@
-/** What the store may hold in memory besides the records themselves. */
+/** Limits of the memory that the store takes besides the records themselves. */
 
 export type MemoryLimits = {
-  /** Records of a collection in its LRU cache. */
+  /** Records in the LRU cache of a collection. */
   readonly cachedRecordsMax: number;
-  /** Bytes that wait for the disk; beyond it writers are told to come again. */
+  /** Bytes that wait for the disk; beyond it writers are asked to retry. */
   readonly stagedBytesMax: number;
 };
 
 export const STANDARD_LIMITS: MemoryLimits = { cachedRecordsMax: 32_768, stagedBytesMax: 64 << 20 };
 
-// With what is derived from it and its entry in the map: 520 were measured; ids may be longer.
+// A cached record with its derived value and its map entry: measured 520, but ids may be longer.
 const CACHED_RECORD_BYTES = 1024;
 const CACHE_SHARE = 1 / 16;
 const STAGED_SHARE = 1 / 8;
 
-/** For a process that may take `bytes` of memory in all. */
+/** The limits for a process that may take `bytes` of memory in all. */
 export function computeMemoryLimits(bytes: number): MemoryLimits {
   return {
     cachedRecordsMax: Math.min(

@@ -1,6 +1,7 @@
 /**
- * Slots: a record's place under a number that is stable while the record lives. Kept in pages of
- * typed arrays, so that a million records are 12 MB and growth never copies more than a page.
+ * The record table maps a slot, a number that is stable while the record lives, to the span of the
+ * record in the arena. It lies in pages of typed arrays: a million records take 12 MB, and growth
+ * never copies more than a page.
  *
  * A frozen view shares the pages; a page is copied before it is first written after a freeze.
  */
@@ -11,8 +12,8 @@ import type { Span } from './arena.ts';
 const PAGE_BITS = 12;
 const PAGE_SLOTS = 1 << PAGE_BITS;
 const SLOT_MASK = PAGE_SLOTS - 1;
-// A slot is three words: chunk, offset, length. Length 0 is an empty slot, whose offset then
-// holds the next empty slot plus one.
+// A slot is three words: chunk, offset, length. Length 0 marks an empty slot; its offset is the
+// next empty slot plus one.
 const SLOT_WORDS = 3;
 const QUOTE = 0x22;
 const TILDE = 0x7e;
@@ -23,9 +24,9 @@ export type SlotPage = { readonly words: Uint32Array; readonly epoch: number };
 
 export class RecordTable {
   readonly arena = new Arena();
-  /** Where the key's value begins in a record. */
+  /** The position of the key's value in a record. */
   readonly keyStart: number;
-  /** What stands before it. */
+  /** The bytes of a record before `keyStart`, as text. */
   readonly recordPrefix: string;
   #pages: SlotPage[] = [];
   #bound = 0;
@@ -57,8 +58,8 @@ export class RecordTable {
   }
 
   /**
-   * New slots in a row, from `bound` on, for records of one chunk that the arena is to count; the
-   * sum of their lengths.
+   * Adds slots in a row, from `bound` on, for records of one chunk, which the caller counts as live
+   * in the arena. Returns the sum of their lengths.
    */
   addRun(chunk: number, spans: Uint32Array, count: number): number {
     let total = 0;
@@ -79,7 +80,7 @@ export class RecordTable {
     return total;
   }
 
-  /** Points a slot at its record's next version, or at the same bytes elsewhere. */
+  /** Points a slot at the next version of its record, or at a copy of the same bytes. */
   move(slot: number, span: Span): void {
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
     this.#writeSlot(slot, span.chunk, span.offset, span.length);
@@ -117,10 +118,7 @@ export class RecordTable {
     return readKey(chunk, this.offsetOf(slot) + this.keyStart);
   }
 
-  /**
-   * Whether a record begins with that key, and it may be one. Byte by byte, as it is cheaper than
-   * making a string.
-   */
+  /** Whether a record has that key, and it is a valid one. Byte by byte, without a string. */
   hasKey(record: Buffer, key: string): boolean {
     const { length } = key;
     if (length === 0 || length > KEY_LENGTH_MAX) return false;
@@ -133,7 +131,7 @@ export class RecordTable {
     return true;
   }
 
-  /** Order of the slot's key to the key at `at` in `target`. */
+  /** Compares the slot's key with the key at `at` in `target`. */
   compareTo(slot: number, target: Uint8Array, at: number): number {
     const page = this.#getPage(slot);
     const word = (slot & SLOT_MASK) * SLOT_WORDS;
@@ -146,7 +144,7 @@ export class RecordTable {
     return this.compareTo(left, chunk, this.offsetOf(right) + this.keyStart);
   }
 
-  /** Whether the keys of records in one chunk rise, told by where each begins. */
+  /** Whether the keys of records in one chunk rise. */
   areKeysRising(bytes: Uint8Array, spans: Uint32Array, count: number): boolean {
     for (let index = 1; index < count; index += 1) {
       const left = (spans[2 * index - 2] ?? 0) + this.keyStart;
@@ -193,7 +191,7 @@ export class RecordTable {
   }
 }
 
-/** Reads slots of a frozen view. */
+/** Reads a slot of a frozen view. */
 export function readFrozenSpan(pages: readonly SlotPage[], slot: number): Span {
   const words = pages[slot >>> PAGE_BITS]?.words;
   const word = (slot & SLOT_MASK) * SLOT_WORDS;
@@ -204,8 +202,8 @@ export function readFrozenSpan(pages: readonly SlotPage[], slot: number): Span {
 }
 
 /**
- * Compares two keys where they lie, each ended by its quote. The quote sorts before every
- * character of a key, so a key sorts before its own continuations.
+ * Compares two keys in place, each ended by its quote. The quote sorts before every character of a
+ * key, so a key sorts before its own continuations.
  */
 function compareKeys(
   left: Uint8Array, leftAt: number, right: Uint8Array, rightAt: number,
@@ -229,10 +227,7 @@ const KEY_CHARACTER = /[A-Za-z0-9._~-]/;
 const KEY_CODES = Uint8Array.from({ length: 128 }, (_, code) =>
   Number(KEY_CHARACTER.test(String.fromCharCode(code))));
 
-/**
- * Whether it is 1 to 128 characters that a key may have. An id that was put together just now is
- * looked at in a third of the time that a regular expression takes.
- */
+/** Whether a text is a valid key. Takes a third of the time of a regular expression. */
 export function isKey(id: string): boolean {
   for (let index = 0; index < id.length; index += 1) {
     if (KEY_CODES[id.charCodeAt(index)] !== 1) return false;
@@ -246,14 +241,14 @@ export function readId(record: Buffer): string {
   return readKey(record, record.indexOf(QUOTE, nameStart) + 3);
 }
 
-/** The key that begins at `at`. */
+/** Reads the key that begins at `at`. */
 export function readKey(chunk: Buffer, at: number): string {
   return chunk.toString('latin1', at, chunk.indexOf(QUOTE, at));
 }
 
 /**
- * Writes a key and its closing quote into `target`. Returns how many characters were fit for a
- * key: fewer than there are means that no record can have it.
+ * Writes a key and its closing quote into `target`. Returns the number of characters written: if
+ * that is less than the length of `id`, no record can have this key.
  */
 export function encodeKey(id: string, target: Uint8Array): number {
   const length = Math.min(id.length, KEY_LENGTH_MAX);

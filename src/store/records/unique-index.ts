@@ -1,7 +1,7 @@
 /**
- * Which record holds which of the values that no two records of a collection may share. The values
- * of all unique members are in one space: a record may have one value in two of its own members,
- * two records may not have it even in different ones.
+ * The index of the unique values of a collection: no two records may share one. All unique members
+ * share one namespace: a record may have a value in two of its own members, but two records may not
+ * have it, even in different members.
  */
 import { isJsonObject } from '../../base/fields.ts';
 
@@ -18,7 +18,7 @@ export class UniqueIndex {
     this.#members = members;
   }
 
-  /** False where records may share every value; the index stays empty then. */
+  /** False for a collection without unique members: the index stays empty. */
   get isUsed(): boolean {
     return this.#members.length > 0;
   }
@@ -33,7 +33,7 @@ export class UniqueIndex {
     return this.#idByValue.get(value);
   }
 
-  /** What the record holds. */
+  /** The unique values of a record. */
   findValues(id: string): readonly UniqueValue[] {
     return this.#valuesById.get(id) ?? NO_VALUES;
   }
@@ -48,13 +48,13 @@ export class UniqueIndex {
 
   delete(id: string): void {
     for (const { value } of this.findValues(id)) {
-      // Another record may hold it by now: values change hands within a transaction.
+      // Another record may have it by now: values can change hands within a transaction.
       if (this.#idByValue.get(value) === id) this.#idByValue.delete(value);
     }
     this.#valuesById.delete(id);
   }
 
-  /** The unique values of a record's JSON. */
+  /** Parses the unique values from a record's JSON. */
   parseValues(json: string | Buffer): readonly UniqueValue[] {
     if (!this.isUsed) return NO_VALUES;
     const record: unknown = JSON.parse(json.toString());

@@ -1,6 +1,6 @@
 /**
- * A walk over a collection that goes on where it stopped, whatever was written meanwhile. It
- * remembers where the bytes of its last key lie: those never change, even when the record does.
+ * A walk over a collection that continues after its last key, whatever was written meanwhile. It
+ * remembers the position of that key's bytes, which never change, even when the record does.
  */
 import { assert } from '../../base/assert.ts';
 import { SEPARATOR } from './arena.ts';
@@ -10,19 +10,19 @@ import type { Walk, WalkStart } from '../store-port.ts';
 import { KEY_LENGTH_MAX, encodeKey } from './record-table.ts';
 import type { RecordTable } from './record-table.ts';
 
-// Below this a run is cheaper to copy than to send as a slice of its own.
+// A smaller run is cheaper to copy than to send as a slice of its own.
 const RUN_COPY_BYTES_MAX = 16 * 1024;
-// What a reader may keep waiting in copies; slices of what lies in the store cost nothing.
+// The copies that one call may make. Slices of the arena cost nothing.
 const COPIED_BYTES_MAX = 256 * 1024;
 
 export class CollectionWalk implements Walk {
   readonly #table: RecordTable;
   readonly #order: KeyOrder;
   readonly #isDescending: boolean;
-  /** The next place to look at, good while the collection's order has `#version`. */
+  /** The next position, valid while the collection's order has `#version`. */
   readonly #keyPosition: KeyPosition = { block: 0, position: 0 };
   #version = -1;
-  /** The last key seen, where it lies; null before the first. */
+  /** The buffer that holds the last key, at `#keyAt`; null before the first. */
   #key: Buffer | null = null;
   #keyAt = 0;
 
@@ -90,7 +90,7 @@ export class CollectionWalk implements Walk {
     this.#keyAt = this.#table.offsetOf(slot) + this.#table.keyStart;
   }
 
-  /** Going up: the first record after the last key; going down: just past the one before it. */
+  /** Ascending: finds the first record after the last key. Descending: the end of those before. */
   #seekLastKey(): void {
     this.#version = this.#order.version;
     if (this.#key === null) {
@@ -109,7 +109,7 @@ type ByteRun = { readonly chunk: number; readonly start: number; end: number };
 /** Adjacent records of one chunk, joined into runs. */
 class RunList {
   bytesTotal = 0;
-  /** At least so much is in runs that will be copied. */
+  /** A lower bound of the bytes that `toSlices` will copy. */
   bytesCopied = 0;
   readonly #runs: ByteRun[] = [];
   #last: ByteRun = { chunk: -1, start: 0, end: 0 };
@@ -127,7 +127,7 @@ class RunList {
     this.#runs.push(this.#last);
   }
 
-  /** The runs as few slices, the last without its separator. */
+  /** The runs as few slices. The last one has no separator. */
   toSlices(arena: Arena): Buffer[] {
     this.#last.end -= SEPARATOR.length;
     const slices: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * Tells listeners of each transaction as it is applied, in commit order. Costs nothing while nobody
- * listens, as the listeners alone need to know what each operation replaced.
+ * Notifies listeners of each transaction as it is applied, in commit order. Without listeners the
+ * changes need not be collected, as nothing else needs the former versions.
  */
 import type { CommitListener, Change } from '../store-port.ts';
 
@@ -16,7 +16,7 @@ export class ChangeFeed {
     return this.#listeners.length > 0;
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   follow(listener: CommitListener): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {

@@ -1,12 +1,13 @@
 /**
- * Transactions become durable together. They gather while the last batch is written and for as long
- * as the next turns of the loop bring more (no timer): one append to the journal, then all of them
- * are applied and all waiters answered in one turn. Where a batch fails, everything that was staged
- * fails with it.
+ * Group commit: transactions become durable together. They gather in a batch while the last one is
+ * written, and for as long as the next turns of the loop bring more (batch-window.ts). A batch is
+ * one append to the journal; then all its transactions are applied, and all callers get their
+ * results in one turn. When a batch fails, everything that is staged fails with it.
  *
- * Where others write to the same journal, what they have committed may have to be applied first.
- * Whatever is staged was checked against the state before: it is thrown away and runs again. While
- * that is to be expected of every batch, transactions wait to run until the journal asks for them.
+ * If other nodes write to the same journal, their transactions may have to be applied first.
+ * Everything staged was checked against the state before them: it is discarded and runs again.
+ * While that would happen to every batch (`isContended`), transactions are deferred: they run only
+ * when the journal asks for the batch.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Journal } from '../journal/journal-port.ts';
@@ -18,9 +19,9 @@ import type { Batch, Staging } from './staging.ts';
 import { TypedSubmission } from './submission.ts';
 import type { Submission } from './submission.ts';
 
-// What is held back is counted, as its bytes are not known before it has run.
+// Deferred transactions are counted, as their bytes are not known before they have run.
 const DEFERRED_MAX = 512;
-/** As much room is taken to be needed for each. */
+/** The estimated size of a deferred transaction. */
 const DEFERRED_BYTES = 128 << 10;
 
 type GroupCommitOptions = {
@@ -37,11 +38,11 @@ export class GroupCommit {
   readonly #window = new BatchWindow();
   #gathering: Batch = createBatch(1);
   #syncing: Batch | null = null;
-  /** How many transactions of it are on their way. */
+  /** How many transactions of `#syncing` are in the append under way. */
   #syncingCount = 0;
-  /** In their order; whatever is staged came before. */
+  /** In order; everything staged came before them. */
   #deferred: Submission[] = [];
-  /** The window is open, or a batch is on its way. */
+  /** The window is open, or a batch is being written. */
   #isBusy = false;
   #isClosed = false;
   #onIdle: () => void = () => {};
@@ -58,7 +59,8 @@ export class GroupCommit {
       this.#admit(new TypedSubmission(run, resolve, reject)));
   }
 
-  // Among three busy nodes each transaction ran twice or more, an eighth of what a POST cost there.
+  // Without deferral each transaction ran at least twice among three busy nodes: an eighth of the
+  // cost of a POST there.
   #admit(submission: Submission): void {
     const { journal, stagedBytesMax } = this.#options;
     const deferredMax = Math.min(DEFERRED_MAX, stagedBytesMax / DEFERRED_BYTES);
@@ -76,7 +78,7 @@ export class GroupCommit {
     for (const submission of this.#deferred.splice(0)) this.#stage(submission);
   }
 
-  /** Calls `apply`, which changes the committed state, and runs everything staged again. */
+  /** Calls `apply`, which changes the committed state, and runs everything staged once more. */
   rebase(apply: () => void): void {
     const batches = this.#abandonAll();
     apply();
@@ -86,16 +88,16 @@ export class GroupCommit {
     notifyFollowers(batches);
   }
 
-  /** Everything staged fails, surely not written. */
+  /** Rejects everything staged, none of which may have been written. */
   rejectAll(error: AppError): void {
     this.#failStaged(error, error);
   }
 
-  /** Lets what is staged end, and takes no more. */
+  /** Waits for everything staged, and takes no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (!this.#isBusy) return;
-    // In a turn of its own: who has settled the last batch goes on first.
+    // In a turn of its own, so that the code that has completed the last batch goes on first.
     await new Promise<void>((resolve) => {
       this.#onIdle = () => void setImmediate(resolve);
     });
@@ -148,9 +150,9 @@ export class GroupCommit {
   }
 
   /**
-   * Tells who has written nothing, once what it rests on is sure: the batch whose staged records it
-   * has read, or, where others write too, a state that is no older than the call. When the batch
-   * fails, or the state was older, it runs again.
+   * Completes a transaction that has written nothing, once all that it has read is durable: after
+   * the batch whose staged records it has read, or, where other nodes write too, if the state that
+   * it has read is no older than the call. If the batch fails or the state is older it runs again.
    */
   #completeAfter(batch: Batch | null, submission: Submission, settle: () => void): void {
     if (batch !== null) {
@@ -217,7 +219,7 @@ export class GroupCommit {
     const batch = this.#syncing;
     if (error !== null) this.#failStaged(error, this.#options.journal.failure ?? error);
     else if (batch !== null) this.#completeBatch(batch);
-    // What did not fit in one append goes on at once.
+    // The rest of a batch that did not fit in one append is appended at once.
     if (this.#syncing !== null) {
       this.#append();
       return;
@@ -259,7 +261,7 @@ export class GroupCommit {
     }
   }
 
-  /** What was on its way is told `error`, what has gathered on it `rest`. */
+  /** Rejects the batch being written with `error`, and all that came after it with `rest`. */
   #failStaged(error: AppError, rest: AppError): void {
     const syncing = this.#syncing;
     const batches = this.#abandonAll();
@@ -271,7 +273,7 @@ export class GroupCommit {
     notifyFollowers(batches);
   }
 
-  /** All that was staged; nothing is any more. */
+  /** Unstages everything, and returns it. */
   #abandonAll(): readonly Batch[] {
     const batches = [...this.#syncing === null ? [] : [this.#syncing], this.#gathering];
     this.#syncing = null;
@@ -282,14 +284,14 @@ export class GroupCommit {
   }
 }
 
-/** Tells those who had read what was staged in these batches that it was thrown away. */
+/** Notifies the transactions that have read staged records of these batches, now discarded. */
 function notifyFollowers(batches: readonly Batch[]): void {
   for (const { followers } of batches) {
     for (const follower of followers) follower(false);
   }
 }
 
-/** How many of the first take no more than `bytesMax` together, at least one. */
+/** How many of the first transactions fit in `bytesMax` together; at least one. */
 function countWithin(transactions: readonly StagedTransaction[], bytesMax: number): number {
   if (bytesMax === Infinity) return transactions.length;
   let bytes = 0;

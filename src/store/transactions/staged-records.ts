@@ -1,21 +1,22 @@
 /**
- * What is staged of one collection, a map for each batch: the one that gathers, over the one that
- * is on its way to disk and was sealed before.
+ * The staged records of one collection, in one map for each batch: the batch that gathers, over the
+ * batch that is being written.
  *
- * A batch's map goes as a whole. Emptied one by one and filled again for ever, a Map links each of
- * its former tables to the next, and what has grown old of them keeps alive, until the next full
- * collection, whatever has passed through: that took a tenth of the time of every write.
+ * A batch's map is dropped as a whole. A Map that is emptied entry by entry and filled again links
+ * each of its former tables to the next one. Tables that have reached the old generation then keep
+ * all later entries alive until the next full garbage collection: that took a tenth of the time of
+ * every write.
  */
 export class StagedRecords<T> {
   #gathering = new Map<string, T>();
   #inFlight = new Map<string, T>();
 
-  /** The latest for `id`. */
+  /** The latest item for `id`. */
   get(id: string): T | undefined {
     return this.#gathering.get(id) ?? this.#inFlight.get(id);
   }
 
-  /** Stages `item`; what it replaces in the batch that gathers, to be given back to `undo`. */
+  /** Stages `item`. Returns the item it replaces in the batch that gathers, for `undo`. */
   put(id: string, item: T): T | undefined {
     const replaced = this.#gathering.get(id);
     this.#gathering.set(id, item);
@@ -27,7 +28,7 @@ export class StagedRecords<T> {
     else this.#gathering.set(id, replaced);
   }
 
-  /** The latest of every id, in no order. */
+  /** The latest item of every id, in no order. */
   * values(): Generator<T> {
     yield* this.#gathering.values();
     for (const [id, item] of this.#inFlight) {
@@ -35,13 +36,13 @@ export class StagedRecords<T> {
     }
   }
 
-  /** What has gathered goes to disk. */
+  /** The batch that gathers is going to be written; another one begins. */
   startNextBatch(): void {
     this.#inFlight = this.#gathering;
     this.#gathering = new Map();
   }
 
-  /** What was sealed is committed. */
+  /** The batch that was written is committed. */
   dropCommitted(): void {
     if (this.#inFlight.size > 0) this.#inFlight = new Map();
   }

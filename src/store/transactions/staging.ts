@@ -1,7 +1,7 @@
 /**
- * What has been staged and is not on disk yet, over the committed state. Writers are checked
- * against both, so that two of them cannot pass on the same version of a record because the first
- * one's batch is still syncing. Readers never see it.
+ * Staged operations, which are not on disk yet, over the committed state. Transactions are checked
+ * against both: else two of them could pass a check on the same version of a record while the batch
+ * of the first is still syncing. Readers never see staged operations.
  */
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
@@ -13,7 +13,7 @@ import type { UniqueValue } from '../records/unique-index.ts';
 import { StagedRecords } from './staged-records.ts';
 import type { Submission } from './submission.ts';
 
-// At least what an operation and a transaction add in the journal to records and deleted keys.
+// Upper bounds of the bytes in the journal that are not records or removed keys.
 const OPERATION_BYTES = 64;
 const TRANSACTION_BYTES = 96;
 const QUOTE = 0x22;
@@ -24,9 +24,9 @@ const LINE_FEED = 0x0a;
 export type Batch = {
   /** Rises from batch to batch. */
   readonly number: number;
-  /** Those that are not on disk yet. */
+  /** Its transactions that are not on disk yet. */
   transactions: StagedTransaction[];
-  /** Told how it ended, after the transactions: what had read their staged records. */
+  /** Called at the end of the batch, for transactions that have read its staged records. */
   readonly followers: ((isCommitted: boolean) => void)[];
   bytes: number;
 };
@@ -41,7 +41,7 @@ type StagedOperation = Operation & {
   readonly span: Span | null;
   readonly record: StoredRecord | null;
   readonly uniqueValues: readonly UniqueValue[];
-  /** What it replaces of its own batch, until its transaction has ended. */
+  /** The operation of the same batch that it replaces, until its transaction is sealed. */
   replaced: StagedOperation | undefined;
 };
 
@@ -71,23 +71,23 @@ export class Staging {
     return area;
   }
 
-  /** Of all committed records. */
+  /** The bytes of all committed records. */
   get recordBytes(): number {
     return [...this.#areas.values()]
       .reduce((sum, { committed }) => sum + committed.bytesTotal, 0);
   }
 
-  /** What has gathered goes to disk. */
+  /** The batch that gathers is going to be written; another one begins. */
   startNextBatch(): void {
     for (const { staged } of this.#areas.values()) staged.startNextBatch();
   }
 
-  /** What was sealed has been applied. */
+  /** The batch that was written has been applied. */
   dropCommitted(): void {
     for (const { staged } of this.#areas.values()) staged.dropCommitted();
   }
 
-  /** Makes a transaction's operations the committed state; `note` is told what each does. */
+  /** Applies a transaction's operations to the committed state; `onChange` receives each change. */
   apply(
     transaction: StagedTransaction, onChange: ((change: Change) => void) | null = null,
   ): void {
@@ -104,7 +104,7 @@ export class Staging {
     }
   }
 
-  /** Forgets everything that is staged in these batches, which are all there are. */
+  /** Discards everything staged in these batches, which are all there are. */
   abandonAll(batches: readonly Batch[]): void {
     for (const { operations } of batches.flatMap(({ transactions }) => transactions)) {
       operations.forEach(releaseBytes);
@@ -116,11 +116,11 @@ export class Staging {
 export class StagedTransaction implements Transaction {
   readonly submission: Submission;
   readonly operations: StagedOperation[] = [];
-  /** No less than its line in the journal has. */
+  /** At least the length of its journal line. */
   bytes = TRANSACTION_BYTES;
-  /** Null until it joins one. */
+  /** Null before `join`. */
   batch: Batch | null = null;
-  /** The latest batch of another transaction whose staged record this one has read. */
+  /** The latest batch whose staged records this transaction has read. */
   dependsOn: Batch | null = null;
   readonly #staging: Staging;
   #isSealed = false;
@@ -174,15 +174,16 @@ export class StagedTransaction implements Transaction {
     return true;
   }
 
-  /** No more operations; `prepare` has returned. */
+  /** The function of the transaction has returned: it stages no more. */
   seal(): void {
     this.#isSealed = true;
     for (const operation of this.operations) operation.replaced = undefined;
   }
 
   /**
-   * Goes to disk with `batch`. Batches go in order, so it rests on nothing any more: each batch
-   * would else hold the one before it, and all of them memory for as long as writing goes on.
+   * The transaction will be written with `batch`. Batches are written in order, so the dependency
+   * is met. It must be dropped: else each batch would keep the one before it alive, and memory
+   * would grow for as long as writing goes on.
    */
   join(batch: Batch): void {
     this.batch = batch;
@@ -191,7 +192,7 @@ export class StagedTransaction implements Transaction {
     batch.bytes += this.bytes;
   }
 
-  /** Takes back everything that `prepare` staged before it threw. */
+  /** Unstages all operations. */
   undo(): void {
     while (true) {
       const operation = this.operations.pop();
@@ -225,7 +226,7 @@ export class StagedTransaction implements Transaction {
     if (id === undefined) return undefined;
     const stagedOperation = staged.get(id);
     if (stagedOperation === undefined) return { id, values: committed.unique.findValues(id) };
-    // Its holder has given it up, or is gone.
+    // A staged operation removes the value, or the record that has it.
     this.#recordDependency(stagedOperation);
     return undefined;
   }
@@ -236,8 +237,8 @@ export class StagedTransaction implements Transaction {
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }
 
-  // Batches are committed in order, so the latest one is enough to wait for: one that is being
-  // gathered beats one that is syncing, and operations are met in no order.
+  // Batches are committed in order, so it is enough to wait for the latest one. Operations come in
+  // no order, hence the comparison.
   #recordDependency({ owner }: StagedOperation): void {
     if (owner === this || owner.batch === null) return;
     if (this.dependsOn === null || owner.batch.number > this.dependsOn.number) {
@@ -252,7 +253,7 @@ function isRecordFor(
   if (typeof json !== 'string') {
     return table.hasKey(json, id) && json[json.length - 1] === CLOSING_BRACE;
   }
-  // Piece by piece: a text put together to compare with would be made for each record.
+  // In parts, so that no text has to be built for each record.
   return isKey(id) && json.startsWith(recordPrefix) && json.startsWith(id, keyStart)
     && json.charCodeAt(keyStart + id.length) === QUOTE
     && json.charCodeAt(json.length - 1) === CLOSING_BRACE;

@@ -19,8 +19,8 @@ import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
-import { late } from './base/late.ts';
-import { UnderWay } from './base/under-way.ts';
+import { lazyImport } from './base/lazy-import.ts';
+import { InFlightCounter } from './base/in-flight-counter.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
@@ -94,7 +94,7 @@ export interface App {
   readonly bookList: BookList;
   readonly webhooks: Webhooks;
   /** What closing waits for. */
-  readonly underWay: UnderWay;
+  readonly underWay: InFlightCounter;
   /**
    * Begins the work that nobody has to ask for: deliveries, retries, retention, the part in a
    * cluster. Idempotent; a command has none of it.
@@ -108,7 +108,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-const withNodes = late(() => import('./app/nodes.ts'));
+const loadNodes = lazyImport(() => import('./app/nodes.ts'));
 
 // Of --max-memory: eleven sixteenths are the heap's (memory-cap.ts), the rest is divided here.
 const SEARCH_SHARE = 1 / 8;
@@ -152,7 +152,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => store.close());
   announceEngine(store.replica, logger);
   const makeId = createIdSource(clock);
-  const nodes = sharedLog === null ? null : await withNodes(({ composeNodes }) =>
+  const nodes = sharedLog === null ? null : await loadNodes(({ composeNodes }) =>
     composeNodes({
       store, clock, logger, makeId, node: sharedLog.node, places: () => listening.places,
       attemptMs: settings.http.timeout * 1000,
@@ -165,7 +165,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const shared: Shared = {
     store, keys, clock, turns: createTurns(clock), logger, settings, makeId,
     metrics: new Metrics(),
-    underWay: new UnderWay(), statistics: new Statistics(clock),
+    underWay: new InFlightCounter(), statistics: new Statistics(clock),
     lines: options.lines ?? new LogLines(),
   };
   closers.add(() => shared.metrics.close());
@@ -232,7 +232,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(async () => {
     stream.close();
     await Promise.all([
-      listening.close(), webhooks.close(graceMs), shared.underWay.idle(graceMs, clock),
+      listening.close(), webhooks.close(graceMs), shared.underWay.waitUntilIdle(graceMs, clock),
     ]);
     await webhooks.closeHealth();
   });
@@ -282,7 +282,7 @@ type Shared = {
   readonly settings: Settings;
   readonly makeId: IdSource;
   readonly metrics: Metrics;
-  readonly underWay: UnderWay;
+  readonly underWay: InFlightCounter;
   readonly statistics: Statistics;
   readonly lines: LogLines;
 };

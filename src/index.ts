@@ -8,9 +8,9 @@ import { openApp } from './app.ts';
 import type { App } from './app.ts';
 import { AppError } from './base/errors.ts';
 import { isJsonObject } from './base/fields.ts';
-import { redacting, silentLogger } from './base/log.ts';
+import { createRedactingLogger, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
-import { nearest } from './base/text/nearest.ts';
+import { findNearest } from './base/text/nearest.ts';
 import type { JsonValue } from './base/schema.ts';
 import { requestsTo } from './app/request.ts';
 import type { ApiRequest } from './app/api.ts';
@@ -106,7 +106,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
   const { data = 'data', settings: given = {}, actions = [], allowAnonymous = false } = options;
   const { settings, origins } = loadSettings({ file: { origin: 'settings', value: given } });
   const lines = new LogLines();
-  const logger = redacting(options.logger ?? silentLogger, {
+  const logger = createRedactingLogger(options.logger ?? silentLogger, {
     level: settings.log.level, now: Date.now, keep: (line) => lines.add(line),
   });
   const app = await openApp({
@@ -150,7 +150,7 @@ function checkOptions(options: unknown): void {
   if (!isJsonObject(options)) throw new AppError('usage', 'the options must be an object');
   for (const name of Object.keys(options)) {
     if (OPTIONS.includes(name)) continue;
-    const near = nearest(name, OPTIONS);
+    const near = findNearest(name, OPTIONS);
     const hint = near === null ? `known are ${OPTIONS.join(', ')}` : `did you mean \`${near}\`?`;
     throw new AppError('usage', `unknown option \`${name}\`: ${hint}`);
   }

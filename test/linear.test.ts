@@ -9,11 +9,11 @@ import { Socket } from 'node:net';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { hopsOf } from '../src/base/chain.ts';
-import { parseIpAddresses, plainHost } from '../src/base/network/ip-address.ts';
+import { parseHops } from '../src/base/webhook-chain.ts';
+import { parseIpAddresses, normalizeHost } from '../src/base/network/ip-address.ts';
 import { parseJson, parseJsonStrictly } from '../src/base/json/parse.ts';
 import { isSecretName, redactText } from '../src/base/log.ts';
-import { nearest } from '../src/base/text/nearest.ts';
+import { findNearest } from '../src/base/text/nearest.ts';
 import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
@@ -134,7 +134,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-Modified-Since': (text) => evaluateConditions({ 'if-modified-since': text }, version, true),
   Host: (text) => parseHostName(text),
   'X-Request-Id': (text) => readRequestId(requestWith('x-request-id', text)),
-  'X-Hookshelf-Chain': hopsOf,
+  'X-Hookshelf-Chain': parseHops,
   'Retry-After': (text) => parseRetryAfter(text, 0),
   'a query string': (text) => parseQuery(text, NAMES),
   'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),
@@ -158,10 +158,10 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a secret': (text) => findSecretProblem(`whsec_${text}`),
   'a template': (text) => parseTemplate(JSON.stringify(text)),
   'csv': csv,
-  'an address': (text) => [parseIpAddresses(text), plainHost(text), bypass(text, 80)],
+  'an address': (text) => [parseIpAddresses(text), normalizeHost(text), bypass(text, 80)],
   'a log line': (text) => [redactText(text), redactText(`http://${text}`), escapeControls(text)],
   'a name in a log': (text) => [isSecretName(text), redact({ [text]: text })],
-  'a misspelt name': (text) => nearest(text, NAMES),
+  'a misspelt name': (text) => findNearest(text, NAMES),
   'a setting': inSettings,
 };
 

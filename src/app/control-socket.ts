@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { SOCKET_PATH_BYTES_MAX } from '../base/network/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../base/network/unix-socket.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 
 const SOCKET_NAME = 'control.sock';

@@ -2,10 +2,10 @@
 import { createGuard } from '../access/guard.ts';
 import type { TokenVerifier } from '../access/token-verifier.ts';
 import type { Clock } from '../base/clock.ts';
-import { late } from '../base/late.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import type { RateLimitedLog } from '../base/rate-limited-log.ts';
-import type { UnderWay } from '../base/under-way.ts';
+import type { InFlightCounter } from '../base/in-flight-counter.ts';
 import { VERSION } from '../base/version.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/text.ts';
@@ -19,7 +19,7 @@ import { BODIES_BYTES_MAX, createDispatcher } from '../server/routing/dispatcher
 import type { Dispatcher, ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load.ts';
 
-const withOpenApi = late(() => import('../server/documents/openapi.ts'));
+const loadOpenApi = lazyImport(() => import('../server/documents/openapi.ts'));
 
 type DispatcherParts = {
   /** Why this process cannot serve; null when it can. */
@@ -29,7 +29,7 @@ type DispatcherParts = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly underWay: UnderWay;
+  readonly underWay: InFlightCounter;
   readonly settings: Settings;
   /** How much memory the process may take. */
   readonly maxMemoryBytes: number;
@@ -58,7 +58,7 @@ export function composeDispatcher(
   const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
   const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
   const routes = [...domainRoutes, ...operations, docs, chapter, iconRoute()];
-  const document = (): OpenApiDocument | Promise<OpenApiDocument> => withOpenApi(
+  const document = (): OpenApiDocument | Promise<OpenApiDocument> => loadOpenApi(
     ({ createDocument }) => createDocument({
       routes: sharing === null ? routes : routes.map((route) => sharing.describeRoute(route)),
       version: VERSION, baseUri: server.baseUri,

@@ -9,7 +9,7 @@ import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
-import { late } from '../base/late.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import { createIdSource, isUuid } from '../base/uuid.ts';
 import type { Settings } from '../settings/load.ts';
@@ -19,7 +19,7 @@ import type { Replica } from '../store/store-port.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SharedLog } from '../store/store.ts';
 
-const withEngines = late(() => import('../store/engines/open.ts'));
+const loadEngines = lazyImport(() => import('../store/engines/open.ts'));
 const NODE_NAME = 'node.json';
 
 /** Null: the store is files in the data directory. Throws `usage`. */
@@ -30,7 +30,7 @@ export async function engineOf(settings: Settings): Promise<Engine | null> {
 
 /** That of a URL. Throws `usage`. */
 export async function engineAt(url: string, passwordFile: string | null): Promise<Engine> {
-  return withEngines(({ openEngine }) =>
+  return loadEngines(({ openEngine }) =>
     openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
 }
 

@@ -4,7 +4,7 @@
  * that is drawn later would sort before. So ids are drawn past all that are there, as far as they
  * are applied here.
  */
-import type { PassingIdSource } from '../base/uuid.ts';
+import type { AdvancingIdSource } from '../base/uuid.ts';
 import type { Store } from '../store/store-port.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../webhooks/deliveries/unit-of-work.ts';
@@ -12,12 +12,12 @@ import { requestCollection } from '../webhooks/requests/request.ts';
 
 const ORDERED = [deliveryCollection, fanOutCollection, requestCollection];
 
-export function drawInOrder(makeId: PassingIdSource, store: Pick<Store, 'collection'>): void {
+export function drawInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
   for (const { name } of ORDERED) {
     const collection = store.collection(name);
-    makeId.pass(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
+    makeId.advancePast(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
     collection.onChange(({ id, before }) => {
-      if (before === null) makeId.pass(id);
+      if (before === null) makeId.advancePast(id);
     });
   }
 }

@@ -1,5 +1,5 @@
 /** Connects what people look at with what it is read from. */
-import { timeText } from '../base/clock.ts';
+import { formatTimestamp } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
@@ -52,7 +52,7 @@ function statusOf(
   const requests = requestKind.totals.committed(store);
   return {
     isReady: reason === null, reason,
-    version: VERSION, node: process.versions.node, startedAt: timeText(startedMs),
+    version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),
     store: {
       records: sum((name) => store.collection(name).size),
       bytes: sum((name) => store.collection(name).bytesTotal),
@@ -75,7 +75,7 @@ function sumCounts(
 }
 
 function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : timeText(ms);
+  return ms === null ? null : formatTimestamp(ms);
 }
 
 /** The file that the build makes, beside the program or inside the binary. */

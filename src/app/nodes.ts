@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { PassingIdSource } from '../base/uuid.ts';
+import type { AdvancingIdSource } from '../base/uuid.ts';
 import { VERSION } from '../base/version.ts';
 import { Membership } from '../nodes/membership.ts';
 import type { NodeOwnership } from '../nodes/ownership.ts';
@@ -21,7 +21,7 @@ type NodesParts = {
   readonly logger: Logger;
   /** A UUID that is this node's own for good. */
   readonly node: string;
-  readonly makeId: PassingIdSource;
+  readonly makeId: AdvancingIdSource;
   /** `http.timeout`: how long an attempt takes at most. */
   readonly attemptMs: number;
   /** Where on TCP we listen. */

@@ -5,7 +5,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { clientMetrics, healthMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
 import { clientOptionsOf } from './options.ts';
-import { timeText } from '../base/clock.ts';
+import { formatTimestamp } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';
@@ -104,7 +104,7 @@ export function bookEvents(events: Events): ChangeHook {
     const name = eventName(before, after);
     // Mostly no hook listens: then no payload is made.
     if (book === null || !events.isHeard(name)) return;
-    const timestamp = timeText(drawn.nowMs);
+    const timestamp = formatTimestamp(drawn.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
     events.emit(transaction, drawn, name, `${head},"data":{"book":${book.toString()}}}`);
   };

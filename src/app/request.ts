@@ -1,7 +1,7 @@
 /** Requests of the program that embeds us to the routes of its app, in memory. */
 import type { RequestListener } from 'node:http';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { encodeGiven } from '../base/json/encode.ts';
+import { encodeChecked } from '../base/json/encode.ts';
 import { http } from '../base/node-modules.ts';
 import { quoted } from '../base/text/refusal.ts';
 import { callApi } from '../server/local/api-call.ts';
@@ -21,7 +21,7 @@ export function requestsTo(listener: RequestListener): ApiRequest {
     try {
       return await callApi(target, {
         method, path,
-        ...body === undefined ? {} : { body: Buffer.from(encodeGiven(body)) },
+        ...body === undefined ? {} : { body: Buffer.from(encodeChecked(body)) },
         ...headers === undefined ? {} : { headers },
       });
     } catch (thrown) {

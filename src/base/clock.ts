@@ -44,7 +44,7 @@ let lastText = '';
  * RFC 3339 in UTC with milliseconds. The last text is kept: records that are written together
  * mostly have the same time, and formatting it costs as much as a look-up of a record.
  */
-export function timeText(ms: number): string {
+export function formatTimestamp(ms: number): string {
   if (ms !== lastMs) {
     lastText = new Date(ms).toISOString();
     lastMs = ms;
@@ -56,7 +56,7 @@ let lastSecond = NaN;
 let lastDate = '';
 
 /** An HTTP date (RFC 9110 §5.6.7). The last one is kept, for the same reason. */
-export function httpDate(ms: number): string {
+export function formatHttpDate(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {
     lastDate = new Date(ms).toUTCString();
@@ -68,8 +68,8 @@ export function httpDate(ms: number): string {
 let lastParsed = '';
 let lastParsedMs = NaN;
 
-/** The time that a text of `timeText` stands for; the last one is kept for the same reason. */
-export function timeOf(text: string): number {
+/** Milliseconds of a text of `formatTimestamp`. The last one is kept for the same reason. */
+export function parseTimestamp(text: string): number {
   if (text !== lastParsed) {
     lastParsedMs = Date.parse(text);
     lastParsed = text;

@@ -3,13 +3,13 @@
  * through `redact` has the values of credential headers and secret-like members replaced by `***`.
  */
 import * as types from 'node:util/types';
-import { timeText } from './clock.ts';
+import { formatTimestamp } from './clock.ts';
 import { isError } from './errors.ts';
 import { sourceStack } from './source-stack.ts';
 import { findJsonValueEnd } from './text/json-value-end.ts';
 import { escapeControls } from './text/printable.ts';
-import { unescapeText } from './text/unescaped.ts';
-import type { UnescapedText } from './text/unescaped.ts';
+import { unescapeText } from './text/unescape.ts';
+import type { UnescapedText } from './text/unescape.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ const SECRET_PARTS = new RegExp('signature|passw(?:or)?d|pwd|passphrase|secret|t
   + '|privatekey|credential|authorization|cookie|clientstate');
 // Shorter ones only as a whole word: `pinned`, `signal`, `withMac` name no secrets.
 const SECRET_WORD = /^(?:hmac[a-z]*|[a-z]*hmac|pin|sig)$/i;
-const HOLDS_SHORT = /hmac|pin|sig/;
+const MAY_HOLD_SECRET_WORD = /hmac|pin|sig/;
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
 // Both begin with a mark, and not with a run of letters: text of a stranger's must cost no more
 // than its length. A password may hold an @, so the last one before the path ends it.
@@ -65,10 +65,10 @@ export function createLogger(options: {
 }): Logger {
   const threshold = LOG_LEVELS.indexOf(options.level);
   const encode = options.format === 'json' ? encodeJson : encodePretty;
-  const at = (level: LogLevel) => (given: string, fields: LogFields = {}): void => {
+  const at = (level: LogLevel) => (rawMessage: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
-    const time = timeText(options.now());
-    const message = messageText(given);
+    const time = formatTimestamp(options.now());
+    const message = formatMessage(rawMessage);
     const redacted = redact(fields);
     options.write(`${encode(time, level, message, redacted)}\n`);
     options.keep?.({ time, level, message, fields: { ...(redacted as object) } });
@@ -81,7 +81,7 @@ export const silentLogger: Logger = {
 };
 
 /** `logger` with `fields` before those of each line. */
-export function tagging(logger: Logger, fields: LogFields): Logger {
+export function createTaggedLogger(logger: Logger, fields: LogFields): Logger {
   const at = (level: LogLevel) => (message: string, more?: LogFields): void =>
     logger[level](message, { ...fields, ...more });
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
@@ -91,42 +91,44 @@ export function tagging(logger: Logger, fields: LogFields): Logger {
  * A logger that replaces every secret before it passes a line on to `logger`, and to `keep` from
  * `level` up.
  */
-export function redacting(logger: Logger, kept?: {
+export function createRedactingLogger(logger: Logger, history?: {
   readonly level: LogLevel;
   readonly now: () => number;
   readonly keep: (line: LogLine) => void;
 }): Logger {
-  const threshold = LOG_LEVELS.indexOf(kept?.level ?? 'debug');
-  const at = (level: LogLevel) => (given: string, fields: LogFields = {}): void => {
-    const isKept = kept !== undefined && LOG_LEVELS.indexOf(level) >= threshold;
+  const threshold = LOG_LEVELS.indexOf(history?.level ?? 'debug');
+  const at = (level: LogLevel) => (rawMessage: string, fields: LogFields = {}): void => {
+    const isKept = history !== undefined && LOG_LEVELS.indexOf(level) >= threshold;
     if (logger === silentLogger && !isKept) return;
-    const shown = { ...(redact(fields) as object) };
-    const message = messageText(given);
-    if (isKept) kept.keep({ time: timeText(kept.now()), level, message, fields: shown });
-    logger[level](message, shown);
+    const redacted = { ...(redact(fields) as object) };
+    const message = formatMessage(rawMessage);
+    if (isKept) {
+      history.keep({ time: formatTimestamp(history.now()), level, message, fields: redacted });
+    }
+    logger[level](message, redacted);
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }
 
 /** Custom actions are mostly JavaScript, where a message may be anything. */
-function messageText(message: unknown): string {
-  if (typeof message === 'string') return copyText(message, redaction());
+function formatMessage(message: unknown): string {
+  if (typeof message === 'string') return copyText(message, createRedaction());
   return JSON.stringify(redact(message)) ?? String(message);
 }
 
 // A long text mostly has the same few names, and a look into this takes a tenth of the time.
-const KNOWN_NAMES_MAX = 1000;
-const KNOWN_NAME_LENGTH_MAX = 64;
-const knownNames = new Map<string, boolean>();
+const CACHED_NAMES_MAX = 1000;
+const CACHED_NAME_LENGTH_MAX = 64;
+const secretNameCache = new Map<string, boolean>();
 
 /** Whether a header, member or URL parameter of this name holds a secret. One rule for all. */
 export function isSecretName(name: string): boolean {
-  const known = knownNames.get(name);
-  if (known !== undefined) return known;
+  const cached = secretNameCache.get(name);
+  if (cached !== undefined) return cached;
   const isSecret = soundsSecret(name);
-  if (knownNames.size < KNOWN_NAMES_MAX && name.length <= KNOWN_NAME_LENGTH_MAX) {
+  if (secretNameCache.size < CACHED_NAMES_MAX && name.length <= CACHED_NAME_LENGTH_MAX) {
     // A copy: a piece of a text keeps all of it in memory.
-    knownNames.set(Buffer.from(name, 'utf16le').toString('utf16le'), isSecret);
+    secretNameCache.set(Buffer.from(name, 'utf16le').toString('utf16le'), isSecret);
   }
   return isSecret;
 }
@@ -134,7 +136,7 @@ export function isSecretName(name: string): boolean {
 function soundsSecret(name: string): boolean {
   const letters = name.toLowerCase().replace(/[^a-z]/g, '');
   if (SECRET_PARTS.test(letters)) return true;
-  return HOLDS_SHORT.test(letters)
+  return MAY_HOLD_SECRET_WORD.test(letters)
     && (name.match(WORDS) ?? []).some((word) => SECRET_WORD.test(word));
 }
 
@@ -193,7 +195,7 @@ function findPlainSecrets(text: string): Span[] {
 }
 
 function findUrlSecrets(text: string): Span[] {
-  const spans: Span[] = text.includes('=') ? secretParameters(text, URL_PARAMETER_END, 0)
+  const spans: Span[] = text.includes('=') ? findSecretParameters(text, URL_PARAMETER_END, 0)
     .filter(({ start, end }) => end > start) : [];
   if (text.includes('@')) {
     for (const match of text.matchAll(URL_CREDENTIALS)) {
@@ -212,43 +214,45 @@ function findSecretMembers(text: string): Span[] {
     if (match.index < end || !isSecretName(match[1] ?? '')) continue;
     const start = match.index + match[0].length;
     end = findJsonValueEnd(text, start);
-    const value = withoutQuotes(text, { start, end });
+    const value = stripQuotes(text, { start, end });
     // As in `hidden`: these tell nothing.
-    const isTold = /^(?:true|false|null)?$/.test(text.slice(value.start, value.end));
-    if (!isTold) spans.push(value);
+    const isHarmless = /^(?:true|false|null)?$/.test(text.slice(value.start, value.end));
+    if (!isHarmless) spans.push(value);
   }
   return spans;
 }
 
-function withoutQuotes(text: string, { start, end }: Span): Span {
+function stripQuotes(text: string, { start, end }: Span): Span {
   if (text.charAt(start) !== '"') return { start, end };
   const isClosed = end > start + 1 && text.charAt(end - 1) === '"';
   return { start: start + 1, end: isClosed ? end - 1 : end };
 }
 
 /** A parameter `name=value` in text; `start` and `end` are its value's. */
-export type Parameter = { readonly name: string; readonly start: number; readonly end: number };
+export type TextParameter = { readonly name: string; readonly start: number; readonly end: number };
 
 /**
  * The parameters with secret-like names from `from` on, in order; their names percent-decoded. A
  * value ends where the global pattern `valueEnd` matches: not at a `;`, which it may hold.
  */
-export function secretParameters(text: string, valueEnd: RegExp, from: number): Parameter[] {
-  const found: Parameter[] = [];
+export function findSecretParameters(
+  text: string, valueEnd: RegExp, from: number,
+): TextParameter[] {
+  const parameters: TextParameter[] = [];
   let end = from;
   for (const match of text.matchAll(URL_PARAMETER_NAME)) {
     const start = match.index + match[0].length;
-    const name = percentDecoded(match[1] ?? '');
+    const name = decodePercent(match[1] ?? '');
     if (match.index < end || !isSecretName(name)) continue;
     valueEnd.lastIndex = start;
     end = valueEnd.exec(text)?.index ?? text.length;
-    found.push({ name, start, end });
+    parameters.push({ name, start, end });
   }
-  return found;
+  return parameters;
 }
 
 /** `text` itself where it cannot be decoded. */
-export function percentDecoded(text: string): string {
+export function decodePercent(text: string): string {
   try {
     return text.includes('%') ? decodeURIComponent(text) : text;
   } catch {
@@ -257,7 +261,7 @@ export function percentDecoded(text: string): string {
 }
 
 /** What a line may still show. */
-class LineRoom {
+class LineBudget {
   #values: number;
   #characters: number;
 
@@ -282,31 +286,31 @@ class LineRoom {
 }
 
 /** How a value is copied for a line. */
-type Copying = {
-  readonly room: LineRoom;
+type CopyOptions = {
+  readonly budget: LineBudget;
   readonly showText: (text: string) => string;
   readonly isSecret: (name: string) => boolean;
 };
 
 /** A copy of `value` for a line, with every secret replaced. */
 function redact(value: unknown): unknown {
-  return copyValue(value, redaction(), []);
+  return copyValue(value, createRedaction(), []);
 }
 
-function redaction(room = new LineRoom()): Copying {
-  return { room, showText: redactText, isSecret: isSecretName };
+function createRedaction(budget = new LineBudget()): CopyOptions {
+  return { budget, showText: redactText, isSecret: isSecretName };
 }
 
 /** A copy of `value` that is no larger than what a line shows, with its secrets. */
 export function shorten(value: object): object {
-  const copying = { room: new LineRoom(), showText: String, isSecret: () => false };
-  const copy = copyValue(value, copying, []);
+  const options = { budget: new LineBudget(), showText: String, isSecret: () => false };
+  const copy = copyValue(value, options, []);
   return typeof copy === 'object' && copy !== null ? copy : {};
 }
 
 /** Whether a line would not show a JSON value as it is, for a secret in it. */
 export function holdsSecret(value: unknown): boolean {
-  const redacted = copyValue(value, redaction(new LineRoom(Infinity, Infinity)), []);
+  const redacted = copyValue(value, createRedaction(new LineBudget(Infinity, Infinity)), []);
   return JSON.stringify(redacted) !== JSON.stringify(value);
 }
 
@@ -314,70 +318,70 @@ export function holdsSecret(value: unknown): boolean {
  * Errors become their name, message and code, bytes their number, and what has no room its size.
  * `above` holds what `value` stands in: an object in itself is shown once.
  */
-function copyValue(value: unknown, copying: Copying, above: object[]): unknown {
-  if (typeof value === 'string') return copyText(value, copying);
+function copyValue(value: unknown, options: CopyOptions, above: object[]): unknown {
+  if (typeof value === 'string') return copyText(value, options);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
   if (above.length > DEPTH_MAX || above.includes(value)) return '…';
   if (ArrayBuffer.isView(value)) return `<${value.byteLength} bytes>`;
   if (types.isDate(value)) return value.toJSON();
   above.push(value);
-  const copy = copyMembers(value, copying, above);
+  const copy = copyMembers(value, options, above);
   above.pop();
   return copy;
 }
 
 // Never cut: only the whole of a text may show that there is a secret at its start.
-function copyText(text: string, { room, showText }: Copying): string {
-  return room.takeText(text) ? showText(text) : `<${text.length} characters>`;
+function copyText(text: string, { budget, showText }: CopyOptions): string {
+  return budget.takeText(text) ? showText(text) : `<${text.length} characters>`;
 }
 
-function copyMembers(value: object, copying: Copying, above: object[]): unknown {
-  if (isError(value)) return copyError(value, copying, above);
-  return Array.isArray(value) ? copyArray(value, copying, above)
-    : copyObject(value, copying, above);
+function copyMembers(value: object, options: CopyOptions, above: object[]): unknown {
+  if (isError(value)) return copyError(value, options, above);
+  return Array.isArray(value) ? copyArray(value, options, above)
+    : copyObject(value, options, above);
 }
 
-function copyArray(array: readonly unknown[], copying: Copying, above: object[]): unknown[] {
+function copyArray(array: readonly unknown[], options: CopyOptions, above: object[]): unknown[] {
   const copy: unknown[] = [];
   for (const element of array) {
-    if (!copying.room.takeValue('')) return [...copy, leftOut(array.length - copy.length)];
-    copy.push(copyValue(element, copying, above));
+    if (!options.budget.takeValue('')) return [...copy, formatOmitted(array.length - copy.length)];
+    copy.push(copyValue(element, options, above));
   }
   return copy;
 }
 
-function copyObject(value: object, copying: Copying, above: object[]): object {
+function copyObject(value: object, options: CopyOptions, above: object[]): object {
   const names = Object.keys(value);
   const copy: [string, unknown][] = [];
   for (const name of names) {
-    if (!copying.room.takeValue(name)) {
-      copy.push(['…', leftOut(names.length - copy.length)]);
+    if (!options.budget.takeValue(name)) {
+      copy.push(['…', formatOmitted(names.length - copy.length)]);
       break;
     }
     const member: unknown = Reflect.get(value, name);
-    const shown = copying.isSecret(name) ? hidden(member) : copyValue(member, copying, above);
+    const shown = options.isSecret(name) ? maskSecret(member) : copyValue(member, options, above);
     copy.push([name, shown]);
   }
   return Object.fromEntries(copy);
 }
 
-function leftOut(count: number): string {
+function formatOmitted(count: number): string {
   return `<${count} more>`;
 }
 
 // Absent and boolean members (`hasSecret`) tell nothing, and are worth seeing.
-function hidden(member: unknown): unknown {
+function maskSecret(member: unknown): unknown {
   return member === null || member === undefined || typeof member === 'boolean' ? member : REDACTED;
 }
 
-function copyError(error: Error, copying: Copying, above: object[]): unknown {
+function copyError(error: Error, options: CopyOptions, above: object[]): unknown {
   const code = 'code' in error ? { code: error.code } : {};
   const cause = error.cause === undefined ? {}
-    : { cause: copyValue(error.cause, copying, above) };
+    : { cause: copyValue(error.cause, options, above) };
   const stack = error.stack === undefined
-    ? {} : { stack: copyText(sourceStack(error.stack), copying) };
-  const message = copyText(error.message, copying);
+    ? {} : { stack: copyText(sourceStack(error.stack), options) };
+  const message = copyText(error.message, options);
   return { name: error.name, message, ...code, ...stack, ...cause };
 }
 

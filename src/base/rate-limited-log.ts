@@ -11,16 +11,16 @@ const SECOND_MS = 1000;
 
 export class RateLimitedLog {
   readonly #clock: Clock;
-  readonly #onLeftOut: (count: number) => void;
+  readonly #onSuppressed: (count: number) => void;
   #startedMs = -Infinity;
   #lines = 0;
-  #leftOut = 0;
+  #suppressedCount = 0;
   #timer: Timer | null = null;
 
   /** `onLeftOut` is told at the end of a second in which lines were left out. */
-  constructor(clock: Clock, onLeftOut: (count: number) => void) {
+  constructor(clock: Clock, onSuppressed: (count: number) => void) {
     this.#clock = clock;
-    this.#onLeftOut = onLeftOut;
+    this.#onSuppressed = onSuppressed;
   }
 
   /** The holder is asked for its logger only for what is written, `linesMax` lines a second. */
@@ -39,7 +39,7 @@ export class RateLimitedLog {
       holder.log.warning(message, fields);
       return;
     }
-    this.#leftOut += 1;
+    this.#suppressedCount += 1;
     const endMs = this.#startedMs + SECOND_MS;
     this.#timer ??= this.#clock.startTimer(endMs - nowMs, () => this.close());
   }
@@ -48,8 +48,8 @@ export class RateLimitedLog {
   close(): void {
     this.#timer?.cancel();
     this.#timer = null;
-    const count = this.#leftOut;
-    this.#leftOut = 0;
-    if (count > 0) this.#onLeftOut(count);
+    const count = this.#suppressedCount;
+    this.#suppressedCount = 0;
+    if (count > 0) this.#onSuppressed(count);
   }
 }

@@ -43,7 +43,7 @@ export type ObjectSchema = {
   readonly kind: 'object';
   /** The name it is published under in the OpenAPI document, such as `Book`. */
   readonly name?: string | undefined;
-  readonly members: Readonly<Record<string, Member>>;
+  readonly members: Readonly<Record<string, MemberSchema>>;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
   /** What is said of the whole, first, where anything in it is wrong: such as an example. */
@@ -64,7 +64,7 @@ export type JsonSchema = {
   readonly depthMax: number;
 };
 
-export type Member = {
+export type MemberSchema = {
   readonly schema: Schema;
   readonly isRequired?: boolean | undefined;
   /**

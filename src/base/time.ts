@@ -2,7 +2,7 @@
  * Times as others write them: RFC 3339 §5.6, which is a date, `T`, a time with its seconds, and `Z`
  * or an offset with its colon. Other forms of ISO 8601 are none. The one reader of such texts.
  */
-import { timeText } from './clock.ts';
+import { formatTimestamp } from './clock.ts';
 import type { StringSchema } from './schema.ts';
 
 const TIME_PATTERN = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
@@ -16,7 +16,7 @@ export const timeSchema: StringSchema = {
   description: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
   canonical: (text) => {
     const ms = parseTime(text);
-    return ms === null ? null : timeText(ms);
+    return ms === null ? null : formatTimestamp(ms);
   },
 };
 
@@ -29,7 +29,7 @@ export function parseTime(text: string): number | null {
   const match = text.length > TEXT_LENGTH_MAX ? null : TIME_PATTERN.exec(text);
   if (match === null) return null;
   const [, date = '', hour = '', minute = '', second = '', fraction = '', zone = ''] = match;
-  if (!isRealDate(...numbersOf(date)) || !isRealTime(hour, minute) || Number(second) > 59) {
+  if (!isRealDate(...splitDate(date)) || !isRealTime(hour, minute) || Number(second) > 59) {
     return null;
   }
   const offsetMinutes = parseZone(zone);
@@ -64,6 +64,6 @@ function isRealTime(hour: string, minute: string): boolean {
   return Number(hour) <= 23 && Number(minute) <= 59;
 }
 
-function numbersOf(date: string): [number, number, number] {
+function splitDate(date: string): [number, number, number] {
   return [Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8))];
 }

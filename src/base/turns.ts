@@ -7,7 +7,7 @@
  */
 import type { Clock } from './clock.ts';
 
-export type Work<T> = Generator<void, T, void>;
+export type Steps<T> = Generator<void, T, void>;
 
 export interface Turns {
   /**
@@ -15,9 +15,9 @@ export interface Turns {
    * two turns that nobody waits for it any more. Begins at once: work that fits into one share is
    * done when this returns.
    */
-  run<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
+  run<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
   /** The same, but begins in a later turn: for callers that must not be held up. */
-  runLater<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
+  runLater<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
 }
 
 // What one turn of the loop may take: 5 ms are allowed, and a unit may run over, or meet the
@@ -26,7 +26,7 @@ const TURN_MS = 3;
 // The least that is worth going round for.
 const SHARE_MS_MIN = 0.25;
 
-type Run = {
+type StepsRun = {
   /** Runs until `deadlineMs`; whether the work has ended. */
   readonly advance: (deadlineMs: number) => boolean;
 };
@@ -35,7 +35,7 @@ export function createTurns(
   clock: Pick<Clock, 'monotonicMs'>,
   yieldTurn: (next: () => void) => void = (next) => { setImmediate(next); },
 ): Turns {
-  const runs: Run[] = [];
+  const runs: StepsRun[] = [];
   let isScheduled = false;
   // What this turn has taken already, work that began at once included.
   let spentMs = 0;
@@ -56,10 +56,10 @@ export function createTurns(
   };
 
   const run = <T>(
-    work: Work<T>, isWanted: () => boolean, isLater: boolean,
+    steps: Steps<T>, isWanted: () => boolean, isLater: boolean,
   ): Promise<T | null> => new Promise((resolve, reject) => {
     const advance = (deadlineMs: number): boolean =>
-      advanceWork(clock, work, deadlineMs, isWanted, resolve, reject);
+      advanceSteps(clock, steps, deadlineMs, isWanted, resolve, reject);
     schedule();
     const startMs = clock.monotonicMs();
     const shareMs = isLater ? 0 : Math.max(0, TURN_MS - spentMs) / (runs.length + 1);
@@ -69,21 +69,21 @@ export function createTurns(
   });
 
   return {
-    run: (work, isWanted = () => true) => run(work, isWanted, false),
-    runLater: (work, isWanted = () => true) => run(work, isWanted, true),
+    run: (steps, isWanted = () => true) => run(steps, isWanted, false),
+    runLater: (steps, isWanted = () => true) => run(steps, isWanted, true),
   };
 }
 
 /** Lets so many tasks run at a time; the others wait in the order they came. */
-export interface Gate {
-  pass<T>(task: () => Promise<T>): Promise<T>;
+export interface ConcurrencyLimiter {
+  run<T>(task: () => Promise<T>): Promise<T>;
 }
 
-export function createGate(tasksMax: number): Gate {
+export function createConcurrencyLimiter(tasksMax: number): ConcurrencyLimiter {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
-    async pass(task) {
+    async run(task) {
       if (running >= tasksMax) await new Promise<void>((resume) => waiting.push(resume));
       else running += 1;
       try {
@@ -99,7 +99,7 @@ export function createGate(tasksMax: number): Gate {
 }
 
 /** Goes round the runs in equal shares until the budget is spent or nothing is left to do. */
-function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: Run[], budgetMs: number): void {
+function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: StepsRun[], budgetMs: number): void {
   let nowMs = clock.monotonicMs();
   const endMs = nowMs + budgetMs;
   const shareMs = Math.max(SHARE_MS_MIN, budgetMs / Math.max(1, runs.length));
@@ -112,8 +112,8 @@ function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: Run[], budgetMs: nu
   }
 }
 
-function advanceWork<T>(
-  clock: Pick<Clock, 'monotonicMs'>, work: Work<T>, deadlineMs: number, isWanted: () => boolean,
+function advanceSteps<T>(
+  clock: Pick<Clock, 'monotonicMs'>, steps: Steps<T>, deadlineMs: number, isWanted: () => boolean,
   resolve: (result: T | null) => void, reject: (reason: unknown) => void,
 ): boolean {
   try {
@@ -122,7 +122,7 @@ function advanceWork<T>(
       return true;
     }
     for (;;) {
-      const step = work.next();
+      const step = steps.next();
       if (step.done === true) {
         resolve(step.value);
         return true;

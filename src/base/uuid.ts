@@ -8,9 +8,9 @@ import { loadCrypto } from './node-modules.ts';
 
 export type IdSource = () => string;
 
-export type PassingIdSource = IdSource & {
+export type AdvancingIdSource = IdSource & {
   /** What is given from now on sorts after `id`, a UUIDv7, and what is derived from it. */
-  readonly pass: (id: string) => void;
+  readonly advancePast: (id: string) => void;
 };
 
 // Six bytes of each id are random; four more start the counter of a millisecond.
@@ -29,7 +29,7 @@ const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3
 /** A source of rising UUIDv7 strings. `fillRandom` fills the buffer it is given. */
 export function createIdSource(
   clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = fillAtRandom,
-): PassingIdSource {
+): AdvancingIdSource {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
   let poolOffset = RANDOM_POOL_BYTES;
   let lastMs = -1;
@@ -66,7 +66,7 @@ export function createIdSource(
   };
 
   return Object.assign(next, {
-    pass(id: string): void {
+    advancePast(id: string): void {
       const isPassed = id.slice(0, RANDOM_START) <= text.toString('latin1', 0, RANDOM_START);
       if (isPassed || !isUuid(id)) return;
       lastMs = timeOfUuidV7(id);

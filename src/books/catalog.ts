@@ -2,7 +2,7 @@
  * The catalog: books as a repository, and imports, which keep what they bring. It tells of changes
  * through a hook inside their transaction, and knows nobody who listens.
  */
-import { encodeGiven } from '../base/json/encode.ts';
+import { encodeChecked } from '../base/json/encode.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { encodeRecord, createTimestamps, nextTimestamps } from '../resources/record.ts';
 import { createRepository } from '../resources/repository.ts';
@@ -121,5 +121,5 @@ function checkId(id: unknown): string {
 
 // A program may give dates, undefined members, objects that change later: JSON has none of these.
 function toJson(value: object): unknown {
-  return JSON.parse(encodeGiven(value));
+  return JSON.parse(encodeChecked(value));
 }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { loadLateModules } from '../base/late.ts';
+import { loadLazyModules } from '../base/lazy-import.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { loadSettings } from '../settings/load.ts';
 import { readSettingsFile } from '../settings/file.ts';
@@ -42,7 +42,7 @@ const loadRemote = lazy(() => import('./session/remote.ts'));
  */
 export async function loadSessionAhead(): Promise<void> {
   await loadApp();
-  await loadLateModules();
+  await loadLazyModules();
 }
 
 export type WrapSession = (session: Session) => Session;

@@ -3,7 +3,7 @@
  * settings are wrong. Loads what all commands have in common, and of the commands only its own.
  */
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/text/nearest.ts';
+import { findNearest } from '../base/text/nearest.ts';
 import { COMMON_OPTIONS, parseLine, readArguments } from './arguments/parse.ts';
 import type { ParsedLine } from './arguments/parse.ts';
 import type { CommandContext, CommandRun, CommandSpec } from './commands/context.ts';
@@ -104,7 +104,7 @@ function unknownCommand(name: string, commands: readonly CommandSpec[]): AppErro
   if (group.length > 0) {
     return new AppError('usage', `${name} is a group; its commands are ${group.join(', ')}`);
   }
-  const near = nearest(name, names);
+  const near = findNearest(name, names);
   const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
   return new AppError('usage', `unknown command "${name}"; ${hint}`);
 }

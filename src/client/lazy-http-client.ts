@@ -1,8 +1,8 @@
 /** The shared client, loaded with the first request: many servers send nothing. */
-import { late } from '../base/late.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import type { HttpClient, HttpClientOptions, HttpClientPorts } from './http-client.ts';
 
-const loadClientModule = late(() => import('./http-client.ts'));
+const loadClientModule = lazyImport(() => import('./http-client.ts'));
 
 /** Options that cannot be read are refused at the first request. */
 export function createLazyHttpClient(

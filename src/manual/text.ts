@@ -4,7 +4,7 @@
  */
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
-import { nearest } from '../base/text/nearest.ts';
+import { findNearest } from '../base/text/nearest.ts';
 import { CHAPTERS } from './chapters.ts';
 import type { Chapter } from './chapters.ts';
 
@@ -12,7 +12,7 @@ import type { Chapter } from './chapters.ts';
 export function getChapter(name: string): Chapter {
   const chapter = CHAPTERS.find((one) => one.name === name);
   if (chapter !== undefined) return chapter;
-  const near = nearest(name, CHAPTERS.map((one) => one.name));
+  const near = findNearest(name, CHAPTERS.map((one) => one.name));
   const hint = near === null ? 'hookshelf manual and /docs list them' : `did you mean ${near}?`;
   throw new AppError('not_found', `there is no chapter "${name}" in the manual: ${hint}`);
 }

@@ -8,7 +8,7 @@
  * so that both rings take less than 8 MB.
  */
 import type { Clock } from '../base/clock.ts';
-import { timeText } from '../base/clock.ts';
+import { formatTimestamp } from '../base/clock.ts';
 import { ALL_ROW, Counters, findBucket, type OutcomeName } from './counters.ts';
 
 export type StatisticsWindow = '1h' | '24h';
@@ -152,8 +152,8 @@ export class Statistics {
       deliveries: createDeliverySeries(slots, webhookId),
     });
     return {
-      window, since: timeText(this.#sinceMs),
-      times: slots.map(({ startMs }) => timeText(startMs)), ...createSeries(null),
+      window, since: formatTimestamp(this.#sinceMs),
+      times: slots.map(({ startMs }) => formatTimestamp(startMs)), ...createSeries(null),
       hooks: [...new Set(listWebhookIds(slots))].sort().map((webhookId) =>
         ({ hook: webhookId, ...createSeries(webhookId) })),
     };

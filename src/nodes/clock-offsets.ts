@@ -8,7 +8,7 @@
  * back to us is not counted. Beats that come together were held up, as those that a process finds
  * that stood still: the first of them stands for all.
  */
-import { timeOf } from '../base/clock.ts';
+import { parseTimestamp } from '../base/clock.ts';
 import type { Instant } from './lease-table.ts';
 import type { NodeRecord } from './records.ts';
 
@@ -49,7 +49,7 @@ export class ClockOffsets {
     this.#nodes.set(id, node);
     if (now.monotonicMs - node.appliedMs < APART_MS_MIN) return null;
     node.appliedMs = now.monotonicMs;
-    node.differencesMs = [...node.differencesMs, timeOf(at) - now.wallMs].slice(-BEATS);
+    node.differencesMs = [...node.differencesMs, parseTimestamp(at) - now.wallMs].slice(-BEATS);
     const offsetMs = this.offsetMs(id);
     if (offsetMs === null) return null;
     const wasKnown = node.isKnown;

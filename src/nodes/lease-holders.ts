@@ -3,7 +3,7 @@
  * it. A node that stops cleanly deletes its record and releases its leases; of one that was killed,
  * frozen or cut off they are left.
  */
-import { timeOf } from '../base/clock.ts';
+import { parseTimestamp } from '../base/clock.ts';
 import type { Collection } from '../store/store-port.ts';
 import { MARGIN_MS } from './lease-table.ts';
 import { LEASES, NODES, decodeLease, decodeNode } from './records.ts';
@@ -24,7 +24,7 @@ export function findLeaseHolders(
   for (const bytes of recordsIn(collections.get(NODES.name))) {
     const { identifier, address, at, lengthMs } = decodeNode(bytes);
     holders.set(identifier,
-      { node: identifier, address, heardMs: timeOf(at), validMs: lengthMs + MARGIN_MS });
+      { node: identifier, address, heardMs: parseTimestamp(at), validMs: lengthMs + MARGIN_MS });
   }
   for (const bytes of recordsIn(collections.get(LEASES.name))) {
     const { node, lengthMs, released } = decodeLease(bytes);

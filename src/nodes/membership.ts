@@ -7,7 +7,7 @@
  * an attempt that begins, or goes on, beyond the time of its lease.
  */
 import { randomBytes } from 'node:crypto';
-import { timeText, type Clock, type Timer } from '../base/clock.ts';
+import { formatTimestamp, type Clock, type Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { followRecords } from '../resources/projection.ts';
@@ -67,7 +67,7 @@ export class Membership {
     this.#parts = parts;
     const self = { node, run: makeRun() };
     this.#self = self;
-    this.#startedAt = timeText(clock.now());
+    this.#startedAt = formatTimestamp(clock.now());
     const table = new LeaseTable(self, lengths);
     this.table = table;
     this.clockOffsets = new ClockOffsets(node);
@@ -228,7 +228,7 @@ export class Membership {
     this.table.noteSent(this.#beat, now);
     const record: NodeRecord = {
       identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describe(),
-      startedAt: this.#startedAt, at: timeText(now.wallMs),
+      startedAt: this.#startedAt, at: formatTimestamp(now.wallMs),
       ...store.failure === null ? {} : { padding: paddingOf(store.replica?.probeBytes ?? 0) },
     };
     const ended = this.#shares.ended();

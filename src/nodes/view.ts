@@ -1,5 +1,5 @@
 /** The nodes as this one sees them: for people, and as figures. */
-import { timeText, type Clock } from '../base/clock.ts';
+import { formatTimestamp, type Clock } from '../base/clock.ts';
 import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
 import type { Replica } from '../store/store-port.ts';
 import type { Membership } from './membership.ts';
@@ -24,7 +24,7 @@ export function viewNodes({ node, membership, replica, clock }: ViewParts): read
     const isSelf = identifier === node;
     return {
       identifier, isSelf, isLive: table.isLive(identifier, monotonicMs), version, address,
-      startedAt, lastHeardAt: timeText(isSelf ? nowMs : nowMs - (monotonicMs - heardMs)),
+      startedAt, lastHeardAt: formatTimestamp(isSelf ? nowMs : nowMs - (monotonicMs - heardMs)),
       ...isSelf ? positionOf(replica) : { position, lag }, shards: table.shardsOf(identifier),
     };
   }).sort((left, right) => left.identifier < right.identifier ? -1 : 1);

@@ -9,7 +9,7 @@
  * "body"}`. Expired records are removed by transactions of their own.
  */
 import type { Clock } from '../base/clock.ts';
-import { timeText } from '../base/clock.ts';
+import { formatTimestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
@@ -118,7 +118,8 @@ export class IdempotencyKeys {
           const previousBytes = transaction.find(IDEMPOTENCY_KEYS.name, identifier);
           if (previousBytes !== undefined && !isExpired(readCreatedAt(previousBytes),
             nowMs)) throw underWayError();
-          const record = { identifier, createdAt: timeText(nowMs), request, ...stagedResponse };
+          const createdAt = formatTimestamp(nowMs);
+          const record = { identifier, createdAt, request, ...stagedResponse };
           transaction.put(IDEMPOTENCY_KEYS.name, identifier, JSON.stringify(record));
           response = stagedResponse;
         });

@@ -3,7 +3,7 @@
  * null is a value and not an absent member; an absent payload counts as `{}`.
  */
 import { isJsonObject, parseObject } from '../base/fields.ts';
-import { findMemberText } from '../base/json/member.ts';
+import { findMemberText } from '../base/json/find-member.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import { findConsumedJson } from '../server/exchange/mounted-request.ts';
 import { checkMediaType, parseJsonBody } from '../server/exchange/read-body.ts';

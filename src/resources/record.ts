@@ -8,7 +8,7 @@
  * escaped and times have one length, so both times are found without parsing the record.
  */
 import { assert } from '../base/assert.ts';
-import { timeText } from '../base/clock.ts';
+import { formatTimestamp } from '../base/clock.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
@@ -52,7 +52,7 @@ export function decodeRecordAs<T>(
 
 /** The times of a new record. */
 export function createTimestamps(nowMs: number): VersionTimestamps {
-  const time = timeText(nowMs);
+  const time = formatTimestamp(nowMs);
   return { createdAt: time, updatedAt: time, updatedMs: nowMs };
 }
 
@@ -64,7 +64,7 @@ export function nextTimestamps(
   const createdAt = before.toString('latin1', createdStart, createdStart + TIME_LENGTH);
   assert(createdAt.endsWith('Z'), 'a record begins with its stamps');
   const updatedMs = Math.max(nowMs, readUpdatedMs(key, id, before) + 1);
-  return { createdAt, updatedAt: timeText(updatedMs), updatedMs };
+  return { createdAt, updatedAt: formatTimestamp(updatedMs), updatedMs };
 }
 
 /** When a stored record was last written, in milliseconds since the epoch. */

@@ -37,8 +37,8 @@ export type RepositoryResource = Pick<Resource,
 
 /**
  * Ids and times are drawn before the transaction: it may run again. `hops` led to the change, as
- * `onChange` is told: see base/chain.ts. An id may also be a name that the record has. Errors: see
- * each method.
+ * `onChange` is told: see base/webhook-chain.ts. An id may also be a name that the record has.
+ * Errors: see each method.
  */
 export interface Repository {
   readonly size: number;

@@ -1,6 +1,6 @@
 /** A record as callers see it, with its version and the headers that say so (RFC 9110 §8.8). */
 import { crc32 } from 'node:zlib';
-import { httpDate } from '../base/clock.ts';
+import { formatHttpDate } from '../base/clock.ts';
 import type { JsonObject } from '../base/schema.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
 
@@ -59,7 +59,7 @@ export class Representation implements PublicRecord {
   get headerText(): string {
     // Without Cache-Control a cache may take a tenth of the age for fresh (RFC 9111 §4.2.2).
     this.#headerText ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
-      + `Last-Modified: ${httpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
+      + `Last-Modified: ${formatHttpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
     return this.#headerText;
   }
 

@@ -2,7 +2,7 @@
  * The routes that every resource shares: one, add, replace, patch, delete, with conditional
  * requests, made from its description and answered by its repository.
  */
-import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
+import { CHAIN_HEADER, parseHops } from '../base/webhook-chain.ts';
 import type { StringSchema } from '../base/schema.ts';
 import { formatHeaders, parseHeaderText } from '../server/exchange/header-text.ts';
 import { problemResponses } from '../server/problem.ts';
@@ -182,7 +182,7 @@ function createBodySpec({ schema, example }: RoutedResource): BodySpec {
 }
 
 function readHops(exchange: Exchange): number {
-  return hopsOf(exchange.request.headers[CHAIN_HEADER]);
+  return parseHops(exchange.request.headers[CHAIN_HEADER]);
 }
 
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };

@@ -2,7 +2,7 @@
  * What a resource is, said once: its repository, routes, part of the OpenAPI document and commands
  * follow from this description. A description is data and pure functions; it opens nothing.
  */
-import type { JsonObject, JsonValue, Member, ObjectSchema } from '../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../base/schema.ts';
 import type { Access } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import type { Observation } from './representation.ts';
@@ -69,7 +69,7 @@ type ColumnSpec = {
 };
 
 /** The times that the service gives every record. */
-export const timestampMembers: Readonly<Record<string, Member>> = {
+export const timestampMembers: Readonly<Record<string, MemberSchema>> = {
   createdAt: {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
     description: 'RFC 3339, UTC, milliseconds',

@@ -3,7 +3,7 @@
  * knows which HTTP status an error has. The body is an RFC 9457 problem document, unless the route
  * has a format of its own. What is not an AppError is a bug: its text never gets to the caller.
  */
-import { CHAIN_REFUSED } from '../base/chain.ts';
+import { CHAIN_REFUSED } from '../base/webhook-chain.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { ADDRESS_GROUPS } from '../base/network/address-groups.ts';
 import { isAddressBlock } from '../base/network/address-set.ts';
-import { nearest } from '../base/text/nearest.ts';
+import { findNearest } from '../base/text/nearest.ts';
 
 /** The canonical form of a setting's text, or what it must be: "must be <problem>". */
 export type Check = (text: string) => { readonly value: string } | { readonly problem: string };
@@ -68,7 +68,7 @@ export const checkNoProxy: Check = (text) => {
 
 export const checkDeniedAddress: Check = (text) => {
   if (DENY_GROUPS.includes(text) || isAddressBlock(text)) return { value: text };
-  const near = nearest(text, DENY_GROUPS);
+  const near = findNearest(text, DENY_GROUPS);
   const hint = near === null ? '' : ` (did you mean ${near}?)`;
   return { problem: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
 };

@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
-import { didYouMean, nearest } from '../base/text/nearest.ts';
+import { didYouMean, findNearest } from '../base/text/nearest.ts';
 import { ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags } from './sources.ts';
 import type { SettingsFile, SettingsSources } from './sources.ts';
 import { SETTING_ROWS } from './table.ts';
@@ -126,7 +126,7 @@ function readValue(kind: Kind, value: unknown, directory: string): Read {
       return typeof value === 'boolean' ? { value } : { problem: 'true or false' };
     case 'choice': {
       if (typeof value === 'string' && kind.values.includes(value)) return { value };
-      const near = typeof value === 'string' ? nearest(value, kind.values) : null;
+      const near = typeof value === 'string' ? findNearest(value, kind.values) : null;
       const hint = near === null ? '' : ` (did you mean ${near}?)`;
       return { problem: `one of ${kind.values.join(', ')}${hint}` };
     }

@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { isJsonObject } from '../base/fields.ts';
-import { nearest } from '../base/text/nearest.ts';
+import { findNearest } from '../base/text/nearest.ts';
 import { SETTING_ROWS } from './table.ts';
 import type { Kind } from './table.ts';
 
@@ -165,6 +165,6 @@ function parseJsonOr(text: string, otherwise: string): unknown {
 function hintForVariable(variable: string): string {
   const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, ...PLACES]
     .map((name) => name.slice(PREFIX.length));
-  const near = nearest(variable.slice(PREFIX.length), bare);
+  const near = findNearest(variable.slice(PREFIX.length), bare);
   return near === null ? '' : `: did you mean ${PREFIX}${near}?`;
 }

@@ -105,7 +105,7 @@ export type TransactionInputs = {
   readonly nowMs: number;
   /** A UUIDv7 from which all ids made in the transaction are derived: see `deriveIds`. */
   readonly seed: string;
-  /** Hops of the chain that led to it: see base/chain.ts. */
+  /** Hops of the chain that led to it: see base/webhook-chain.ts. */
   readonly hops: number;
 };
 

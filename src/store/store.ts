@@ -7,7 +7,7 @@ import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
-import { late } from '../base/late.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import type { Backup } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
@@ -32,9 +32,9 @@ import { repairDirectory } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
 import { Staging } from './transactions/staging.ts';
 
-const loadBackup = late(() => import('./backup/backup.ts'));
-const loadManifest = late(() => import('./backup/manifest.ts'));
-const loadReplica = late(() => import('./replication/replica.ts'));
+const loadBackup = lazyImport(() => import('./backup/backup.ts'));
+const loadManifest = lazyImport(() => import('./backup/manifest.ts'));
+const loadReplica = lazyImport(() => import('./replication/replica.ts'));
 
 type StoreOptions = {
   /** Created when missing. The caller holds its lock (directory-lock.ts). */

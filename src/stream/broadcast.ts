@@ -6,7 +6,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { createGate } from '../base/turns.ts';
+import { createConcurrencyLimiter } from '../base/turns.ts';
 import type { ChangeLog, Change, Replica } from '../store/store-port.ts';
 import { createChangeEvents, encodeEvents } from './stream-event.ts';
 import type { StreamPosition, StreamFilter, ChangeEvent } from './stream-event.ts';
@@ -48,7 +48,7 @@ export class Broadcast {
   readonly #readers = new Set<StreamReader>();
   readonly #channels = new Map<string, Channel>();
   /** Of many readers that are behind one reads at a time, or they would hold up everybody. */
-  readonly #logGate = createGate(1);
+  readonly #logGate = createConcurrencyLimiter(1);
   #openingCount = 0;
   #sequence = 0;
   #pendingEntries: BroadcastEntry[] = [];

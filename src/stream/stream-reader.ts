@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
-import type { Gate } from '../base/turns.ts';
+import type { ConcurrencyLimiter } from '../base/turns.ts';
 import type { LogReader } from '../store/store-port.ts';
 import { createChangeEvents, encodeEvents } from './stream-event.ts';
 import type { StreamFilter } from './stream-event.ts';
@@ -31,7 +31,7 @@ type ReaderOptions = {
   /** What it missed; null: nothing. The reader closes it. */
   readonly log: LogReader | null;
   /** What it reads from the log passes here: a piece is some milliseconds of work. */
-  readonly logGate: Gate;
+  readonly logGate: ConcurrencyLimiter;
   /** How many changes of the first transaction in `log` it has seen. */
   readonly changesSeen: number;
   /** The last sequence applied. */
@@ -134,7 +134,7 @@ export class StreamReader {
   async #readMissed(): Promise<readonly Buffer[] | null> {
     while (this.#log !== null && !this.#isEnded) {
       const log = this.#log;
-      const text = await this.#options.logGate.pass(() => this.#readPiece(log));
+      const text = await this.#options.logGate.run(() => this.#readPiece(log));
       if (text === null) {
         this.#log.close();
         this.#log = null;

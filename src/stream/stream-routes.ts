@@ -1,6 +1,6 @@
 /** `GET /api/stream`. What serves it is loaded for its first reader. */
 import { AppError } from '../base/errors.ts';
-import { late } from '../base/late.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import { hintFor, quoted } from '../base/text/refusal.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
@@ -27,7 +27,7 @@ const HEADERS = [
 /** After a client has ended its side: the first write finds out, the second is told. */
 const PROBE_MS = 1000;
 
-const loadBroadcast = late(() => import('./broadcast.ts'));
+const loadBroadcast = lazyImport(() => import('./broadcast.ts'));
 
 type StreamOptions = BroadcastOptions & {
   /** The identifiers of the webhooks that are named by them or in another way; at least one. */

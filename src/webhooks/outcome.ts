@@ -14,7 +14,7 @@ export type OnRun = (
   hook: string,
   result: {
     readonly success: boolean; readonly message: string | null;
-    /** See base/chain.ts. */
+    /** See base/webhook-chain.ts. */
     readonly isChainRefused: boolean;
   },
   /** When the run began, in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock, timeOf, timeText } from '../../src/base/clock.ts';
+import { systemClock, parseTimestamp, formatTimestamp } from '../../src/base/clock.ts';
 
 test('a timer takes no delay that Node would make a millisecond of', (context) => {
   const delays: unknown[] = [];
@@ -16,8 +16,8 @@ test('a timer takes no delay that Node would make a millisecond of', (context) =
 
 test('a time comes back from its text, whichever was asked for before', () => {
   for (const ms of [0, 1_700_000_000_123, 1_700_000_000_124, 1_700_000_000_123, 0, 0]) {
-    assert.equal(timeOf(timeText(ms)), ms);
+    assert.equal(parseTimestamp(formatTimestamp(ms)), ms);
   }
-  assert.ok(Number.isNaN(timeOf('')));
-  assert.ok(Number.isNaN(timeOf('never')));
+  assert.ok(Number.isNaN(parseTimestamp('')));
+  assert.ok(Number.isNaN(parseTimestamp('never')));
 });

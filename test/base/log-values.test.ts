@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger, redacting } from '../../src/base/log.ts';
+import { createLogger, createRedactingLogger } from '../../src/base/log.ts';
 import { redact } from '../support/redact.ts';
 
 /** What custom actions, which nobody checks the types of, may log. */
@@ -15,7 +15,7 @@ test('a message of any type is logged, its secrets replaced, and never thrown ab
     level: 'debug', format: 'json', write: (line) => lines.push(line), now: () => 0,
   });
   for (const [message, expected] of MESSAGES) {
-    for (const log of [logger, redacting(logger)]) {
+    for (const log of [logger, createRedactingLogger(logger)]) {
       const info = log.info as (message: unknown) => void;
       info(message);
       assert.match(String(JSON.parse(lines.at(-1) ?? '').message), expected);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { createLogger, isSecretName, redacting, redactText } from '../../src/base/log.ts';
+import {
+  createLogger, createRedactingLogger, isSecretName, redactText,
+} from '../../src/base/log.ts';
 import { redact } from '../support/redact.ts';
 import type { LogLevel } from '../../src/base/log.ts';
 
@@ -151,7 +153,7 @@ test('text without credentials passes as it is', () => {
 test("a program's own logger is told no secret", () => {
   const told: unknown[] = [];
   const tell = (message: string, fields?: unknown): void => void told.push([message, fields]);
-  const logger = redacting({ debug: tell, info: tell, warning: tell, error: tell });
+  const logger = createRedactingLogger({ debug: tell, info: tell, warning: tell, error: tell });
   logger.warning('to http://u:planted@h/', { token: 'planted', nested: { password: 'planted' } });
   assert.deepEqual(told, [['to http://***@h/', { token: '***', nested: { password: '***' } }]]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGate, createTurns } from '../../src/base/turns.ts';
-import type { Turns, Work } from '../../src/base/turns.ts';
+import { createConcurrencyLimiter, createTurns } from '../../src/base/turns.ts';
+import type { Turns, Steps } from '../../src/base/turns.ts';
 
 const TURN_MS_MAX = 5;
 
@@ -28,7 +28,7 @@ test('no turn takes longer than allowed, however many run', async () => {
   for (const runs of [1, 2, 7, 100]) {
     const { turns, spend, turn, isIdle } = createLoop();
     const done: number[] = [];
-    const promises = Array.from({ length: runs }, (_, run) => turns.run((function* (): Work<void> {
+    const promises = Array.from({ length: runs }, (_, run) => turns.run((function* (): Steps<void> {
       for (let unit = 0; unit < 60; unit += 1) {
         spend(0.3);
         yield;
@@ -50,7 +50,7 @@ test('runs share alike: none is twice as far as another', () => {
   const { turns, spend, turn } = createLoop();
   const units = new Array<number>(5).fill(0);
   for (const run of units.keys()) {
-    void turns.run((function* (): Work<void> {
+    void turns.run((function* (): Steps<void> {
       for (;;) {
         spend(0.05);
         units[run] = (units[run] ?? 0) + 1;
@@ -65,7 +65,7 @@ test('runs share alike: none is twice as far as another', () => {
 test('short work is done at once, but not more of it than a turn may take', () => {
   const { turns, spend, turn } = createLoop();
   let done = 0;
-  const work = function* (): Work<void> {
+  const work = function* (): Steps<void> {
     spend(0.2);
     done += 1;
     yield;
@@ -80,7 +80,7 @@ test('short work is done at once, but not more of it than a turn may take', () =
 test('later work does not begin before the next turn', async () => {
   const { turns, turn } = createLoop();
   let hasBegun = false;
-  const run = turns.runLater((function* (): Work<string> {
+  const run = turns.runLater((function* (): Steps<string> {
     hasBegun = true;
     return 'done';
   })());
@@ -93,7 +93,7 @@ test('work that nobody waits for any more stops, and what it throws is told', as
   const { turns, spend, turn, isIdle } = createLoop();
   let units = 0;
   let isWanted = true;
-  const run = turns.run((function* (): Work<number> {
+  const run = turns.run((function* (): Steps<number> {
     for (;;) {
       units += 1;
       spend(1);
@@ -106,17 +106,17 @@ test('work that nobody waits for any more stops, and what it throws is told', as
   while (!isIdle()) turn();
   assert.equal(await run, null);
   assert.equal(units, before);
-  const failing = turns.run((function* (): Work<void> {
+  const failing = turns.run((function* (): Steps<void> {
     throw new Error('broken');
   })());
   await assert.rejects(failing, /broken/);
 });
 
 test('a gate lets so many pass at a time, in order, also after a failure', async () => {
-  const gate = createGate(2);
+  const gate = createConcurrencyLimiter(2);
   const log: string[] = [];
   const enders: (() => void)[] = [];
-  const pass = (name: string): Promise<void> => gate.pass(async () => {
+  const pass = (name: string): Promise<void> => gate.run(async () => {
     log.push(name);
     await new Promise<void>((end) => enders.push(end));
     if (name === 'a') throw new Error('a failed');

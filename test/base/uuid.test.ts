@@ -74,13 +74,13 @@ test('ids go on past one of another source, and past what is derived from it', (
   const derived = deriveIds(sourceAt([5000])())();
   const source = createIdSource({ now: () => 1000 });
   const before = source();
-  source.pass(derived);
+  source.advancePast(derived);
   const ids = [before, derived, source(), source()];
   assert.deepEqual(ids, ids.toSorted());
-  source.pass(before);
-  source.pass('no id');
+  source.advancePast(before);
+  source.advancePast('no id');
   assert.ok(source() > (ids.at(-1) ?? ''));
   // The counter of its millisecond may be full.
-  source.pass('00000000-2000-7fff-bfff-000000000000');
+  source.advancePast('00000000-2000-7fff-bfff-000000000000');
   assert.equal(timeOfUuidV7(source()), 0x2001);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger, redacting, silentLogger } from '../../src/base/log.ts';
+import { createLogger, createRedactingLogger, silentLogger } from '../../src/base/log.ts';
 import type { Logger, LogLevel } from '../../src/base/log.ts';
 import { LogLines } from '../../src/monitoring/log-lines.ts';
 
@@ -11,7 +11,7 @@ const LOGGERS: Readonly<Record<string, (lines: LogLines, level: LogLevel) => Log
   'of a process': (lines, level) => createLogger({
     level, format: 'pretty', write() {}, now: () => 0, keep: (line) => lines.add(line),
   }),
-  'of a program that embeds us': (lines, level) => redacting(silentLogger, {
+  'of a program that embeds us': (lines, level) => createRedactingLogger(silentLogger, {
     level, now: () => 0, keep: (line) => lines.add(line),
   }),
 };

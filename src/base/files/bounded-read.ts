@@ -21,7 +21,7 @@ type ReadOptions = {
   readonly isRegular?: boolean;
 };
 
-const PIECE_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 
 /**
  * All bytes of a file, and what the system says of it. Throws `too_large` for more than `bytesMax`,
@@ -30,7 +30,7 @@ const PIECE_BYTES = 65_536;
 export function readBounded(
   path: string, { bytesMax, isRegular = false }: ReadOptions,
 ): { readonly bytes: Buffer; readonly status: Stats } {
-  const { descriptor, isOurs } = open(path, isRegular);
+  const { descriptor, isOurs } = openBounded(path, isRegular);
   try {
     const status = fstatSync(descriptor);
     if (isRegular && !status.isFile()) {
@@ -43,22 +43,22 @@ export function readBounded(
 }
 
 /** The error for more bytes than a limit. */
-export function largerThan(bytesMax: number): AppError {
+export function createTooLargeError(bytesMax: number): AppError {
   return new AppError('too_large', `it is larger than ${bytesMax} bytes`);
 }
 
 function readDescriptor(descriptor: number, bytesMax: number): Buffer {
   const bytes = new ByteCollector();
   for (;;) {
-    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytesMax + 1));
-    const count = readSync(descriptor, piece, 0, piece.length, null);
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax + 1));
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
     if (count === 0) return bytes.take();
-    bytes.add(piece.subarray(0, count));
-    if (bytes.length > bytesMax) throw largerThan(bytesMax);
+    bytes.add(chunk.subarray(0, count));
+    if (bytes.length > bytesMax) throw createTooLargeError(bytesMax);
   }
 }
 
-function open(
+function openBounded(
   path: string, isRegular: boolean,
 ): { readonly descriptor: number; readonly isOurs: boolean } {
   try {

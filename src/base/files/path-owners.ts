@@ -25,7 +25,7 @@ export type PathWalk = {
   /** The last step: what the path names, or the nearest folder above it that is there. */
   readonly nearest: PathStep;
   /** Whether what the path names is there. */
-  readonly isThere: boolean;
+  readonly exists: boolean;
 };
 
 const LINKS_MAX = 40;
@@ -38,34 +38,34 @@ const WRITABLE_BY_ALL = 0o002;
 /** Throws the system's error where a folder may not be looked into. */
 export function walkPath(path: string): PathWalk {
   const { root } = parse(resolve(path));
-  let nearest = stepOf(root, lstatSync(root));
+  let nearest = createStep(root, lstatSync(root));
   const steps = [nearest];
-  const names = namesOf(resolve(path));
+  const names = splitPath(resolve(path));
   for (let links = 0; names.length > 0;) {
     const name = names.shift() ?? '';
     const next = join(nearest.path, name);
     const status = nearest.isDirectory ? lstatSync(next, { throwIfNoEntry: false }) : undefined;
-    if (status === undefined) return { steps, nearest, isThere: false };
+    if (status === undefined) return { steps, nearest, exists: false };
     if (!status.isSymbolicLink()) {
-      nearest = stepOf(next, status);
+      nearest = createStep(next, status);
       steps.push(nearest);
       continue;
     }
-    steps.push(stepOf(next, status));
+    steps.push(createStep(next, status));
     links += 1;
-    if (links > LINKS_MAX) return { steps, nearest, isThere: false };
+    if (links > LINKS_MAX) return { steps, nearest, exists: false };
     const target = resolve(dirname(next), readlinkSync(next));
-    names.unshift(...namesOf(target));
-    nearest = stepOf(root, lstatSync(root));
+    names.unshift(...splitPath(target));
+    nearest = createStep(root, lstatSync(root));
   }
-  return { steps, nearest, isThere: true };
+  return { steps, nearest, exists: true };
 }
 
 /**
  * The first step that another user than root and `uid` could exchange for another; undefined when
  * there is none. In a sticky folder the owner of what stands there counts, which is the next step.
  */
-export function findForeignStep(
+export function findUntrustedStep(
   steps: readonly PathStep[], uid: number,
 ): PathStep | undefined {
   return steps.find((step) => (step.uid !== 0 && step.uid !== uid) || isOpenToOthers(step));
@@ -75,16 +75,17 @@ export function findForeignStep(
  * Throws `conflict` unless root alone says what stands at `path`. That others may write in the
  * folder `path` itself is no matter here: what is opened in there is looked at by itself.
  */
-export function checkOnlyRootCanReplace(path: string, { steps, nearest, isThere }: PathWalk): void {
-  const above = (isThere ? steps.slice(0, -1) : steps).filter(({ uid }) => !isOutside(uid));
-  const foreign = findForeignStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
-  if (foreign === undefined) return;
+export function checkOnlyRootCanReplace(path: string, { steps, nearest, exists }: PathWalk): void {
+  const above = (exists ? steps.slice(0, -1) : steps).filter(({ uid }) => !isOutside(uid));
+  const untrusted = findUntrustedStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
+  if (untrusted === undefined) return;
   const danger = `could put anything in the place of ${path}, and root would take it`;
-  const mend = 'or name another data directory with --data';
-  throw new AppError('conflict', foreign.uid === 0
-    ? `others may write in ${foreign.path}: they ${danger}; chmod go-w ${foreign.path}, ${mend}`
-    : `${foreign.path} is user ${foreign.uid}'s, who ${danger}; run as user ${foreign.uid}, give `
-      + `${path} to that user, ${mend}`);
+  const alternative = 'or name another data directory with --data';
+  const { path: folder, uid } = untrusted;
+  throw new AppError('conflict', uid === 0
+    ? `others may write in ${folder}: they ${danger}; chmod go-w ${folder}, ${alternative}`
+    : `${folder} is user ${uid}'s, who ${danger}; run as user ${uid}, give ${path} to that user, `
+      + alternative);
 }
 
 /**
@@ -110,20 +111,20 @@ function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
 
 /** Whether a user could exchange a step of the way for another, or make the one that is missing. */
 export function canBeReplacedBy(
-  { steps, nearest, isThere }: PathWalk,
+  { steps, nearest, exists }: PathWalk,
   user: { readonly uid: number; readonly groups: readonly number[] },
 ): boolean {
   return steps.some((step) => {
     const { uid, gid, mode, isDirectory } = step;
     if (uid === user.uid) return true;
     if (!isDirectory) return false;
-    const isKept = (mode & STICKY) !== 0 && (isThere || step !== nearest);
-    return !isKept && ((mode & WRITABLE_BY_ALL) !== 0
+    const isProtected = (mode & STICKY) !== 0 && (exists || step !== nearest);
+    return !isProtected && ((mode & WRITABLE_BY_ALL) !== 0
       || ((mode & WRITABLE_BY_GROUP) !== 0 && user.groups.includes(gid)));
   });
 }
 
-function stepOf(path: string, status: Stats): PathStep {
+function createStep(path: string, status: Stats): PathStep {
   const { uid, gid, mode } = status;
   return {
     path, uid, gid, mode, isDirectory: status.isDirectory(), isLink: status.isSymbolicLink(),
@@ -131,6 +132,6 @@ function stepOf(path: string, status: Stats): PathStep {
   };
 }
 
-function namesOf(path: string): string[] {
+function splitPath(path: string): string[] {
   return path.slice(parse(path).root.length).split(sep).filter((name) => name !== '');
 }

@@ -17,7 +17,7 @@ export function encodeJson(value: JsonValue): string {
 }
 
 /** The JSON text of what a program has made. Throws `invalid` for what JSON cannot hold. */
-export function encodeGiven(value: unknown): string {
+export function encodeChecked(value: unknown): string {
   try {
     const text: unknown = JSON.stringify(value);
     if (typeof text !== 'string') throw new TypeError(`not ${typeof value}`);
@@ -35,7 +35,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }
 
-type Open = {
+type OpenContainer = {
   readonly members: readonly (readonly [name: string, value: JsonValue])[];
   readonly isArray: boolean;
   next: number;
@@ -43,7 +43,7 @@ type Open = {
 
 function encodeDeep(root: JsonValue): string {
   const pieces: string[] = [];
-  const stack: Open[] = [];
+  const stack: OpenContainer[] = [];
   const begin = (value: JsonValue): void => {
     if (typeof value !== 'object' || value === null) {
       pieces.push(JSON.stringify(value));
@@ -54,18 +54,57 @@ function encodeDeep(root: JsonValue): string {
     pieces.push(isArray ? '[' : '{');
   };
   begin(root);
-  for (let open = stack.at(-1); open !== undefined; open = stack.at(-1)) {
-    const member = open.members[open.next];
+  for (let container = stack.at(-1); container !== undefined; container = stack.at(-1)) {
+    const member = container.members[container.next];
     if (member === undefined) {
-      pieces.push(open.isArray ? ']' : '}');
+      pieces.push(container.isArray ? ']' : '}');
       stack.pop();
       continue;
     }
     const [name, value] = member;
-    if (open.next > 0) pieces.push(',');
-    if (!open.isArray) pieces.push(JSON.stringify(name), ':');
-    open.next += 1;
+    if (container.next > 0) pieces.push(',');
+    if (!container.isArray) pieces.push(JSON.stringify(name), ':');
+    container.next += 1;
     begin(value);
   }
   return pieces.join('');
+}
+
+/** Printable ASCII without quote and backslash, which is what nearly all are. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** To look is cheaper than to have each text escaped. */
+export function encodeString(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Whether it is an object without members: to have that told by JSON.stringify takes longer. */
+export function isEmptyObject(value: object | null): boolean {
+  if (value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  for (const _ in value) return false;
+  return true;
+}
+
+/** Longer texts are seldom the same again. */
+const REPEATED_LENGTH_MAX = 64;
+const SLOTS_MAX = 64;
+
+/**
+ * The JSON of texts that mostly are what they were in the record before: the names of headers, say,
+ * of one sender. To compare them takes a quarter of the time of looking through them.
+ */
+export class RepeatedStringEncoder {
+  readonly #texts: string[] = [];
+  readonly #jsons: string[] = [];
+
+  /** `place` tells which of the record's texts it is. */
+  encode(slot: number, text: string): string {
+    if (this.#texts[slot] === text) return this.#jsons[slot] ?? '';
+    const json = encodeString(text);
+    if (text.length > REPEATED_LENGTH_MAX || slot >= SLOTS_MAX) return json;
+    this.#texts[slot] = text;
+    // Joined, as a text that is only concatenated would be put together anew for each record.
+    this.#jsons[slot] = [json, ''].join('');
+    return json;
+  }
 }

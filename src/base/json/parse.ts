@@ -16,8 +16,8 @@ export function parseJson(bytes: Buffer): unknown {
   // Most is ASCII, which becomes a string in half the time.
   const encoding = isAscii(bytes) ? 'latin1' : 'utf8';
   if (encoding === 'utf8' && !isUtf8(bytes)) {
-    const place = placeOf(bytes, validUtf8Length(bytes));
-    throw new AppError('malformed', `not valid UTF-8 at ${place}`);
+    const position = formatPosition(bytes, validUtf8Length(bytes));
+    throw new AppError('malformed', `not valid UTF-8 at ${position}`);
   }
   const text = withoutByteOrderMark(bytes);
   if (!isTooDeep(text)) {
@@ -39,14 +39,14 @@ export function parseJsonStrictly(bytes: Buffer): unknown {
   const text = withoutByteOrderMark(bytes);
   const problem = findProblem(text, true);
   if (problem === null) return value;
-  throw new AppError('malformed', `${placeOf(text, problem.offset)}: ${problem.detail}`);
+  throw new AppError('malformed', `${formatPosition(text, problem.offset)}: ${problem.detail}`);
 }
 
 function malformed(text: Buffer, cause: unknown): AppError {
   const problem = findProblem(text, false);
   if (problem === null) return new AppError('malformed', 'not valid JSON', {}, cause);
-  const place = placeOf(text, problem.offset);
-  return new AppError('malformed', `not valid JSON at ${place}: ${problem.detail}`, {}, cause);
+  const position = formatPosition(text, problem.offset);
+  return new AppError('malformed', `not valid JSON at ${position}: ${problem.detail}`, {}, cause);
 }
 
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
@@ -85,21 +85,22 @@ function isTooDeep(text: Buffer): boolean {
   return false;
 }
 
-type Problem = { readonly offset: number; readonly detail: string };
+type SyntaxProblem = { readonly offset: number; readonly detail: string };
 
 /** The first thing in valid UTF-8 `text` that is not JSON, or null. */
-function findProblem(text: Buffer, isStrict: boolean): Problem | null {
+function findProblem(text: Buffer, isStrict: boolean): SyntaxProblem | null {
   try {
     const end = skipSpace(text, scanValue(text, skipSpace(text, 0), 0, isStrict));
-    return end < text.length ? { offset: end, detail: expected(text, end, 'the end') } : null;
+    if (end === text.length) return null;
+    return { offset: end, detail: describeMismatch(text, end, 'the end') };
   } catch (thrown) {
-    if (thrown instanceof Broken) return thrown.problem;
+    if (thrown instanceof JsonSyntaxError) return thrown.problem;
     throw thrown;
   }
 }
 
-class Broken extends Error {
-  readonly problem: Problem;
+class JsonSyntaxError extends Error {
+  readonly problem: SyntaxProblem;
 
   constructor(offset: number, detail: string) {
     super(detail);
@@ -112,7 +113,7 @@ function scanValue(text: Buffer, offset: number, depth: number, isStrict: boolea
   const byte = text[offset];
   if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
     if (depth === JSON_DEPTH_MAX) {
-      throw new Broken(offset, `nested over ${JSON_DEPTH_MAX} levels deep`);
+      throw new JsonSyntaxError(offset, `nested over ${JSON_DEPTH_MAX} levels deep`);
     }
     return byte === OBJECT_OPEN
       ? scanObject(text, offset, depth + 1, isStrict)
@@ -123,7 +124,7 @@ function scanValue(text: Buffer, offset: number, depth: number, isStrict: boolea
   for (const word of ['true', 'false', 'null']) {
     if (text.toString('latin1', offset, offset + word.length) === word) return offset + word.length;
   }
-  throw new Broken(offset, expected(text, offset, 'a value'));
+  throw createMismatch(text, offset, 'a value');
 }
 
 function scanObject(text: Buffer, start: number, depth: number, isStrict: boolean): number {
@@ -132,22 +133,24 @@ function scanObject(text: Buffer, start: number, depth: number, isStrict: boolea
   if (text[offset] === OBJECT_CLOSE) return offset + 1;
   for (;;) {
     if (text[offset] !== QUOTE) {
-      throw new Broken(offset, expected(text, offset, 'a member name in double quotes'));
+      throw createMismatch(text, offset, 'a member name in double quotes');
     }
     const nameEnd = scanString(text, offset);
     if (isStrict) addName(names, text, offset, nameEnd);
     offset = skipSpace(text, nameEnd);
-    if (text[offset] !== COLON) throw new Broken(offset, expected(text, offset, '":"'));
+    if (text[offset] !== COLON) throw createMismatch(text, offset, '":"');
     offset = skipSpace(text, scanValue(text, skipSpace(text, offset + 1), depth, isStrict));
     if (text[offset] === OBJECT_CLOSE) return offset + 1;
-    if (text[offset] !== COMMA) throw new Broken(offset, expected(text, offset, '"," or "}"'));
+    if (text[offset] !== COMMA) throw createMismatch(text, offset, '"," or "}"');
     offset = skipSpace(text, offset + 1);
   }
 }
 
 function addName(names: Set<string>, text: Buffer, start: number, end: number): void {
   const name = String(JSON.parse(text.toString('utf8', start, end)));
-  if (names.has(name)) throw new Broken(start, `the member ${JSON.stringify(name)} stands twice`);
+  if (names.has(name)) {
+    throw new JsonSyntaxError(start, `the member ${JSON.stringify(name)} stands twice`);
+  }
   names.add(name);
 }
 
@@ -157,7 +160,7 @@ function scanArray(text: Buffer, start: number, depth: number, isStrict: boolean
   for (;;) {
     offset = skipSpace(text, scanValue(text, offset, depth, isStrict));
     if (text[offset] === ARRAY_CLOSE) return offset + 1;
-    if (text[offset] !== COMMA) throw new Broken(offset, expected(text, offset, '"," or "]"'));
+    if (text[offset] !== COMMA) throw createMismatch(text, offset, '"," or "]"');
     offset = skipSpace(text, offset + 1);
   }
 }
@@ -167,11 +170,11 @@ function scanString(text: Buffer, start: number): number {
     const byte = text[offset];
     if (byte === QUOTE) return offset + 1;
     if (byte !== undefined && byte < 0x20) {
-      throw new Broken(offset, 'a control character in a string must be escaped');
+      throw new JsonSyntaxError(offset, 'a control character in a string must be escaped');
     }
     if (byte === BACKSLASH) offset = scanEscape(text, offset);
   }
-  throw new Broken(text.length, expected(text, text.length, 'the closing quote of a string'));
+  throw createMismatch(text, text.length, 'the closing quote of a string');
 }
 
 /** The offset of the last byte of the escape that begins at `offset`. */
@@ -181,7 +184,7 @@ function scanEscape(text: Buffer, offset: number): number {
   if (kind === 'u' && /^[0-9a-fA-F]{4}$/.test(text.toString('latin1', offset + 2, offset + 6))) {
     return offset + 5;
   }
-  throw new Broken(offset, kind === 'u'
+  throw new JsonSyntaxError(offset, kind === 'u'
     ? 'expected four hexadecimal digits after \\u' : 'not an escape that JSON knows');
 }
 
@@ -189,7 +192,7 @@ function scanNumber(text: Buffer, start: number): number {
   const first = text[start] === 0x2d ? start + 1 : start;
   let offset = scanDigits(text, first);
   if (text[first] === 0x30 && offset > first + 1) {
-    throw new Broken(start, 'a number must not begin with 0');
+    throw new JsonSyntaxError(start, 'a number must not begin with 0');
   }
   if (text[offset] === 0x2e) offset = scanDigits(text, offset + 1);
   if (text[offset] === 0x65 || text[offset] === 0x45) {
@@ -202,7 +205,7 @@ function scanNumber(text: Buffer, start: number): number {
 function scanDigits(text: Buffer, start: number): number {
   let offset = start;
   while (isDigit(text[offset])) offset += 1;
-  if (offset === start) throw new Broken(start, expected(text, start, 'a digit'));
+  if (offset === start) throw createMismatch(text, start, 'a digit');
   return offset;
 }
 
@@ -220,14 +223,18 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-function expected(text: Buffer, offset: number, what: string): string {
-  if (offset >= text.length) return `expected ${what}, found the end of the text`;
-  // Up to four bytes hold one code point, which is all that is shown of it.
-  const [found = ''] = text.toString('utf8', offset, offset + 4);
-  return `expected ${what}, found ${JSON.stringify(found)}`;
+function createMismatch(text: Buffer, offset: number, what: string): JsonSyntaxError {
+  return new JsonSyntaxError(offset, describeMismatch(text, offset, what));
 }
 
-function placeOf(bytes: Buffer, offset: number): string {
+function describeMismatch(text: Buffer, offset: number, what: string): string {
+  if (offset >= text.length) return `expected ${what}, found the end of the text`;
+  // Up to four bytes hold one code point, which is all that is shown of it.
+  const [character = ''] = text.toString('utf8', offset, offset + 4);
+  return `expected ${what}, found ${JSON.stringify(character)}`;
+}
+
+function formatPosition(bytes: Buffer, offset: number): string {
   let line = 1;
   let lineStart = 0;
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {

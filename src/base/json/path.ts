@@ -6,27 +6,27 @@ import { isJsonObject } from '../fields.ts';
 import type { JsonValue } from '../schema.ts';
 
 /** Names and indexes from the value on; empty is the value itself. */
-export type Path = readonly string[];
+export type JsonPath = readonly string[];
 
 const INDEX = /^(0|[1-9][0-9]{0,8})$/;
 
 /** null: a step is empty. */
-export function parsePath(text: string): Path | null {
+export function parsePath(text: string): JsonPath | null {
   const steps = text.split('.');
   return steps.includes('') ? null : steps;
 }
 
 /** undefined: nothing stands there. */
-export function valueAt(value: JsonValue, path: Path): JsonValue | undefined;
-export function valueAt(value: unknown, path: Path): unknown;
-export function valueAt(value: unknown, path: Path): unknown {
-  let found = value;
-  for (const step of path) found = memberOf(found, step);
-  return found;
+export function findValueAt(value: JsonValue, path: JsonPath): JsonValue | undefined;
+export function findValueAt(value: unknown, path: JsonPath): unknown;
+export function findValueAt(value: unknown, path: JsonPath): unknown {
+  let current = value;
+  for (const step of path) current = findOwnMember(current, step);
+  return current;
 }
 
 /** An own member of an object, or an element of an array; undefined for anything else. */
-export function memberOf(value: unknown, step: string): unknown {
+export function findOwnMember(value: unknown, step: string): unknown {
   if (Array.isArray(value)) {
     return INDEX.test(step) && Object.hasOwn(value, step) ? value[Number(step)] : undefined;
   }

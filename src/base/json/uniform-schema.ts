@@ -3,16 +3,16 @@
  * in the same order, present or not. Written by hand they have nearly as many shapes as there are
  * schemas, and of an object of many shapes the engine looks up each member in a table.
  */
-import type { Member, ObjectSchema, Schema } from '../schema.ts';
+import type { MemberSchema, ObjectSchema, Schema } from '../schema.ts';
 
-const known = new WeakMap<ObjectSchema, ObjectSchema>();
+const uniformSchemas = new WeakMap<ObjectSchema, ObjectSchema>();
 
 /** The same schema; made once. */
-export function uniform(schema: ObjectSchema): ObjectSchema {
-  return known.get(schema) ?? uniformObject(schema);
+export function toUniformSchema(schema: ObjectSchema): ObjectSchema {
+  return uniformSchemas.get(schema) ?? convertObjectSchema(schema);
 }
 
-function uniformSchema(schema: Schema): Schema {
+function convertSchema(schema: Schema): Schema {
   switch (schema.kind) {
     case 'string': {
       const { kind, minLength, maxLength, bytesMax, isNotBlank, values } = schema;
@@ -25,24 +25,24 @@ function uniformSchema(schema: Schema): Schema {
     }
     case 'array': {
       const { kind, items, maxItems, isUnique } = schema;
-      return { kind, items: uniformSchema(items), maxItems, isUnique };
+      return { kind, items: convertSchema(items), maxItems, isUnique };
     }
-    case 'object': return uniform(schema);
+    case 'object': return toUniformSchema(schema);
     default: return schema;
   }
 }
 
-function uniformObject(schema: ObjectSchema): ObjectSchema {
+function convertObjectSchema(schema: ObjectSchema): ObjectSchema {
   const { kind, name, isNotEmpty, check, hint } = schema;
-  const members: Record<string, Member> = {};
-  const made = { kind, name, members, isNotEmpty, check, hint };
+  const members: Record<string, MemberSchema> = {};
+  const result = { kind, name, members, isNotEmpty, check, hint };
   // Known before its members, as one of them may be of the same schema again.
-  known.set(schema, made);
-  for (const [key, member] of Object.entries(schema.members)) members[key] = uniformMember(member);
-  return made;
+  uniformSchemas.set(schema, result);
+  for (const [key, member] of Object.entries(schema.members)) members[key] = convertMember(member);
+  return result;
 }
 
-function uniformMember(member: Member): Member {
+function convertMember(member: MemberSchema): MemberSchema {
   const { schema, isRequired, readOnly, isNullKept, default: standard } = member;
-  return { schema: uniformSchema(schema), isRequired, readOnly, isNullKept, default: standard };
+  return { schema: convertSchema(schema), isRequired, readOnly, isNullKept, default: standard };
 }

@@ -24,7 +24,7 @@ export class AddressSet {
    * Whether `text` is an IP literal in the set as it stands, mapped IPv4 alone unwrapped: the rest
    * of what `has` unwraps anybody may put into an address of their own.
    */
-  hasAsItStands(text: string): boolean {
+  hasLiteral(text: string): boolean {
     const family = isIP(text);
     return family !== 0 && this.#blocks.check(text, family === 4 ? 'ipv4' : 'ipv6');
   }
@@ -35,9 +35,9 @@ export function isAddressBlock(text: string): boolean {
   return parseBlock(text) !== null;
 }
 
-type Block = IpAddress & { readonly bits: number };
+type CidrBlock = IpAddress & { readonly bits: number };
 
-function parseBlock(text: string): Block | null {
+function parseBlock(text: string): CidrBlock | null {
   const [address = '', bits, more] = text.split('/');
   if (isIP(address) === 0 || more !== undefined) return null;
   const family = isIPv4(address) ? 'ipv4' : 'ipv6';

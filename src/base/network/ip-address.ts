@@ -4,12 +4,12 @@ import { isIP, isIPv4 } from 'node:net';
 export type IpAddress = { readonly address: string; readonly family: 'ipv4' | 'ipv6' };
 
 /** The first groups of an address; null is any. */
-type Pattern = readonly (number | null)[];
+type AddressPattern = readonly (number | null)[];
 
-const COMPATIBLE: Pattern = [0, 0, 0, 0, 0, 0];
+const IPV4_COMPATIBLE: AddressPattern = [0, 0, 0, 0, 0, 0];
 /** What is followed by an IPv4 address at the end. */
-const LAST_32_BITS: readonly Pattern[] = [
-  COMPATIBLE,
+const EMBEDDED_AT_END: readonly AddressPattern[] = [
+  IPV4_COMPATIBLE,
   [0, 0, 0, 0, 0, 0xffff],
   [0, 0, 0, 0, 0xffff, 0],
   [0x64, 0xff9b, 0, 0, 0, 0],
@@ -17,11 +17,11 @@ const LAST_32_BITS: readonly Pattern[] = [
   [null, null, null, null, 0, 0x5efe],
   [null, null, null, null, 0x200, 0x5efe],
 ];
-const SIX_TO_FOUR: Pattern = [0x2002];
-const TEREDO: Pattern = [0x2001, 0];
+const SIX_TO_FOUR: AddressPattern = [0x2002];
+const TEREDO: AddressPattern = [0x2001, 0];
 
 /** `[::1]` without its brackets, `example.com.` without the root's dot, in lower case. */
-export function plainHost(host: string): string {
+export function normalizeHost(host: string): string {
   const lower = host.toLowerCase();
   if (lower.startsWith('[') && lower.endsWith(']')) return lower.slice(1, -1);
   return lower.endsWith('.') ? lower.slice(0, -1) : lower;
@@ -38,28 +38,28 @@ export function parseIpAddresses(text: string): readonly IpAddress[] {
   const [address = '', zone] = text.split('%', 2);
   if (isIP(address) === 0) return [];
   if (isIPv4(address)) return zone === undefined ? [{ address, family: 'ipv4' }] : [];
-  const groups = groupsOf(address);
-  return [{ address, family: 'ipv6' }, ...embeddedIn(groups)];
+  const groups = parseGroups(address);
+  return [{ address, family: 'ipv6' }, ...findEmbeddedIpv4(groups)];
 }
 
-function embeddedIn(groups: readonly number[]): IpAddress[] {
+function findEmbeddedIpv4(groups: readonly number[]): IpAddress[] {
   const [, second = 0, third = 0, fourth = 0, , , seventh = 0, last = 0] = groups;
-  if (LAST_32_BITS.some((pattern) => isMatch(groups, pattern))
-    && (seventh !== 0 || !isMatch(groups, COMPATIBLE))) return [ipv4(seventh, last)];
-  if (isMatch(groups, SIX_TO_FOUR)) return [ipv4(second, third)];
+  if (EMBEDDED_AT_END.some((pattern) => isMatch(groups, pattern))
+    && (seventh !== 0 || !isMatch(groups, IPV4_COMPATIBLE))) return [createIpv4(seventh, last)];
+  if (isMatch(groups, SIX_TO_FOUR)) return [createIpv4(second, third)];
   // The client stands there with its bits turned round.
   if (isMatch(groups, TEREDO)) {
-    return [ipv4(third, fourth), ipv4(seventh ^ 0xffff, last ^ 0xffff)];
+    return [createIpv4(third, fourth), createIpv4(seventh ^ 0xffff, last ^ 0xffff)];
   }
   return [];
 }
 
 /** The eight groups of a valid IPv6 address without a zone. */
-function groupsOf(address: string): number[] {
+function parseGroups(address: string): number[] {
   const lastColon = address.lastIndexOf(':');
   const tail = address.slice(lastColon + 1);
   const text = tail.includes('.')
-    ? `${address.slice(0, lastColon + 1)}${hexadecimal(tail)}` : address;
+    ? `${address.slice(0, lastColon + 1)}${encodeAsGroups(tail)}` : address;
   const [head = '', rest] = text.split('::', 2);
   const before = head === '' ? [] : head.split(':');
   const after = rest === undefined || rest === '' ? [] : rest.split(':');
@@ -68,16 +68,16 @@ function groupsOf(address: string): number[] {
   return [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16));
 }
 
-function hexadecimal(dottedAddress: string): string {
+function encodeAsGroups(dottedAddress: string): string {
   const [a = 0, b = 0, c = 0, d = 0] = dottedAddress.split('.').map(Number);
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
-function ipv4(high: number, low: number): IpAddress {
+function createIpv4(high: number, low: number): IpAddress {
   const address = `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
   return { address, family: 'ipv4' };
 }
 
-function isMatch(groups: readonly number[], pattern: Pattern): boolean {
+function isMatch(groups: readonly number[], pattern: AddressPattern): boolean {
   return pattern.every((group, index) => group === null || group === groups[index]);
 }

@@ -1,5 +1,5 @@
 /** A set of small numbers (slots, documents) as bits: 125 KB for a million. */
-export class Bits {
+export class BitSet {
   #words: Uint32Array;
 
   constructor(bound = 0) {
@@ -17,12 +17,12 @@ export class Bits {
 
   /** Grows as needed. Whether the number is new. */
   add(index: number): boolean {
-    const place = index >>> 5;
-    if (place >= this.#words.length) this.#grow(place + 1);
-    const word = this.#words[place] ?? 0;
+    const wordIndex = index >>> 5;
+    if (wordIndex >= this.#words.length) this.#grow(wordIndex + 1);
+    const word = this.#words[wordIndex] ?? 0;
     const bit = 1 << (index & 31);
     if ((word & bit) !== 0) return false;
-    this.#words[place] = word | bit;
+    this.#words[wordIndex] = word | bit;
     return true;
   }
 
@@ -36,24 +36,24 @@ export class Bits {
 
   /** Whether the number was there. */
   delete(index: number): boolean {
-    const place = index >>> 5;
-    const word = this.#words[place] ?? 0;
+    const wordIndex = index >>> 5;
+    const word = this.#words[wordIndex] ?? 0;
     const bit = 1 << (index & 31);
     if ((word & bit) === 0) return false;
-    this.#words[place] = word & ~bit;
+    this.#words[wordIndex] = word & ~bit;
     return true;
   }
 
   /** The smallest number that is there from `start` on, or -1. */
   next(start: number): number {
-    let place = start >>> 5;
-    let word = (this.#words[place] ?? 0) & (-1 << (start & 31));
+    let wordIndex = start >>> 5;
+    let word = (this.#words[wordIndex] ?? 0) & (-1 << (start & 31));
     while (word === 0) {
-      place += 1;
-      if (place >= this.#words.length) return -1;
-      word = this.#words[place] ?? 0;
+      wordIndex += 1;
+      if (wordIndex >= this.#words.length) return -1;
+      word = this.#words[wordIndex] ?? 0;
     }
-    return place * 32 + 31 - Math.clz32(word & -word);
+    return wordIndex * 32 + 31 - Math.clz32(word & -word);
   }
 
   /** How many there are. */

@@ -6,7 +6,7 @@
 
 const FIRST_BYTES = 1 << 14;
 /** More is given back with the next `clear`: a large body must not cost its memory for good. */
-const KEPT_BYTES_MAX = 1 << 20;
+const RETAINED_BYTES_MAX = 1 << 20;
 /** The most that a UTF-16 unit takes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 const ESCAPE_BYTES_MAX = 6;
@@ -18,7 +18,7 @@ const SLACK_BYTES = 8;
 
 export class ByteWriter {
   #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #view = viewOf(this.#buffer);
+  #view = createView(this.#buffer);
   #used = 0;
 
   /** Good until the next `clear`. */
@@ -37,7 +37,8 @@ export class ByteWriter {
 
   clear(): void {
     this.#used = 0;
-    if (this.#buffer.length > KEPT_BYTES_MAX) this.#take(Buffer.allocUnsafeSlow(FIRST_BYTES));
+    if (this.#buffer.length <= RETAINED_BYTES_MAX) return;
+    this.#useBuffer(Buffer.allocUnsafeSlow(FIRST_BYTES));
   }
 
   addText(text: string): void {
@@ -86,20 +87,20 @@ export class ByteWriter {
   }
 
   #reserve(length: number): void {
-    const needed = this.#used + length;
-    if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
-    this.#buffer.copy(grown, 0, 0, this.#used);
-    this.#take(grown);
+    const requiredBytes = this.#used + length;
+    if (requiredBytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(requiredBytes, this.#buffer.length * 2));
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#useBuffer(larger);
   }
 
-  #take(buffer: Buffer): void {
+  #useBuffer(buffer: Buffer): void {
     this.#buffer = buffer;
-    this.#view = viewOf(buffer);
+    this.#view = createView(buffer);
   }
 }
 
-function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+function createView({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
@@ -113,7 +114,7 @@ const WORD_BYTES = 4;
 const BLOCK_BYTES = 1 << 12;
 /** What is escaped next lies here, with room for the rest of a word. */
 const block = Buffer.allocUnsafeSlow(BLOCK_BYTES + WORD_BYTES);
-const blockView = viewOf(block);
+const blockView = createView(block);
 
 /**
  * Writes the first `count` bytes of the block at `at`, escaped, and gives where they end: past

@@ -1,5 +1,5 @@
 /** A stable merge sort that can be interrupted: no step holds the event loop. Pure. */
-import type { Work } from '../turns.ts';
+import type { Steps } from '../turns.ts';
 
 /** Negative, zero or positive, as the item at `left` sorts before, like or after `right`'s. */
 type CompareIndexes = (left: number, right: number) => number;
@@ -8,7 +8,7 @@ const RUN_LENGTH = 16;
 const STEPS_PER_YIELD = 256;
 
 /** The indexes below `count`, sorted; those that compare alike keep their order. */
-export function* sortIndexes(count: number, compare: CompareIndexes): Work<Uint32Array> {
+export function* sortIndexes(count: number, compare: CompareIndexes): Steps<Uint32Array> {
   let from = new Uint32Array(count);
   for (let start = 0; start < count; start += RUN_LENGTH) {
     sortRun(from, start, Math.min(start + RUN_LENGTH, count), compare);
@@ -27,29 +27,29 @@ export function* sortIndexes(count: number, compare: CompareIndexes): Work<Uint3
 
 function sortRun(order: Uint32Array, start: number, end: number, compare: CompareIndexes): void {
   for (let index = start; index < end; index += 1) {
-    let place = index;
-    for (; place > start; place -= 1) {
-      const before = order[place - 1] ?? 0;
+    let position = index;
+    for (; position > start; position -= 1) {
+      const before = order[position - 1] ?? 0;
       if (compare(before, index) <= 0) break;
-      order[place] = before;
+      order[position] = before;
     }
-    order[place] = index;
+    order[position] = index;
   }
 }
 
 function* merge(
   from: Uint32Array, into: Uint32Array, start: number, middle: number, end: number,
   compare: CompareIndexes,
-): Work<void> {
+): Steps<void> {
   let left = start;
   let right = middle;
-  for (let place = start; place < end; place += 1) {
+  for (let position = start; position < end; position += 1) {
     const leftItem = from[left] ?? 0;
     const rightItem = from[right] ?? 0;
     const isLeft = left < middle && (right >= end || compare(leftItem, rightItem) <= 0);
-    into[place] = isLeft ? leftItem : rightItem;
+    into[position] = isLeft ? leftItem : rightItem;
     if (isLeft) left += 1;
     else right += 1;
-    if (place % STEPS_PER_YIELD === 0) yield;
+    if (position % STEPS_PER_YIELD === 0) yield;
   }
 }

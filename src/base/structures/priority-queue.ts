@@ -53,9 +53,9 @@ export class PriorityQueue<T> {
   }
 
   /** Drops every item that `isKept` refuses. */
-  prune(isKept: (item: T) => boolean): void {
-    const kept = this.#items.filter(isKept);
+  prune(shouldKeep: (item: T) => boolean): void {
+    const remaining = this.#items.filter(shouldKeep);
     this.#items = [];
-    for (const item of kept) this.push(item);
+    for (const item of remaining) this.push(item);
   }
 }

@@ -2,7 +2,7 @@
 
 // One slip in three letters still reads as a slip; more is another word.
 const LETTERS_PER_SLIP = 3;
-const HELD_LETTERS_MIN = 4;
+const CONTAINED_LETTERS_MIN = 4;
 // No known name is longer, and the time to compare grows with the length.
 const NAME_LENGTH_MAX = 64;
 
@@ -12,35 +12,35 @@ const NAME_LENGTH_MAX = 64;
  * smallest edit distance (insert, delete, replace, swap neighbours; case does not count), then a
  * candidate that holds the name or is held by it (`language`: `inLanguage`).
  */
-export function nearest(name: string, candidates: Iterable<string>): string | null {
+export function findNearest(name: string, candidates: Iterable<string>): string | null {
   if (name.length > NAME_LENGTH_MAX) return null;
-  const wanted = name.toLowerCase();
-  const wantedLetters = lettersOf(name);
+  const lowerName = name.toLowerCase();
+  const nameLetters = sortLetters(name);
   let best: string | null = null;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / LETTERS_PER_SLIP)) + 1;
-  let holder: string | null = null;
+  let bestDistance = Math.max(1, Math.floor(lowerName.length / LETTERS_PER_SLIP)) + 1;
+  let containment: string | null = null;
   for (const candidate of candidates) {
     const lower = candidate.toLowerCase();
-    if (lettersOf(candidate) === wantedLetters) return candidate;
-    if (Math.min(lower.length, wanted.length) >= HELD_LETTERS_MIN
-      && (lower.includes(wanted) || wanted.includes(lower))) holder ??= candidate;
-    if (Math.abs(lower.length - wanted.length) >= bestDistance) continue;
-    const distance = editDistance(wanted, lower);
+    if (sortLetters(candidate) === nameLetters) return candidate;
+    if (Math.min(lower.length, lowerName.length) >= CONTAINED_LETTERS_MIN
+      && (lower.includes(lowerName) || lowerName.includes(lower))) containment ??= candidate;
+    if (Math.abs(lower.length - lowerName.length) >= bestDistance) continue;
+    const distance = editDistance(lowerName, lower);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
     }
   }
-  return best ?? holder;
+  return best ?? containment;
 }
 
 /** The end of an error message about `name`: what was likely meant; empty when nothing is near. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
-  const near = nearest(name, candidates);
+  const near = findNearest(name, candidates);
   return near === null ? '' : `: did you mean \`${near}\`?`;
 }
 
-function lettersOf(name: string): string {
+function sortLetters(name: string): string {
   return [...name.toLowerCase().replace(/[^a-z0-9]/g, '')].sort().join('');
 }
 

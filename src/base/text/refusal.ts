@@ -2,8 +2,8 @@
 import { redactText } from '../log.ts';
 import { didYouMean } from './nearest.ts';
 
-const SHOWN_LENGTH_MAX = 80;
-const LISTED_MAX = 20;
+const QUOTED_LENGTH_MAX = 80;
+const LISTED_NAMES_MAX = 20;
 
 /** `value` as JSON, cut when it is long, credentials of URLs replaced. Not for secrets. */
 export function quoted(value: unknown): string {
@@ -11,24 +11,25 @@ export function quoted(value: unknown): string {
     return Array.isArray(value) ? 'an array' : 'an object';
   }
   if (typeof value !== 'string') return String(value);
-  const text = withoutCredentials(redactText(value));
-  const isLong = text.length > SHOWN_LENGTH_MAX;
-  return JSON.stringify(isLong ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text);
+  const text = maskCredentials(redactText(value));
+  const isLong = text.length > QUOTED_LENGTH_MAX;
+  return JSON.stringify(isLong ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text);
 }
 
 /** What is no sound URL may hold credentials where none are looked for: all before its last @. */
-function withoutCredentials(text: string): string {
+function maskCredentials(text: string): string {
   const start = text.indexOf('://');
   const end = text.lastIndexOf('@');
   return start === -1 || end < start ? text : `${text.slice(0, start)}://***${text.slice(end)}`;
 }
 
 /** The end of a message about an unknown name: the one likely meant, else those that are known. */
-export function hintFor(name: string, known: readonly string[]): string {
-  const near = didYouMean(name, known);
+export function hintFor(name: string, knownNames: readonly string[]): string {
+  const near = didYouMean(name, knownNames);
   if (near !== '') return near;
-  if (known.length === 0) return ': there is none';
-  const more = known.length > LISTED_MAX ? ` and ${known.length - LISTED_MAX} more` : '';
-  return `: known ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, LISTED_MAX).join(', ')}`
-    + more;
+  if (knownNames.length === 0) return ': there is none';
+  const more = knownNames.length > LISTED_NAMES_MAX
+    ? ` and ${knownNames.length - LISTED_NAMES_MAX} more` : '';
+  const verb = knownNames.length === 1 ? 'is' : 'are';
+  return `: known ${verb} ${knownNames.slice(0, LISTED_NAMES_MAX).join(', ')}${more}`;
 }

@@ -1,6 +1,6 @@
 /** The port of the word index: what the list of books sees of it. */
 import type { BookFilter } from '../query/parse-query.ts';
-import type { Bits } from '../../base/structures/bit-set.ts';
+import type { BitSet } from '../../base/structures/bit-set.ts';
 
 /** Finds books by their words. */
 export interface BookSearch {
@@ -16,7 +16,7 @@ export interface BookSearch {
 
 /** The slots of all books that may match the text conditions, and perhaps of others. */
 export type Candidates = {
-  readonly slots: Bits;
+  readonly slots: BitSet;
   readonly count: number;
   /** Whether every book that was not written since matches the text conditions. */
   readonly isExact: boolean;

@@ -2,12 +2,12 @@
  * The word index within its share of the memory. While the catalog is too large for an index there
  * is none, and queries read every book: the answers are the same but come later.
  */
-import { late } from '../../base/late.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import type { SearchCaller, BookSearch, Candidates, ConcurrentWrites } from './book-search.ts';
 import type { WordIndex, WordIndexOptions } from './word-index.ts';
 
-const loadWordIndex = late(() => import('./word-index.ts'));
+const loadWordIndex = lazyImport(() => import('./word-index.ts'));
 
 export class BoundedWordIndex implements BookSearch {
   readonly #options: WordIndexOptions;

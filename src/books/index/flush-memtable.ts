@@ -1,7 +1,7 @@
 /** Makes a segment of a full memtable. */
-import { Bits } from '../../base/structures/bit-set.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
-import type { Work } from '../../base/turns.ts';
+import type { Steps } from '../../base/turns.ts';
 import type { Memtable } from './memtable.ts';
 import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';
@@ -13,7 +13,7 @@ const PAIRS_PER_YIELD = 4096;
 const POSTING_BYTES = 4;
 
 /** A segment of the live books; null when there are none. Nothing may be added meanwhile. */
-export function* createSegment(memtable: Memtable): Work<Segment | null> {
+export function* createSegment(memtable: Memtable): Steps<Segment | null> {
   const { terms } = memtable;
   const [firstSlot, placeBound] = findSlotRange(memtable);
   if (placeBound === 0) return null;
@@ -36,7 +36,7 @@ export function* createSegment(memtable: Memtable): Work<Segment | null> {
 }
 
 /** By bytes. Their first ones, as numbers, decide nearly always, in a third of the time. */
-function* sortTerms(terms: TermTable): Work<Uint32Array> {
+function* sortTerms(terms: TermTable): Steps<Uint32Array> {
   const keys = new Float64Array(terms.count);
   for (let term = 0; term < terms.count; term += 1) {
     keys[term] = terms.sortKey(term);
@@ -57,7 +57,7 @@ type PlacesByTerm = {
 
 function* collectPlacesByTerm(
   { terms, postings, slots, live }: Memtable, firstSlot: number,
-): Work<PlacesByTerm> {
+): Steps<PlacesByTerm> {
   const starts = new Uint32Array(terms.count);
   let start = 0;
   for (let term = 0; term < terms.count; term += 1) {
@@ -87,8 +87,10 @@ function isRising(places: Uint32Array, start: number, end: number): boolean {
 }
 
 /** Read at the end, because books may be removed while the segment is being written. */
-function collectLivePlaces({ live, slots }: Memtable, firstSlot: number, placeBound: number): Bits {
-  const places = new Bits(placeBound);
+function collectLivePlaces(
+  { live, slots }: Memtable, firstSlot: number, placeBound: number,
+): BitSet {
+  const places = new BitSet(placeBound);
   for (let document = live.next(0); document >= 0; document = live.next(document + 1)) {
     places.add((slots[document] ?? 0) - firstSlot);
   }

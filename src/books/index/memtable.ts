@@ -7,8 +7,8 @@
  * take too (`query/words.ts`).
  */
 import { encodeByteString, foldCase } from '../../base/text/fold.ts';
-import type { Work } from '../../base/turns.ts';
-import { Bits } from '../../base/structures/bit-set.ts';
+import type { Steps } from '../../base/turns.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import { eachTerm } from '../query/words.ts';
 import { MemtablePostings } from './memtable-postings.ts';
 import { HASH_FACTOR, TermTable, hashTerm, hashTag } from './term-table.ts';
@@ -53,7 +53,7 @@ export class Memtable implements TokenVisitor {
   readonly slots: number[] = [];
   readonly #documentBySlot = new Map<number, number>();
   /** The documents that are not removed. */
-  readonly live = new Bits();
+  readonly live = new BitSet();
   #currentDocument = 0;
   // Names and keywords repeat: texts that had to be decoded, as stored, and the terms of each.
   readonly #decodedTexts = new TermTable();
@@ -83,10 +83,10 @@ export class Memtable implements TokenVisitor {
   }
 
   /** Adds to `into` the documents of the terms that begin with `start`, or equal it. */
-  * addMatches(prefixText: string, isWholeTerm: boolean, into: Bits): Work<void> {
+  * addMatches(prefixText: string, isWholeTerm: boolean, into: BitSet): Steps<void> {
     const { terms, postings } = this;
     const prefix = Buffer.from(prefixText, 'latin1');
-    const matches = new Bits(terms.count);
+    const matches = new BitSet(terms.count);
     for (let term = 0; term < terms.count; term += 1) {
       if (term % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) yield;
       if (terms.matches(term, prefix, isWholeTerm)) matches.add(term);

@@ -1,6 +1,6 @@
 /** Merges segments into one, without their removed books, in small steps beside queries. */
-import type { Work } from '../../base/turns.ts';
-import { Bits } from '../../base/structures/bit-set.ts';
+import type { Steps } from '../../base/turns.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { addPlaces, eachPlace, isBitmap } from './packed-postings.ts';
 import { SegmentWriter } from './segment.ts';
@@ -21,7 +21,7 @@ type SegmentCursor = {
 };
 
 /** Null when no book in them is live. A book removed meanwhile is not live in the result. */
-export function* mergeSegments(segments: readonly Segment[]): Work<Segment | null> {
+export function* mergeSegments(segments: readonly Segment[]): Steps<Segment | null> {
   const firstSlot = Math.min(...segments.map((segment) => segment.firstSlot));
   const placeBound = Math.max(...segments.map((segment) =>
     segment.firstSlot + segment.placeBound)) - firstSlot;
@@ -82,7 +82,7 @@ class PlaceCollector {
     this.#placeBound = placeBound;
   }
 
-  * write(writer: SegmentWriter, holders: readonly SegmentCursor[]): Work<void> {
+  * write(writer: SegmentWriter, holders: readonly SegmentCursor[]): Steps<void> {
     let bound = 0;
     for (const { segment, index } of holders) {
       const start = segment.postingStart(index);
@@ -112,8 +112,8 @@ class PlaceCollector {
     return count;
   }
 
-  * #writeMany(writer: SegmentWriter, holders: readonly SegmentCursor[]): Work<void> {
-    const all = new Bits(this.#placeBound);
+  * #writeMany(writer: SegmentWriter, holders: readonly SegmentCursor[]): Steps<void> {
+    const all = new BitSet(this.#placeBound);
     for (const { segment, index } of holders) {
       const words = new Uint32Array(segment.live.words.length);
       addPlaces(words, segment.postings, segment.postingStart(index), segment.postingEnd(index));
@@ -149,15 +149,15 @@ function eachLivePlace(segment: Segment, index: number, visit: (place: number) =
     eachPlace(segment.postings, start, end, visit);
     return;
   }
-  const bits = new Bits(segment.placeBound);
+  const bits = new BitSet(segment.placeBound);
   addPlaces(bits.words, segment.postings, start, end);
   for (let place = bits.next(0); place >= 0; place = bits.next(place + 1)) visit(place);
 }
 
 function collectLivePlaces(
   segments: readonly Segment[], firstSlot: number, placeBound: number,
-): Bits {
-  const live = new Bits(placeBound);
+): BitSet {
+  const live = new BitSet(placeBound);
   for (const segment of segments) {
     const wordOffset = (segment.firstSlot - firstSlot) >>> 5;
     for (const [word, bits] of segment.live.words.entries()) {

@@ -5,8 +5,8 @@
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/parse-query.ts';
-import type { Work } from '../../base/turns.ts';
-import { Bits } from '../../base/structures/bit-set.ts';
+import type { Steps } from '../../base/turns.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, TEXT } from './memtable.ts';
 import type { Memtable } from './memtable.ts';
 import { addPlaces } from './packed-postings.ts';
@@ -55,7 +55,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
 }
 
 /** Adds the slots of a segment's live books that match to `into`. */
-export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): Work<void> {
+export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet): Steps<void> {
   const groups = plan.groups.map((group) => group.map((terms) =>
     terms.map((term) => findTermRanges(segment, term))));
   const costs = groups.map((group) => Math.max(...group.map((terms) =>
@@ -83,12 +83,12 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): 
 }
 
 /** Adds the slots of a memtable's live books that match to `into`. */
-export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: Bits): Work<void> {
+export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: BitSet): Steps<void> {
   const bound = memtable.slots.length;
-  const matches = new Bits(bound);
+  const matches = new BitSet(bound);
   matches.words.fill(0xffff_ffff);
   for (const group of plan.groups) {
-    const union = new Bits(bound);
+    const union = new BitSet(bound);
     for (const terms of group) {
       const places = yield* intersectDocuments(memtable, terms, bound);
       for (let word = 0; word < union.words.length; word += 1) {
@@ -120,7 +120,7 @@ function findTermRanges(segment: Segment, { prefixes, isWholeTerm }: TermMatch):
 
 function* intersectPlaces(
   segment: Segment, terms: readonly TermRanges[], wordCount: number,
-): Work<Uint32Array> {
+): Steps<Uint32Array> {
   let all: Uint32Array | null = null;
   let work = 0;
   for (const { ranges } of terms.toSorted((left, right) => left.bytes - right.bytes)) {
@@ -144,11 +144,11 @@ function* intersectPlaces(
 
 function* intersectDocuments(
   memtable: Memtable, terms: readonly TermMatch[], bound: number,
-): Work<Uint32Array> {
-  const all = new Bits(bound);
+): Steps<Uint32Array> {
+  const all = new BitSet(bound);
   all.words.fill(0xffff_ffff);
   for (const { prefixes, isWholeTerm } of terms) {
-    const documents = new Bits(bound);
+    const documents = new BitSet(bound);
     for (const start of prefixes) yield* memtable.addMatches(start, isWholeTerm, documents);
     if (!intersect(all.words, documents.words)) break;
   }

@@ -3,7 +3,7 @@
  * the books that have it. Only `live` changes: removing a book clears its bit (a tombstone). All
  * words of a book are in the same segment, so a segment can be searched by itself.
  */
-import { Bits } from '../../base/structures/bit-set.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import { writeBitmap, writeList } from './packed-postings.ts';
 
 export class Segment {
@@ -13,7 +13,7 @@ export class Segment {
   readonly firstSlot: number;
   readonly placeBound: number;
   /** The places whose books have not changed since the segment was written. */
-  readonly live: Bits;
+  readonly live: BitSet;
   readonly documentCount: number;
   liveCount: number;
   readonly #terms: Buffer;
@@ -82,7 +82,7 @@ type SegmentData = {
   readonly postingEnds: Uint32Array;
   readonly firstSlot: number;
   readonly placeBound: number;
-  readonly live: Bits;
+  readonly live: BitSet;
 };
 
 /** Upper bounds of what a segment needs. Unused room is never touched, so it costs no memory. */
@@ -139,7 +139,7 @@ export class SegmentWriter {
     this.#finishTerm(writeBitmap(this.#postings, this.#postingBytes, words));
   }
 
-  finish(live: Bits): Segment {
+  finish(live: BitSet): Segment {
     return new Segment({
       terms: this.#terms, termEnds: this.#termEnds, termCount: this.#termCount,
       postings: this.#postings, postingEnds: this.#postingEnds,

@@ -17,8 +17,8 @@ import { AppError } from '../../base/errors.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { hasTextConditions } from '../query/match-book.ts';
-import type { Turns, Work } from '../../base/turns.ts';
-import { Bits } from '../../base/structures/bit-set.ts';
+import type { Turns, Steps } from '../../base/turns.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import { findInMemtable, findInSegment, planSearch } from './search-plan.ts';
 import type { SearchPlan } from './search-plan.ts';
 import { createSegment } from './flush-memtable.ts';
@@ -54,7 +54,7 @@ const RETURN_SHARE = 0.9;
 export class WordIndex {
   readonly #options: WordIndexOptions;
   /** Slots whose books are to be indexed. */
-  readonly #pendingSlots = new Bits();
+  readonly #pendingSlots = new BitSet();
   #pendingCount = 0;
   readonly #memtableBooks: number;
   readonly #bytesMax: number;
@@ -115,8 +115,8 @@ export class WordIndex {
     this.#wakeWaiters();
   }
 
-  * #find(plan: SearchPlan, memtable: Memtable, segments: readonly Segment[]): Work<Bits> {
-    const slots = new Bits(this.#options.collection.slotBound);
+  * #find(plan: SearchPlan, memtable: Memtable, segments: readonly Segment[]): Steps<BitSet> {
+    const slots = new BitSet(this.#options.collection.slotBound);
     for (const segment of segments) {
       yield* findInSegment(segment, plan, slots);
       yield;
@@ -198,7 +198,7 @@ export class WordIndex {
     this.#wakeWaiters();
   }
 
-  * #index(): Work<void> {
+  * #index(): Steps<void> {
     let slot = -1;
     let work = 0;
     while (this.#pendingCount > 0) {
@@ -219,7 +219,7 @@ export class WordIndex {
   }
 
   /** Makes a segment of the memtable. Queries ask the memtable until the segment is complete. */
-  * #flush(): Work<void> {
+  * #flush(): Steps<void> {
     const segment = yield* createSegment(this.#memtable);
     this.#memtable = new Memtable();
     this.#segments.replace([], segment);
@@ -238,7 +238,7 @@ export class WordIndex {
     });
   }
 
-  * #replace(group: readonly Segment[]): Work<void> {
+  * #replace(group: readonly Segment[]): Steps<void> {
     this.#segments.replace(group, yield* mergeSegments(group));
   }
 
@@ -257,7 +257,7 @@ export class WordIndex {
   }
 
   /** A failure here is a bug: every later query throws it, as a broken index must not answer. */
-  #runInBackground(work: Work<void>, then: () => void): void {
+  #runInBackground(work: Steps<void>, then: () => void): void {
     const isWanted = (): boolean => this.#isActive();
     this.#options.turns.runLater(work, isWanted).then(() => {
       if (isWanted()) then();

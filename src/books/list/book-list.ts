@@ -23,8 +23,8 @@ import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
-import { createGate } from '../../base/turns.ts';
-import type { Gate, Turns, Work } from '../../base/turns.ts';
+import { createConcurrencyLimiter } from '../../base/turns.ts';
+import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
 
 export type BookListing = {
   readonly books: readonly Book[];
@@ -54,7 +54,7 @@ export type BookListOptions = {
 
 export function createBookList(options: BookListOptions): BookList {
   const deps: BookListDeps = {
-    ...options, gate: createGate(WHOLE_SCANS_MAX),
+    ...options, gate: createConcurrencyLimiter(WHOLE_SCANS_MAX),
     wholeCache: new WholeCatalogCache(options.collection),
   };
   return {
@@ -72,7 +72,7 @@ export function createBookList(options: BookListOptions): BookList {
 }
 
 type BookListDeps = BookListOptions & {
-  readonly gate: Gate; readonly wholeCache: WholeCatalogCache;
+  readonly gate: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
 };
 
 type ListResult = {
@@ -148,7 +148,7 @@ async function scanBooks(
   const scan: Scan = { collection, query, candidates, changes };
   const { limit } = query;
   if (limit === null && !isSparse(scan)) {
-    const whole = assertWanted(await gate.pass(() => turns.run(scanWhole(scan), isWanted)));
+    const whole = assertWanted(await gate.run(() => turns.run(scanWhole(scan), isWanted)));
     const source = sourceFromSlots(whole.slots, changes);
     const close = (): void => changes.stop();
     return { total: whole.total, cursor: null, source, stream: null, close };
@@ -168,7 +168,7 @@ function createPage({ entries, total }: PageResult, { limit, fingerprint }: Book
   return { total, cursor, source, stream: null, close: () => {} };
 }
 
-function* decodeAll(source: BookSource): Work<Book[]> {
+function* decodeAll(source: BookSource): Steps<Book[]> {
   const books: Book[] = [];
   for (let bytes = source(); bytes !== undefined; bytes = source()) {
     books.push(decodeBook(bytes));

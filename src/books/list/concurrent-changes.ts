@@ -4,7 +4,7 @@
  * has as many books as its `X-Total-Count` says.
  */
 import type { Change, Collection } from '../../store/store-port.ts';
-import { Bits } from '../../base/structures/bit-set.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 
 // Copies of changed books kept for one slow reader; beyond that, changed books are left out.
 const COPIED_BYTES_MAX = 8 * 2 ** 20;
@@ -12,7 +12,7 @@ const COPIED_BYTES_MAX = 8 * 2 ** 20;
 export class ConcurrentChanges {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
-  readonly #keptSlots = new Bits();
+  readonly #keptSlots = new BitSet();
   readonly #copies = new Map<number, Buffer>();
   #changedSlots: Set<number> | null = new Set();
   #copiedBytes = 0;

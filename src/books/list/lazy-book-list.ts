@@ -1,8 +1,8 @@
 /** The list of books, whose queries and scans are loaded with the first one. */
-import { late } from '../../base/late.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import type { BookList, BookListOptions } from './book-list.ts';
 
-const loadService = late(() => import('./book-list.ts'));
+const loadService = lazyImport(() => import('./book-list.ts'));
 
 export function createLazyBookList(options: BookListOptions): BookList {
   let list: BookList | null = null;

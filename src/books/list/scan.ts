@@ -11,7 +11,7 @@ import type { BookEntry } from './top-k.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
-import type { Work } from '../../base/turns.ts';
+import type { Steps } from '../../base/turns.ts';
 import { NumberList, createKeyColumn } from './sort-columns.ts';
 import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
@@ -26,7 +26,7 @@ const LOOKS_PER_COPY = 4096;
 const SPARSE_MAX = 16_384;
 
 /** The first `limit` + 1 books after the cursor: the extra one shows whether there are more. */
-export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
+export function* scanPage(scan: Scan, limit: number): Steps<PageResult> {
   if (isSparse(scan)) return yield* scanSparsePage(scan, limit);
   const { collection, query } = scan;
   const { sort, after } = query;
@@ -55,7 +55,7 @@ export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
 }
 
 /** All books after the cursor, as slots that `changes` keeps. */
-export function* scanWhole(scan: Scan): Work<WholeResult> {
+export function* scanWhole(scan: Scan): Steps<WholeResult> {
   const { collection, query, changes } = scan;
   const { sort, after } = query;
   const isById = sort.key === 'id';
@@ -93,7 +93,7 @@ export function isSparse({ candidates }: Scan): boolean {
 }
 
 /** Sorts all matches among few candidates; `entries` are those after the cursor. */
-export function* scanSparsePage(scan: Scan, limit: number): Work<PageResult> {
+export function* scanSparsePage(scan: Scan, limit: number): Steps<PageResult> {
   const { query, candidates } = scan;
   const { sort } = query;
   const matches: BookEntry[] = [];

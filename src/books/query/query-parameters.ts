@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { nearest } from '../../base/text/nearest.ts';
+import { findNearest } from '../../base/text/nearest.ts';
 import { PAGE_LIMIT_MAX, parseQuery } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 
@@ -96,7 +96,7 @@ export function malformed(message: string): AppError {
 
 function checkName(name: string): void {
   if (NAMES.includes(name)) return;
-  const near = nearest(name, NAMES);
+  const near = findNearest(name, NAMES);
   const hint = near === null ? `known are ${NAMES.join(', ')}` : `did you mean \`${near}\`?`;
   throw malformed(`unknown member \`${name}\`: ${hint}`);
 }

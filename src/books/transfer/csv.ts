@@ -6,7 +6,7 @@
  * same book.
  */
 import { AppError } from '../../base/errors.ts';
-import { nearest } from '../../base/text/nearest.ts';
+import { findNearest } from '../../base/text/nearest.ts';
 import type { Schema } from '../../base/schema.ts';
 import { bookSchema } from '../book.ts';
 import type { Author, Book } from '../book.ts';
@@ -97,7 +97,7 @@ function describeUnknown(names: readonly string[]): readonly string[] {
   const problems: string[] = [];
   const strange: string[] = [];
   for (const name of shown) {
-    const near = name.length > NAME_COMPARED_MAX ? null : nearest(name, CSV_COLUMNS);
+    const near = name.length > NAME_COMPARED_MAX ? null : findNearest(name, CSV_COLUMNS);
     const quoted = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
     if (near === null) strange.push(quoted);
     else problems.push(`unknown column ${quoted}: did you mean \`${near}\`?`);

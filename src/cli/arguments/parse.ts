@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { parseArgs } from '../../base/node-modules.ts';
-import { nearest } from '../../base/text/nearest.ts';
+import { findNearest } from '../../base/text/nearest.ts';
 import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 
 /** Options of one command, checked against its table. */
@@ -195,7 +195,7 @@ function checkValue(option: OptionSpec, rawName: string, value: string | undefin
     throw new AppError('usage', `${rawName} needs a value: ${rawName} ${placeholder}`);
   }
   if (option.values !== undefined && !option.values.includes(value)) {
-    const near = nearest(value, option.values);
+    const near = findNearest(value, option.values);
     const hint = near === null ? '' : `; did you mean ${near}?`;
     const all = option.values.join(', ');
     throw new AppError('usage', `${rawName} must be one of ${all}, not ${value}${hint}`);
@@ -248,7 +248,7 @@ function checkPresence(spec: LineSpec, given: Arguments): void {
 
 function unknownOption(spec: LineSpec, rawName: string, options: OptionSpecs): AppError {
   const bare = rawName.replace(/^-+/, '');
-  const near = nearest(bare, Object.keys(options));
+  const near = findNearest(bare, Object.keys(options));
   const hint = near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`;
   return new AppError('usage', `unknown option ${rawName} of ${spec.name}; ${hint}`);
 }

@@ -1,6 +1,6 @@
 /** Help, made from the command table. */
 import { AppError } from '../../base/errors.ts';
-import { nearest } from '../../base/text/nearest.ts';
+import { findNearest } from '../../base/text/nearest.ts';
 import { COMMON_OPTIONS, commonOptionsFor } from '../arguments/parse.ts';
 import type { CommandContext, CommandSpec } from './context.ts';
 import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';
@@ -23,7 +23,7 @@ export async function help(context: CommandContext): Promise<number> {
   const group = commands.filter((command) => command.name.startsWith(`${name}:`));
   if (group.length > 0) return printGroup(output, group);
   const names = commands.map((command) => command.name);
-  const near = nearest(name, names);
+  const near = findNearest(name, names);
   const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
   throw new AppError('usage', `there is no command "${name}"; ${hint}`);
 }

@@ -1,7 +1,7 @@
 /** Reads what options name: JSON in place, a file or standard input; secrets never in place. */
 import { AppError, messageOf } from '../../base/errors.ts';
 import {
-  CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, largerThan, readBounded,
+  CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,
 } from '../../base/files/bounded-read.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
@@ -138,7 +138,7 @@ async function readStandardInput(io: Io, bytesMax: number): Promise<Buffer> {
   const bytes = new ByteCollector();
   for await (const chunk of io.stdin) {
     bytes.add(Buffer.from(chunk));
-    if (bytes.length > bytesMax) throw largerThan(bytesMax);
+    if (bytes.length > bytesMax) throw createTooLargeError(bytesMax);
   }
   return bytes.take();
 }

@@ -4,7 +4,7 @@
  */
 import { ADDRESS_GROUPS } from '../../base/network/address-groups.ts';
 import { AddressSet } from '../../base/network/address-set.ts';
-import { plainHost } from '../../base/network/ip-address.ts';
+import { normalizeHost } from '../../base/network/ip-address.ts';
 import { AppError } from '../../base/errors.ts';
 
 export type DenyList = {
@@ -20,7 +20,7 @@ export function createTargetCheck(entries: readonly string[]): (url: string) => 
   let list: DenyList | null = null;
   return (url) => {
     list ??= createDenyList(entries);
-    return URL.canParse(url) && list.isDenied(plainHost(new URL(url).hostname));
+    return URL.canParse(url) && list.isDenied(normalizeHost(new URL(url).hostname));
   };
 }
 

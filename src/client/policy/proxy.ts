@@ -2,7 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import { AddressSet } from '../../base/network/address-set.ts';
 import { basicAuthorization } from './authorization.ts';
-import { plainHost } from '../../base/network/ip-address.ts';
+import { normalizeHost } from '../../base/network/ip-address.ts';
 
 export type Proxy = {
   readonly isTls: boolean;
@@ -22,7 +22,7 @@ export function parseProxy(url: string): Proxy {
   const isTls = parsed.protocol === 'https:';
   return {
     isTls,
-    hostname: plainHost(parsed.hostname),
+    hostname: normalizeHost(parsed.hostname),
     port: parsed.port === '' ? defaultPort(isTls) : Number(parsed.port),
     authorization: basicAuthorization(parsed),
   };
@@ -45,7 +45,7 @@ export function createProxyBypass(
   const addresses = new AddressSet();
   const rules: BypassRule[] = [];
   for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {
-    if (addresses.add(entry) || addresses.add(plainHost(entry))) continue;
+    if (addresses.add(entry) || addresses.add(normalizeHost(entry))) continue;
     const rule = parseRule(entry);
     if (rule === null) {
       throw new AppError('usage', `http.noProxy: ${JSON.stringify(entry)} is no host, .suffix,`
@@ -61,7 +61,7 @@ function parseRule(entry: string): BypassRule | null {
   const match = /^(\[[^\]]+\]|[^:/[\]\s]+)(?::(\d{1,5}))?$/.exec(entry);
   if (match === null) return null;
   const [, host = '', port] = match;
-  return { host: plainHost(host), port: port === undefined ? null : Number(port) };
+  return { host: normalizeHost(host), port: port === undefined ? null : Number(port) };
 }
 
 function matchesRule(rule: BypassRule, hostname: string, port: number): boolean {

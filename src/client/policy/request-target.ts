@@ -4,7 +4,7 @@
  */
 import { basicAuthorization } from './authorization.ts';
 import type { DenyList } from './deny-list.ts';
-import { plainHost } from '../../base/network/ip-address.ts';
+import { normalizeHost } from '../../base/network/ip-address.ts';
 import { invalidError } from '../network-error.ts';
 import { defaultPort } from './proxy.ts';
 import type { Proxy } from './proxy.ts';
@@ -88,7 +88,7 @@ function parseTarget(url: string, rules: DestinationRules): RequestTarget {
 
 function parseDestination(url: URL, rules: DestinationRules): Destination {
   const isTls = url.protocol === 'https:';
-  const hostname = plainHost(url.hostname);
+  const hostname = normalizeHost(url.hostname);
   const port = url.port === '' ? defaultPort(isTls) : Number(url.port);
   const isDirect = rules.proxy === null || rules.isBypassed(hostname, port);
   return {

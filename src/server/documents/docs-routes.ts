@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
 import type { ChapterView } from './page/docs-page.ts';
-import { late } from '../../base/late.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import { problemResponses } from '../problem.ts';
 import type { ResponseSpec, HttpRoute } from '../http-route.ts';
 
@@ -91,7 +91,7 @@ function getPageHeaders({ createDocsPolicy }: DocsPages): readonly string[] {
 
 type DocsPages = typeof import('./page/docs-page.ts');
 
-const loadPages = late<DocsPages>(() => import('./page/docs-page.ts'));
+const loadPages = lazyImport<DocsPages>(() => import('./page/docs-page.ts'));
 
 /** Stands for the origin in the page that is kept. */
 const ORIGIN_PLACEHOLDER = 'http://origin.invalid';

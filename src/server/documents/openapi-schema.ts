@@ -3,7 +3,9 @@
  * forms: as it is shown (`Book`), as it may be sent (`BookBody`) and as a merge patch
  * (`BookPatch`). They differ in what is required, what may be null, and which members there are.
  */
-import type { ArraySchema, Member, ObjectSchema, Schema, StringSchema } from '../../base/schema.ts';
+import type {
+  ArraySchema, MemberSchema, ObjectSchema, Schema, StringSchema,
+} from '../../base/schema.ts';
 
 export type SchemaForm = 'view' | 'body' | 'patch';
 
@@ -104,7 +106,7 @@ function convertObject(schema: ObjectSchema, form: SchemaForm, convert: Convert)
   };
 }
 
-function isAlwaysThere(member: Member, form: SchemaForm): boolean {
+function isAlwaysThere(member: MemberSchema, form: SchemaForm): boolean {
   if (form === 'patch') return false;
   if (form === 'body') return member.isRequired === true && member.readOnly === undefined;
   const { isRequired, readOnly, default: defaultValue } = member;
@@ -112,7 +114,7 @@ function isAlwaysThere(member: Member, form: SchemaForm): boolean {
   return isRequired === true || isAlwaysShown;
 }
 
-function convertMember(member: Member, form: SchemaForm, convert: Convert): JsonSchemaObject {
+function convertMember(member: MemberSchema, form: SchemaForm, convert: Convert): JsonSchemaObject {
   const description = describeMember(member, form);
   const notes = {
     ...description === '' ? {} : { description },
@@ -133,7 +135,7 @@ function convertMember(member: Member, form: SchemaForm, convert: Convert): Json
 
 /** A default is told in words: `default` would make generators ask for the member in requests. */
 function describeMember(
-  { description = '', default: defaultValue }: Member, form: SchemaForm,
+  { description = '', default: defaultValue }: MemberSchema, form: SchemaForm,
 ): string {
   if (form !== 'body' || defaultValue === undefined) return description;
   const note = `\`${JSON.stringify(defaultValue)}\` when absent.`;

@@ -31,7 +31,7 @@ export function createClientAddressResolver(trustProxy: TrustProxy): ClientAddre
   for (const entry of entries) proxies.add(entry);
   // Who reaches a unix socket is on this machine.
   const isTrusted = (address: string): boolean =>
-    address === '' ? trustProxy === true : proxies.hasAsItStands(address);
+    address === '' ? trustProxy === true : proxies.hasLiteral(address);
   return (request, peer = '') => {
     let client = unmapAddress(peer);
     if (!isTrusted(client)) return client;

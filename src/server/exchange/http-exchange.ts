@@ -8,7 +8,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/errors.ts';
-import { tagging } from '../../base/log.ts';
+import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import {
   addAcceptHeaders, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
@@ -110,7 +110,7 @@ export class HttpExchange implements Exchange {
   }
 
   get log(): Logger {
-    return tagging(this.#context.logger, { requestId: this.requestId });
+    return createTaggedLogger(this.#context.logger, { requestId: this.requestId });
   }
 
   send(status: number, headers: readonly string[] | string, body?: Buffer | string): void {

@@ -4,7 +4,7 @@
  * and 1.6 times the time for writers whose batch commits at once. Nothing waits for a timer.
  */
 import type { ServerResponse } from 'node:http';
-import { httpDate, type Clock } from '../../base/clock.ts';
+import { formatHttpDate, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { parseHeaderText } from './header-text.ts';
 import { SingleWriteResponse, type WholeResponse } from './single-write-response.ts';
@@ -25,7 +25,7 @@ export class ResponseBatcher {
   readonly #flush = (): void => {
     const batch = this.#batch;
     this.#batch = [];
-    const date = httpDate(this.#options.clock.now());
+    const date = formatHttpDate(this.#options.clock.now());
     for (const batched of batch) this.#send(batched, date);
   };
 

@@ -11,7 +11,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { http, loadHttps } from '../../base/node-modules.ts';
-import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX, withPrivateUmask } from '../../base/network/unix-socket.ts';
 import { respondToClientError, rejectTunnel } from './client-error.ts';
 import { cutIdleConnections } from './idle-connections.ts';
 import { BufferedRequest } from '../exchange/buffered-request.ts';
@@ -136,7 +136,7 @@ export async function listenOnSocket(
   }
   const sockets = trackSockets(server);
   // listen() creates the socket before it returns.
-  await privately(() => listen(server, { path }));
+  await withPrivateUmask(() => listen(server, { path }));
   return { url: path, port: null, ...createLifecycle(server, sockets, clock) };
 }
 

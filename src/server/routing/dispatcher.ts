@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { UnderWay } from '../../base/under-way.ts';
+import type { InFlightCounter } from '../../base/in-flight-counter.ts';
 import { BodyBudget } from '../body-budget.ts';
 import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
@@ -55,7 +55,7 @@ type DispatcherOptions = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Told of requests whose handlers are not done at once. */
-  readonly underWay?: UnderWay;
+  readonly underWay?: InFlightCounter;
   readonly bodyBytesMax: number;
   /** What all bodies that are still arriving may hold; 256 MiB when not given. */
   readonly bodiesBytesMax?: number;
@@ -122,7 +122,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class HttpDispatcher implements Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
-  readonly #underWay: UnderWay | undefined;
+  readonly #underWay: InFlightCounter | undefined;
   readonly #readConsistency: ReadConsistency | null;
   readonly #Exchange: typeof HttpExchange;
   readonly #publicTable: RouteTable;

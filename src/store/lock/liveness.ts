@@ -9,7 +9,7 @@ import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { systemCodeOf } from '../../base/errors.ts';
-import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX, withPrivateUmask } from '../../base/network/unix-socket.ts';
 import type { Files } from '../disk/files.ts';
 
 export interface LivenessSocket {
@@ -39,7 +39,7 @@ export async function startListening(path: string, files: Files): Promise<Livene
   };
   try {
     removeSocket(path, files);
-    await privately(() => listen(server, address.path));
+    await withPrivateUmask(() => listen(server, address.path));
   } catch {
     end();
     return null;

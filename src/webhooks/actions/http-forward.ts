@@ -3,7 +3,7 @@
  * that a signature over them still holds; with `pass` the whole request. The target is never named
  * to the caller, who may be anybody.
  */
-import { isChainRefused, nextHop, withChainHeader } from '../../base/chain.ts';
+import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
@@ -126,7 +126,7 @@ function withOurHeaders(
   headers: PassedHeaders, { hops, request, options }: ActionCall,
 ): PassedHeaders {
   const sent = request === null ? headers : { ...headers, [REQUEST_HEADER]: request };
-  return withChainHeader(sent, nextHop(hops, () => targetLabel(String(options['url']))));
+  return addChainHeader(sent, nextHop(hops, () => targetLabel(String(options['url']))));
 }
 
 function findOptionProblems(options: JsonObject): string[] {

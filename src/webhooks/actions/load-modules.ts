@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { constants, runInThisContext } from 'node:vm';
 import { AppError, isError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { checkOwnership } from '../../base/files/ownership.ts';
-import { findForeignStep, walkPath } from '../../base/files/path-owners.ts';
+import { findUntrustedStep, walkPath } from '../../base/files/path-owners.ts';
 import type { PathStep } from '../../base/files/path-owners.ts';
 import type { ActionSource } from './registry.ts';
 
@@ -59,10 +59,10 @@ function trustedPath(folder: string, file: string): string {
 }
 
 function trustedNamedPath(path: string): string {
-  const { steps, nearest, isThere } = walkPath(path);
+  const { steps, nearest, exists } = walkPath(path);
   // The loader says it best.
-  if (!isThere) return path;
-  const foreign = process.geteuid?.() === 0 ? findForeignStep(steps, 0) : undefined;
+  if (!exists) return path;
+  const foreign = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
   checkOwnership(foreign ?? nearest);
   return pathOfFile(nearest);
 }

@@ -1,5 +1,5 @@
 /** The built-in action `log`: writes what came to the application log, redacted by the logger. */
-import { parsedBytes } from '../../base/json/weight.ts';
+import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
 import { LOG_LEVELS, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quoted } from '../../base/text/refusal.ts';
@@ -48,7 +48,7 @@ export function createLogAction(): RegisteredAction {
 }
 
 function shownPayload({ payload, context: { body }, secretPlaces }: ActionCall): unknown {
-  if (parsedBytes(body) > PARSED_BYTES_MAX) return `<${body.length} bytes>`;
+  if (estimateParsedBytes(body) > PARSED_BYTES_MAX) return `<${body.length} bytes>`;
   return secretPlaces.length === 0 ? payload() : hideMembers(shorten(payload()), secretPlaces);
 }
 

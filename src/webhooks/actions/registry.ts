@@ -1,5 +1,5 @@
 /** The actions that a process knows, by identifier: the built-in ones and custom classes. */
-import { CHAIN_HEADER, isChainRefused, nextHop, withChainHeader } from '../../base/chain.ts';
+import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
@@ -28,7 +28,7 @@ export type ActionCall = {
   readonly options: ActionOptions;
   /** Where the request has its signature, or the secret itself: neither is for a log. */
   readonly secretPlaces: readonly ValueSource[];
-  /** How many hops of a chain led to this call: see base/chain.ts. */
+  /** How many hops of a chain led to this call: see base/webhook-chain.ts. */
   readonly hops: number;
   /** Set when something that the action sent was refused because of its chain. */
   isChainRefused: boolean;
@@ -165,7 +165,7 @@ class CallHttp implements HttpSender {
     const others = Object.entries(request.headers ?? {})
       .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
     const hops = nextHop(this.#call.hops, () => targetLabel(request.url));
-    const headers = withChainHeader(Object.fromEntries(others), hops);
+    const headers = addChainHeader(Object.fromEntries(others), hops);
     const response = await this.#http.request({ ...request, headers });
     if (isChainRefused(response.headers)) this.#call.isChainRefused = true;
     return response;

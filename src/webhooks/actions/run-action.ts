@@ -1,7 +1,7 @@
 /** Runs an action within its time limit; what goes wrong in it becomes a failed result. */
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isEmptyObject } from '../../base/json/text.ts';
+import { isEmptyObject } from '../../base/json/encode.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';

@@ -2,7 +2,7 @@
  * What the log says of a run of an incoming webhook's action: a line at `debug` when it succeeded,
  * and at `warning` when it failed, whether a sender waited for it or its request was stored.
  */
-import { tagging, type LogFields, type Logger } from '../../base/log.ts';
+import { createTaggedLogger, type LogFields, type Logger } from '../../base/log.ts';
 import type { ConfigurationIndex } from './configuration-index.ts';
 import type { ActionRegistry } from './registry.ts';
 import type { LogHolder } from './run-action.ts';
@@ -56,6 +56,6 @@ export class LabelledLog implements LogHolder {
   }
 
   get log(): Logger {
-    return tagging(this.#holder.log, this.#labels);
+    return createTaggedLogger(this.#holder.log, this.#labels);
   }
 }

@@ -9,7 +9,7 @@
  * for what is left out. A finished delivery keeps what it sent, so that it can be shown and sent
  * again; those of version 1.0.0 do not.
  */
-import { textJson } from '../../base/json/text.ts';
+import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
@@ -72,8 +72,8 @@ export function encodeDelivery(delivery: Delivery): string {
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${status}"`;
-  if (hook !== null) json += `,"hook":${textJson(hook)}`;
-  if (event !== null) json += `,"event":${textJson(event)}`;
+  if (hook !== null) json += `,"hook":${encodeString(hook)}`;
+  if (event !== null) json += `,"event":${encodeString(event)}`;
   if (message !== identifier) json += `,"message":"${message}"`;
   if (nextAttemptAt !== (status === 'pending' ? createdAt : null)) {
     json += `,"nextAttemptAt":${JSON.stringify(nextAttemptAt)}`;

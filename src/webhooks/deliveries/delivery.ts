@@ -1,5 +1,5 @@
 /** One delivery, and what an attempt makes of it. Pure: time and randomness are parameters. */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { Known } from '../work/kind.ts';
 import { jittered, nextAttemptTime, storedDueMs, timeAfter } from '../work/retry-time.ts';
@@ -127,7 +127,7 @@ function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): D
   const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
   return {
     ...stamped(delivery, nowMs), proxyFailures: before + 1,
-    nextAttemptAt: timeText(nowMs + jittered(backoffMs, random)),
+    nextAttemptAt: formatTimestamp(nowMs + jittered(backoffMs, random)),
   };
 }
 
@@ -155,7 +155,8 @@ export function stamped(delivery: Delivery, nowMs: number): Delivery {
 /** Due now, with the whole schedule before it. */
 export function retried(delivery: Delivery, nowMs: number): Delivery {
   return {
-    ...stamped(delivery, nowMs), status: 'pending', nextAttemptAt: timeText(nowMs), failures: 0,
+    ...stamped(delivery, nowMs), status: 'pending', failures: 0,
+    nextAttemptAt: formatTimestamp(nowMs),
     proxyFailures: 0,
   };
 }

@@ -2,9 +2,9 @@
  * Turns events into deliveries. They are staged in the transaction of whatever caused the event, so
  * that the cause and its deliveries are one line on disk, or none.
  */
-import { nextHop } from '../../base/chain.ts';
+import { nextHop } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -97,7 +97,7 @@ export function createEvents(parts: {
     emitNow: async (name, payload) => emitText(name, encodePayload(payload)),
     async queueForward(forward) {
       const identifier = makeId();
-      const at = timeText(clock.now());
+      const at = formatTimestamp(clock.now());
       const isCarried = (forward.body?.length ?? 0) <= CARRIED_LENGTH_MAX;
       const members = forwardMembers(forward, isCarried ? [] : [identifier]);
       const delivery = newDelivery({
@@ -199,7 +199,7 @@ function stageHeard(
   const { drawn: { seed, nowMs, hops }, name, payloadJson, reservedBytes = 0 } = emission;
   capacity.check(unit.totals.pending, heard.length, payloadJson.length, reservedBytes);
   const nextId = deriveIds(seed);
-  const at = timeText(nowMs);
+  const at = formatTimestamp(nowMs);
   const identifiers = heard.map(() => nextId());
   const [message = ''] = identifiers;
   const isAlone = heard.length === 1 && payloadJson.length <= CARRIED_LENGTH_MAX;

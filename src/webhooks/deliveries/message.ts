@@ -17,7 +17,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
-import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -169,5 +169,5 @@ export function hopsOfDelivery(store: Store, known: KnownDelivery): number {
   const bytes = messageBytesOf(store, known);
   if (bytes === undefined) return 0;
   return payloadOf(bytes) === null
-    ? hopsOf(decodeForward(bytes).headers[CHAIN_HEADER]) : depthOf(bytes);
+    ? parseHops(decodeForward(bytes).headers[CHAIN_HEADER]) : depthOf(bytes);
 }

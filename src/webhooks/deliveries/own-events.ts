@@ -8,8 +8,8 @@
  * What cannot be told, because the queue is full or the chain too long, is logged: it must not keep
  * from disk what it tells of.
  */
-import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
-import { timeText } from '../../base/clock.ts';
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
@@ -73,7 +73,7 @@ export function createOwnEvents(parts: {
     except: string | null = null,
   ): void => {
     if (!events.isHeard(name, true)) return;
-    const payload = { type: name, timestamp: timeText(drawn.nowMs), data };
+    const payload = { type: name, timestamp: formatTimestamp(drawn.nowMs), data };
     try {
       events.emit(transaction, drawn, name, JSON.stringify(payload), { except, isOwn: true });
     } catch (thrown) {
@@ -98,17 +98,17 @@ export function createOwnEvents(parts: {
       const valuesOf = (wanted: string): string[] => request.headers.flatMap(([name, value]) =>
         name.toLowerCase() === wanted ? [value] : []);
       if (valuesOf(OWN_EVENT_HEADER).some(isOwnEvent)) return;
-      const hops = hopsOf(valuesOf(CHAIN_HEADER));
+      const hops = parseHops(valuesOf(CHAIN_HEADER));
       const { name = null } = hooks.incoming.find(request.hook) ?? {};
       tell(transaction, { ...drawn, hops }, 'request.failed',
         { request: toldRequest(request, name) });
     },
     storeRecovered(transaction, [first, second], nowMs, { sinceMs, reason }) {
-      const since = timeText(sinceMs);
+      const since = formatTimestamp(sinceMs);
       const drawn = (seed: string): TransactionInputs => ({ nowMs, seed, hops: 0 });
       tell(transaction, drawn(first), 'store.unwritable', { since, reason });
       tell(transaction, drawn(second), 'store.recovered',
-        { since, until: timeText(nowMs), reason });
+        { since, until: formatTimestamp(nowMs), reason });
     },
     isStoreHeard: () =>
       events.isHeard('store.unwritable', true) || events.isHeard('store.recovered', true),

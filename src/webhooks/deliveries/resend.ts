@@ -3,7 +3,7 @@
  * that a receiver that has it may drop it; or as a new one of the same event, whose body is made
  * anew.
  */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -80,7 +80,7 @@ function stageNew(
       + 'which makes it due now');
   }
   const identifier = deriveIds(drawn.seed)();
-  const at = timeText(drawn.nowMs);
+  const at = formatTimestamp(drawn.nowMs);
   const isCarried = source.length <= CARRIED_LENGTH_MAX;
   const members = copiedMembers(source, isCarried ? [] : [identifier]);
   capacity.check(deliveryKind.totals.read(transaction).pending, 1, members.length);

@@ -1,5 +1,5 @@
 /** What a delivery sent last, as it is kept: of the body every byte, of the head no secret. */
-import { CHAIN_HEADER } from '../../base/chain.ts';
+import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isOwnEvent } from '../actions/event-name.ts';
 import { shownHeaders } from '../http/shown-headers.ts';

@@ -6,7 +6,7 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
-import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import { SOURCES, findPathProblem, type FactSource } from './facts.ts';
 
 const OPERATORS = [
@@ -39,11 +39,11 @@ export const conditionSchema: ObjectSchema = {
   check: findShapeProblems,
 };
 
-const LIST: Member = {
+const LIST: MemberSchema = {
   schema: { kind: 'array', maxItems: CONDITIONS_MAX, items: conditionSchema },
 };
 
-const MEMBERS: Readonly<Record<string, Member>> = {
+const MEMBERS: Readonly<Record<string, MemberSchema>> = {
   all: { ...LIST, description: 'True when every one of them is' },
   any: { ...LIST, description: 'True when at least one of them is' },
   not: { schema: conditionSchema, description: 'True when it is false' },

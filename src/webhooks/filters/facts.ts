@@ -2,12 +2,12 @@
  * What a filter looks at: a request, or an event and its payload. What no condition asks for is
  * neither decoded nor parsed. A path begins with one of five sources. Pure.
  */
-import { parsePath, valueAt } from '../../base/json/path.ts';
+import { findValueAt, parsePath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { holdsText } from '../../base/text/holds-text.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
-import type { Work } from '../../base/turns.ts';
+import type { Steps } from '../../base/turns.ts';
 
 export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as const;
 export type FactSource = (typeof SOURCES)[number];
@@ -80,7 +80,7 @@ export class Facts {
   }
 
   /** Makes searches ahead, in steps of a few milliseconds: `holds` then tells what they found. */
-  *searchAhead(searches: readonly Search[]): Work<void> {
+  *searchAhead(searches: readonly Search[]): Steps<void> {
     this.#found = new Map();
     for (const search of searches) {
       const place = search.read(this);
@@ -96,7 +96,7 @@ export class Facts {
     return typeof place === 'string' && typeof value === 'string' && holdsText(place, value);
   }
 
-  *#gatherElements(array: readonly unknown[]): Work<void> {
+  *#gatherElements(array: readonly unknown[]): Steps<void> {
     this.#elements ??= new Map();
     if (this.#elements.has(array)) return;
     const elements = new Set<unknown>();
@@ -134,7 +134,7 @@ export function readerOf(path: string): Reader {
   switch (source) {
     case 'payload': {
       const steps = rest === null ? [] : parsePath(rest);
-      return steps === null ? () => undefined : (facts) => valueAt(facts.payload(), steps);
+      return steps === null ? () => undefined : (facts) => findValueAt(facts.payload(), steps);
     }
     case 'headers': {
       const name = (rest ?? '').toLowerCase();

@@ -3,8 +3,8 @@
  * every change of `enabled`. They are there while it is off. A webhook that an earlier version
  * switched off has neither.
  */
-import { timeText } from '../../base/clock.ts';
-import type { JsonObject, Member } from '../../base/schema.ts';
+import { formatTimestamp } from '../../base/clock.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 
 /** `gone`: its target answered 410. `failing`: its `disableAfterHours` are over. */
 const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
@@ -18,7 +18,7 @@ export type Disabling = {
 };
 
 /** To stand after `enabled`. */
-export const disablingMembers: Readonly<Record<keyof Disabling, Member>> = {
+export const disablingMembers: Readonly<Record<keyof Disabling, MemberSchema>> = {
   disabledReason: {
     schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
     description: 'Why it is off: its target answered 410, every attempt failed for '
@@ -34,7 +34,7 @@ export const disablingMembers: Readonly<Record<keyof Disabling, Member>> = {
 export function disabled(
   webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,
 ): JsonObject {
-  return { ...webhook, enabled: false, disabledReason, disabledAt: timeText(nowMs) };
+  return { ...webhook, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
 }
 
 /**

@@ -3,7 +3,7 @@
  * a few numbers, and keeps what record.ts tells on disk. Whoever writes the result of a try stages
  * the health with it (`stage`); what is not written so is written here.
  */
-import { timeText, type Clock, type Timer } from '../../base/clock.ts';
+import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
@@ -316,5 +316,5 @@ function isSameState(left: Health, right: Health | null): boolean {
 }
 
 function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : timeText(ms);
+  return ms === null ? null : formatTimestamp(ms);
 }

@@ -28,7 +28,7 @@
  * them; a run that a sender waits for, and a refused request, by the node that answers it. Each
  * node goes on from what the last one has written.
  */
-import { timeOf, timeText } from '../../base/clock.ts';
+import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -84,19 +84,19 @@ export function decodeHealth(
 }
 
 export function showFailure(failure: Failure | null): StoredFailure | null {
-  return failure === null ? null : { at: timeText(failure.atMs), reason: failure.reason };
+  return failure === null ? null : { at: formatTimestamp(failure.atMs), reason: failure.reason };
 }
 
 export function textOrNull(ms: number | null): string | null {
-  return ms === null ? null : timeText(ms);
+  return ms === null ? null : formatTimestamp(ms);
 }
 
 function failureIn(stored: StoredFailure | null): Failure | null {
-  return stored === null ? null : { atMs: timeOf(stored.at), reason: stored.reason };
+  return stored === null ? null : { atMs: parseTimestamp(stored.at), reason: stored.reason };
 }
 
 function msOrNull(time: string | null): number | null {
-  return time === null ? null : timeOf(time);
+  return time === null ? null : parseTimestamp(time);
 }
 
 function isSound(record: JsonObject): boolean {

@@ -1,7 +1,7 @@
 /** The health of a webhook as callers see it: the member `health`, and the filter `state`. */
-import { timeOf, timeText } from '../../base/clock.ts';
+import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { ListedResource } from '../../resources/resource.ts';
@@ -20,7 +20,7 @@ export type WebhookHealth = {
 
 const STATES: readonly ShownState[] = ['healthy', 'failing', 'rejecting', 'off'];
 
-const time: Member = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
+const time: MemberSchema = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
 
 const failureSchema: ObjectSchema = {
   kind: 'object', name: 'WebhookFailure',
@@ -34,7 +34,7 @@ const failureSchema: ObjectSchema = {
   },
 };
 
-export const healthMember: Member = {
+export const healthMember: MemberSchema = {
   schema: {
     kind: 'object', name: 'WebhookHealth',
     members: {
@@ -80,7 +80,7 @@ export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Obse
   });
   const health = monitor.find(String(identifier));
   const sinceMs = sinceOf(health);
-  const onSince = sinceMs === null ? String(createdAt) : timeText(sinceMs);
+  const onSince = sinceMs === null ? String(createdAt) : formatTimestamp(sinceMs);
   const shown: WebhookHealth = {
     state, since: state === 'off' ? String(disabledAt) : onSince,
     lastSuccessAt: textOrNull(health.lastSuccessMs),
@@ -88,7 +88,7 @@ export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Obse
   };
   return {
     members: { health: shown },
-    changedAtMs: Math.max(timeOf(String(updatedAt)), lastSeenMs(health)),
+    changedAtMs: Math.max(parseTimestamp(String(updatedAt)), lastSeenMs(health)),
   };
 }
 

@@ -2,13 +2,13 @@
  * What is sent again keeps the length of its chain. So a webhook that asks for that, each time one
  * of ours has failed for instance, would go round for ever: only people and programs may ask.
  */
-import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Exchange } from '../../server/http-route.ts';
 
 /** Throws `invalid` for a request that a webhook, a forward or a delivery has made. */
 export function refuseChained({ request: { headers } }: Exchange): void {
-  const hops = hopsOf(headers[CHAIN_HEADER]);
+  const hops = parseHops(headers[CHAIN_HEADER]);
   if (hops === 0) return;
   throw new AppError('invalid', 'a webhook cannot have anything sent or run again, which could go '
     + `on for ever: ask without it, and without the header ${CHAIN_HEADER}`, { chainHops: hops });

@@ -2,7 +2,7 @@
  * What a transparent relay sends on of a request that it received: end-to-end headers, so that the
  * target can verify the signature by itself, and who called. Pure.
  */
-import { CHAIN_HEADER } from '../../base/chain.ts';
+import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 
 /** Where a request came from, beside what its action is told. */
 export type RequestOrigin = {

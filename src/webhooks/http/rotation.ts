@@ -2,10 +2,10 @@
  * Rotating the secret of a webhook: a new one takes its place, and for a while, the overlap, the
  * old one counts as well. Only a rotation writes `previousSecret`.
  */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
-import type { JsonObject, Member, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { decodeRecord, encodeRecord, nextTimestamps } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -26,7 +26,7 @@ export type PreviousSecret = {
   readonly lastUsedAt?: string;
 };
 
-export const previousSecretMember: Member = {
+export const previousSecretMember: MemberSchema = {
   schema: {
     kind: 'object',
     members: {
@@ -76,7 +76,7 @@ type RotationParts = {
 
 /** What a rotation answers: the one time that a secret is shown. */
 function rotatedSchema(schema: ObjectSchema & { readonly name: string }): ObjectSchema {
-  const secret: Member = {
+  const secret: MemberSchema = {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
     description: 'The new secret, if it was made here; never shown again',
   };
@@ -147,7 +147,7 @@ async function rotate(
     const secret = given['secret'] ?? secretOf(
       shapeIn(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
     const { [key]: _key, secret: old, ...fields } = webhook;
-    const validUntil = timeText(nowMs + Number(given['overlapHours']) * HOUR_MS);
+    const validUntil = formatTimestamp(nowMs + Number(given['overlapHours']) * HOUR_MS);
     const previous = old === undefined || given['overlapHours'] === 0 ? {}
       : { previousSecret: { secret: old, validUntil } };
     const stamps = nextTimestamps(key, id, before, nowMs);

@@ -1,11 +1,11 @@
 /** The secret of a webhook: accepted and stored, never shown. */
-import type { JsonObject, Member, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 import { mask } from './mask.ts';
 
 export const secretSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
 
-export const secretMembers: Readonly<Record<string, Member>> = {
+export const secretMembers: Readonly<Record<string, MemberSchema>> = {
   secret: {
     schema: secretSchema, isWriteOnly: true,
     description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',

@@ -2,8 +2,8 @@
  * Credentials in a URL: user and password, and the values of secret-like parameters. Hidden and put
  * back in place, so that no other byte of the URL changes. Pure.
  */
-import { percentDecoded, secretParameters } from '../../base/log.ts';
-import type { Parameter } from '../../base/log.ts';
+import { decodePercent, findSecretParameters } from '../../base/log.ts';
+import type { TextParameter } from '../../base/log.ts';
 
 export const MASK = '***';
 
@@ -38,7 +38,7 @@ export function hideUrlSecrets(text: string, others: readonly string[] = []): st
 
 /** A raw query, without its `?`, with the values of secret-like parameters shown as `***`. */
 export function hideQuerySecrets(query: string): string {
-  return hideIn(query, secretParameters(query, VALUE_END, 0));
+  return hideIn(query, findSecretParameters(query, VALUE_END, 0));
 }
 
 /** A raw query with the values of those parameters shown as `***` whose names `isHidden` takes. */
@@ -54,7 +54,7 @@ export function mapQueryValues(
     const end = parameter.indexOf('=');
     if (end === -1) return parameter;
     const name = parameter.slice(0, end);
-    return `${name}=${map(percentDecoded(name), parameter.slice(end + 1))}`;
+    return `${name}=${map(decodePercent(name), parameter.slice(end + 1))}`;
   }).join('&');
 }
 
@@ -85,14 +85,14 @@ export function keepUrlSecrets(text: string, stored: string): string | null {
   return replaced.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${credentials}@`);
 }
 
-type Replacement = Parameter & { readonly value: string };
+type Replacement = TextParameter & { readonly value: string };
 
-function parametersOf(url: string): readonly Parameter[] {
+function parametersOf(url: string): readonly TextParameter[] {
   const start = url.search(/[?#]/);
-  return start === -1 ? [] : secretParameters(url, VALUE_END, start);
+  return start === -1 ? [] : findSecretParameters(url, VALUE_END, start);
 }
 
-function hideIn(text: string, parameters: readonly Parameter[]): string {
+function hideIn(text: string, parameters: readonly TextParameter[]): string {
   const filled = parameters.filter(({ start, end }) => end > start);
   return replaceValues(text, filled.map((parameter) => ({ ...parameter, value: MASK })));
 }

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, Member } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { isReadablePath } from '../senders/scheme/check.ts';
 import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
 
@@ -26,7 +26,7 @@ const DEFAULTS = {
   inbox: 'failed', answer: 'result', deduplicate: 'auto', deduplicateHours: 72,
 } as const;
 
-export const inboxMembers: Readonly<Record<string, Member>> = {
+export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
   inbox: {
     schema: { kind: 'string', values: INBOXES }, default: DEFAULTS.inbox,
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '

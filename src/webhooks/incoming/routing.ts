@@ -1,7 +1,7 @@
 /** The member `routes` of an incoming webhook: which action configurations run for a request. */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, Member, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
@@ -31,7 +31,7 @@ export const configurationNameSchema: StringSchema = {
   kind: 'string', minLength: 1, maxLength: 128,
 };
 
-export const routesMember: Member = {
+export const routesMember: MemberSchema = {
   schema: {
     kind: 'array', maxItems: ROUTES_MAX,
     items: {

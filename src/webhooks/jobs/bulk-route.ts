@@ -1,6 +1,6 @@
 /** The routes that ask for a job, or with `dryRun` for how many records it would take. */
 import { parseObject } from '../../base/fields.ts';
-import type { JsonObject, Member, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
@@ -23,7 +23,7 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary'> & {
   /** The name of the body in the OpenAPI document. */
   readonly name: string;
   /** The members of its filter. */
-  readonly members: Readonly<Record<string, Member>>;
+  readonly members: Readonly<Record<string, MemberSchema>>;
   /** The identifier of the webhook that the filter names. */
   readonly hookOf: (name: string) => string;
 };

@@ -1,7 +1,7 @@
 /** The jobs of the relay put together: their kinds, and the routes that ask for them. */
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Clock } from '../../base/clock.ts';
-import { late } from '../../base/late.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import type { Logger } from '../../base/log.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -18,8 +18,8 @@ import type { Ownership } from '../work/ownership.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './routes.ts';
 
-const withReplay = late(() => import('./request-replay.ts'));
-const withResend = late(() => import('./delivery-resend.ts'));
+const loadReplay = lazyImport(() => import('./request-replay.ts'));
+const loadResend = lazyImport(() => import('./delivery-resend.ts'));
 
 type JobsParts = {
   readonly store: Store;
@@ -46,9 +46,9 @@ export function composeJobs(
   const jobs = new Jobs({
     ...parts,
     kinds: {
-      'request-replay': async () => withReplay(({ createRequestReplay }) =>
+      'request-replay': async () => loadReplay(({ createRequestReplay }) =>
         createRequestReplay({ store, service: requests })),
-      'delivery-resend': async () => withResend(({ createDeliveryResend }) =>
+      'delivery-resend': async () => loadResend(({ createDeliveryResend }) =>
         createDeliveryResend({ store, service: deliveries, settled })),
     },
   });

@@ -1,11 +1,11 @@
 /** Which records a job means, as callers say it. */
-import type { JsonObject, Member } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
 import type { WorkFilter } from '../work/list-route.ts';
 
 export function filterMembers(
   statuses: readonly string[], meaning: Readonly<Record<'hook' | 'event' | 'time' | 'as', string>>,
-): Readonly<Record<string, Member>> {
+): Readonly<Record<string, MemberSchema>> {
   return {
     hook: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, description: meaning.hook,

@@ -4,9 +4,9 @@
  * run is told by the applied entries; what does the work is loaded when there is some.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { timeText, type Clock } from '../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { late } from '../../base/late.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -15,7 +15,7 @@ import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, Selection } from './kind.ts';
 import type { Ownership } from '../work/ownership.ts';
 
-const withRun = late(() => import('./run.ts'));
+const loadRun = lazyImport(() => import('./run.ts'));
 
 type JobsParts = {
   readonly store: Store;
@@ -135,7 +135,7 @@ export class Jobs {
   /** What it has done stays done; a finished job stays as it is. Throws `not_found`. */
   async cancel(id: string): Promise<Job> {
     const { store, clock } = this.#parts;
-    const updatedAt = timeText(clock.now());
+    const updatedAt = formatTimestamp(clock.now());
     return store.transact((transaction) => {
       const bytes = transaction.find(jobCollection.name, id);
       if (bytes === undefined) throw notFoundError('job', id);
@@ -152,7 +152,7 @@ export class Jobs {
   ): Promise<Job> {
     const upTo = await selection.begin();
     const total = upTo === null ? 0 : await selection.count(upTo);
-    const at = timeText(this.#parts.clock.now());
+    const at = formatTimestamp(this.#parts.clock.now());
     return {
       ...given, createdAt: at, updatedAt: at, status: total === 0 ? 'done' : 'running',
       total, done: 0, failed: 0, after: null, upTo: upTo ?? '',
@@ -191,7 +191,7 @@ export class Jobs {
   async #run({ id, kind, filter }: Job, begun: Selection | undefined): Promise<void> {
     await nextTurn();
     const [{ runJob }, selection] = await Promise.all([
-      withRun((loaded) => loaded),
+      loadRun((loaded) => loaded),
       begun ?? this.#load(kind).then((loaded) => loaded.select(filter)),
     ]);
     await runJob({ ...this.#parts, closing: this.#closing.signal }, id, selection);

@@ -1,5 +1,5 @@
 /** Jobs over HTTP: looking at them, and cancelling them. */
-import { timeOf } from '../../base/clock.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import { Representation } from '../../resources/representation.ts';
 import {
   pathParameter, sendList, jsonResponse, listResponse,
@@ -47,5 +47,5 @@ export function jobRoutes(jobs: Jobs): readonly HttpRoute[] {
 
 function represent(job: Job): Representation {
   const bytes = Buffer.from(JSON.stringify(shownJob(job)));
-  return new Representation(job.id, bytes, timeOf(job.updatedAt));
+  return new Representation(job.id, bytes, parseTimestamp(job.updatedAt));
 }

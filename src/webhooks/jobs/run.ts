@@ -3,7 +3,7 @@
  * takes no writes, it waits and tries with less. What ends the process ends it between two chunks:
  * the next start goes on from there.
  */
-import { timeText, type Clock } from '../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -101,7 +101,7 @@ function commitChunk(
     if (current?.status !== 'running' || current.after !== job.after) return;
     const counts = selection.stage(transaction, ids, drawn);
     const after = isEnd ? job.upTo : ids.at(-1) ?? job.upTo;
-    const next = advanced(current, counts, after, isEnd, timeText(drawn.nowMs));
+    const next = advanced(current, counts, after, isEnd, formatTimestamp(drawn.nowMs));
     transaction.put(jobCollection.name, job.id, encodeJob(next));
   });
 }

@@ -1,5 +1,5 @@
 /** How people call what they configure, and what they say of it: members of several resources. */
-import type { JsonValue, Member, StringSchema } from '../../base/schema.ts';
+import type { JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
 
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -18,7 +18,7 @@ export const nameSchema: StringSchema = {
   canonical: (value) => UUID_FORM.test(value) ? null : value,
 };
 
-export const descriptionMember: Member = {
+export const descriptionMember: MemberSchema = {
   schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
   description: 'For people: what it is for, whose it is',
 };

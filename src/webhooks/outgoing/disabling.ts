@@ -6,7 +6,7 @@
  * <RFC 3339, UTC, milliseconds>}`: there from the first attempt that failed until one succeeds,
  * somebody changes or removes the webhook, or it is disabled. So it is known after a restart, too.
  */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import {
   decodeRecord, decodeRecordAs, encodeRecord, nextTimestamps,
 } from '../../resources/record.ts';
@@ -55,7 +55,7 @@ export function stageAttempt(
   const failedMs = since === null ? -1 : nowMs - Date.parse(since);
   // Without a beginning, or with one that lies ahead as the clock was set back, it begins now.
   if (since === null || failedMs < 0) {
-    const json = JSON.stringify({ identifier, since: timeText(nowMs) });
+    const json = JSON.stringify({ identifier, since: formatTimestamp(nowMs) });
     transaction.put(failingCollection.name, identifier, json);
     return null;
   }

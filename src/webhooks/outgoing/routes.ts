@@ -1,6 +1,6 @@
 /** Outgoing webhooks over HTTP: their management, and sending one at once. */
-import { CHAIN_HEADER, CHAIN_REFUSED, hopsOf } from '../../base/chain.ts';
-import { tagging, type Logger } from '../../base/log.ts';
+import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
+import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -85,8 +85,8 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): HttpRoute {
       const path = `${outgoingResource.path}/${identifier}/send`;
       let headers: readonly string[] = [];
       const result = await send(hook, payloadJson, {
-        hops: hopsOf(exchange.request.headers[CHAIN_HEADER]),
-        log: tagging(exchange.log, { path }),
+        hops: parseHops(exchange.request.headers[CHAIN_HEADER]),
+        log: createTaggedLogger(exchange.log, { path }),
         onChainRefused: () => {
           headers = ['X-Hookshelf-Chain', CHAIN_REFUSED];
         },

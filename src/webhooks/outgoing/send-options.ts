@@ -1,6 +1,6 @@
 /** How a webhook is sent to by hand: over the API, by a command, or by a program that embeds us. */
 import { AppError } from '../../base/errors.ts';
-import type { Member } from '../../base/schema.ts';
+import type { MemberSchema } from '../../base/schema.ts';
 
 export type SendOptions = {
   /** Further requests, after a network error or a transient status; 0 when not given. */
@@ -9,7 +9,7 @@ export type SendOptions = {
 
 const RETRIES_MAX = 10;
 
-export const retriesMember: Member = {
+export const retriesMember: MemberSchema = {
   schema: { kind: 'integer', minimum: 0, maximum: RETRIES_MAX }, default: 0,
   description: 'Further requests, after a network error, a timeout, or a status that may pass',
 };

@@ -9,7 +9,7 @@
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import { memberOf, parsePath, valueAt, type Path } from '../../base/json/path.ts';
+import { findOwnMember, parsePath, findValueAt, type JsonPath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
 export type Template = readonly Part[];
@@ -17,10 +17,10 @@ export type Template = readonly Part[];
 /** Text kept as it is, a whole string that is one value, or a string with values in its text. */
 type Part =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'value'; readonly path: Path }
+  | { readonly kind: 'value'; readonly path: JsonPath }
   | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
 /** The path from the payload on; empty is all of it. */
-type Piece = string | Path;
+type Piece = string | JsonPath;
 
 /** A filled template may repeat the payload; this bounds how often. */
 const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
@@ -95,9 +95,9 @@ function textOf(value: JsonValue | undefined): string {
 }
 
 /** `payload` may come first, where the payload has no member of that name. */
-function read(payload: JsonValue, path: Path): JsonValue | undefined {
-  const isPrefixed = path[0] === ALL && memberOf(payload, ALL) === undefined;
-  return valueAt(payload, isPrefixed ? path.slice(1) : path);
+function read(payload: JsonValue, path: JsonPath): JsonValue | undefined {
+  const isPrefixed = path[0] === ALL && findOwnMember(payload, ALL) === undefined;
+  return findValueAt(payload, isPrefixed ? path.slice(1) : path);
 }
 
 /** The index after the closing quote of the string that opens at `start`, in valid JSON. */
@@ -160,7 +160,7 @@ function parseString(text: string, start: number, raw: string): Part | null {
   return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
 }
 
-function parsePlaceholder(source: string): Path | null {
+function parsePlaceholder(source: string): JsonPath | null {
   const trimmed = source.trim();
   if (trimmed === ALL) return [];
   const path = trimmed.split('.').map((step) => step.trim()).join('.');

@@ -1,5 +1,5 @@
 /** Outgoing webhooks by identifier and by the event that fires them; decoded once a change. */
-import { withChainHeader } from '../../base/chain.ts';
+import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
@@ -115,7 +115,7 @@ function toReady(hook: OutgoingWebhook): ReadyOutgoing {
     host: new URL(targetUrl).host,
     labels: { ...webhookFields(hook), target: targetLabel(targetUrl) },
     headersFor: rememberLast((depth) =>
-      withChainHeader(sentHeaders(hook.httpMethod, hook.headers), depth)),
+      addChainHeader(sentHeaders(hook.httpMethod, hook.headers), depth)),
   };
 }
 

@@ -10,9 +10,11 @@
  * `"body"` in base64, or `"body":null` when it lies apart (body.ts). A record that lacks a member
  * that is always there is not sound: decoding it throws, as damage is no state to go on from.
  */
-import { timeOf } from '../../base/clock.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { RepeatedTexts, isEmptyObject, textJson as text } from '../../base/json/text.ts';
+import {
+  RepeatedStringEncoder, isEmptyObject, encodeString as text,
+} from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
@@ -122,19 +124,19 @@ export function encodeRequest(request: KeptRequest, before: Buffer | null = null
 }
 
 // Their places: the method, the path, the client, the host, and the headers.
-const repeated = new RepeatedTexts();
+const repeated = new RepeatedStringEncoder();
 const FIRST_HEADER = 4;
 
 /** What the request was as it came. */
 function originJson(request: KeptRequest): string {
   const { query, signatures, host } = request;
-  let json = `,"bodyBytes":${request.bodyBytes},"method":${repeated.json(0, request.method)}`
-    + `,"path":${repeated.json(1, request.path)}`;
+  let json = `,"bodyBytes":${request.bodyBytes},"method":${repeated.encode(0, request.method)}`
+    + `,"path":${repeated.encode(1, request.path)}`;
   if (query !== '') json += `,"query":${text(query)}`;
   json += `,"headers":[${listJson(request.headers, headerJson)}]`;
   if (signatures.length > 0) json += `,"signatures":[${listJson(signatures, text)}]`;
-  json += `,"bodySha256":"${request.bodySha256}","client":${repeated.json(2, request.client)}`;
-  if (host !== '') json += `,"host":${repeated.json(3, host)}`;
+  json += `,"bodySha256":"${request.bodySha256}","client":${repeated.encode(2, request.client)}`;
+  if (host !== '') json += `,"host":${repeated.encode(3, host)}`;
   if (request.protocol !== 'http') json += `,"protocol":${text(request.protocol)}`;
   if (request.event !== null) json += `,"event":${text(request.event)}`;
   if (request.eventId !== null) json += `,"eventId":${text(request.eventId)}`;
@@ -154,7 +156,7 @@ function listJson<T>(items: readonly T[], itemJson: (item: T, index: number) => 
 
 function headerJson([name, value]: readonly [string, string], index: number): string {
   const place = FIRST_HEADER + 2 * index;
-  return `[${repeated.json(place, name)},${repeated.json(place + 1, value)}]`;
+  return `[${repeated.encode(place, name)},${repeated.encode(place + 1, value)}]`;
 }
 
 /** What became of it. */
@@ -301,5 +303,5 @@ function bodyBytesOf(bytes: Buffer): number {
 
 /** Milliseconds since the epoch at which a stored request was last written, without parsing it. */
 export function updatedMsOf(bytes: Buffer): number {
-  return timeOf(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
+  return parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
 }

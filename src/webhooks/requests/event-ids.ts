@@ -9,7 +9,7 @@
  * body is then another event. What became of the event is what became of the request; when that is
  * gone, it was done: the record of a failed one goes with its request.
  */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
@@ -57,7 +57,8 @@ export function putEvent(
   transaction: Transaction, { identifier, bodySha256, expiresAtMs }: EventKey, request: string,
 ): void {
   transaction.put(eventIdCollection.name, identifier, JSON.stringify({
-    identifier, expiresAt: timeText(expiresAtMs), request, bodySha256: bodySha256 ?? undefined,
+    identifier, expiresAt: formatTimestamp(expiresAtMs), request,
+    bodySha256: bodySha256 ?? undefined,
   }));
 }
 

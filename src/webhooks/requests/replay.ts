@@ -2,7 +2,7 @@
  * A request that an operator runs again: as the same record, so that whoever is called may know it
  * by its id and drop it, or as a new one. Either way it is pending, and is run in the background.
  */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { carriedBody } from './body.ts';
@@ -25,7 +25,7 @@ export type KnownRoutes = {
 export function retriedRequest(
   before: KeptRequest, names: readonly string[], nowMs: number,
 ): KeptRequest {
-  const at = timeText(nowMs);
+  const at = formatTimestamp(nowMs);
   const due = (route: RouteRun): RouteRun => names.includes(route.name)
     ? { ...route, status: 'pending', nextAttemptAt: at, failures: 0 } : route;
   const known = before.routes.map(({ name }) => name);
@@ -41,7 +41,7 @@ export function copiedRequest(
   source: KeptRequest, body: Buffer, names: readonly string[],
   drawn: { readonly id: string; readonly nowMs: number },
 ): KeptRequest {
-  const at = timeText(drawn.nowMs);
+  const at = formatTimestamp(drawn.nowMs);
   return {
     ...source, id: drawn.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
     routes: names.map((name) => pendingRoute(name, at)), answered: null, duplicateOf: null,

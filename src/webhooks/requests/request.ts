@@ -1,5 +1,5 @@
 /** One kept incoming request, and what a run of one of its routes makes of it. Pure. */
-import { timeOf, timeText } from '../../base/clock.ts';
+import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { MASK, hideQueryValues } from '../http/url-credentials.ts';
 
@@ -140,7 +140,7 @@ export function stamped(request: KeptRequest, nowMs: number): KeptRequest {
 
 /** `updatedAt` rises, whatever the clock does. */
 function nextUpdate({ updatedAt }: KeptRequest, nowMs: number): string {
-  return timeText(Math.max(nowMs, timeOf(updatedAt) + 1));
+  return formatTimestamp(Math.max(nowMs, parseTimestamp(updatedAt) + 1));
 }
 
 /** What callers see: of signatures that they were there. `hookName` is the webhook's, by now. */

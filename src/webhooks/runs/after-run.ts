@@ -1,5 +1,5 @@
 /** What a kept request becomes. Pure: time and randomness are parameters. */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import {
   attempted, withRoutes, type KeptRequest, type RouteRun, type RunAttempt, type Unparsed,
 } from '../requests/request.ts';
@@ -46,7 +46,7 @@ function afterLateRun(route: RouteRun, attempt: RunAttempt): RouteRun {
 export function failedWithWebhook(before: KeptRequest, nowMs: number): KeptRequest | null {
   if (before.status !== 'pending') return null;
   const attempt = {
-    at: timeText(nowMs), durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null,
+    at: formatTimestamp(nowMs), durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null,
   };
   const routes = before.routes.map((route) =>
     route.status === 'pending' ? attempted(route, attempt) : route);

@@ -3,7 +3,7 @@
  * its webhook. A route that is done is never run again, whatever becomes of the others.
  */
 import * as types from 'node:util/types';
-import { timeOf } from '../../base/clock.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
@@ -126,7 +126,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
       if (load !== null) load.unparsed += 1;
     }
     const { success, message, durationMs, at } = attempt;
-    this.#parts.onRun(hook, { success, message, isChainRefused }, timeOf(at));
+    this.#parts.onRun(hook, { success, message, isChainRefused }, parseTimestamp(at));
     if (!success) return null;
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
@@ -184,7 +184,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
     }, (transaction, after) => {
-      if (hasFailed) health.failedForGood(hook, timeOf(attempt.at));
+      if (hasFailed) health.failedForGood(hook, parseTimestamp(attempt.at));
       health.stage(transaction, hook);
       if (hasFailed) ownEvents.requestFailed(transaction, drawn, after);
     });

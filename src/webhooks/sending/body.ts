@@ -2,7 +2,7 @@
  * Makes the body of an outgoing request: from the payload an action makes other data, and a
  * template is filled with that. Each step takes JSON and gives JSON.
  */
-import { timeText, type Clock } from '../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -71,7 +71,8 @@ async function runOn(
     bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
     context: {
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
-      path: '', receivedAt: timeText(parts.clock.now()), event: null, eventId: null, verified: null,
+      path: '', receivedAt: formatTimestamp(parts.clock.now()), event: null, eventId: null,
+      verified: null,
       request: null, attempt: 1, replay: false,
     },
     request: null,

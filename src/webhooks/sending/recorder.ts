@@ -3,7 +3,7 @@
  * crash loses neither. While the store takes no writes the result is kept and written later: what
  * has arrived must not be sent again.
  */
-import { timeOf } from '../../base/clock.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import type { Transaction } from '../../store/store-port.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
@@ -87,7 +87,7 @@ function countTry(health: HealthMonitor, { outcome, known }: Attempted): void {
   const { kind, isChainRefused = false, attempt: { at, statusCode, error } } = outcome;
   const { hook } = known.item;
   if (hook === null || kind === 'proxy') return;
-  const atMs = timeOf(at);
+  const atMs = parseTimestamp(at);
   if (kind === 'delivered') return health.succeeded(hook, atMs);
   health.failed(hook, { atMs, reason: error ?? `HTTP ${statusCode}` },
     kind === 'gone' || isChainRefused);
@@ -99,7 +99,7 @@ function stageHealth(
   { readonly outcome: Outcome; readonly hasFailed: boolean },
 ): void {
   const isToldElsewhere = kind === 'gone' || isChainRefused;
-  if (hasFailed) health.failedForGood(hook, timeOf(attempt.at), isToldElsewhere);
+  if (hasFailed) health.failedForGood(hook, parseTimestamp(attempt.at), isToldElsewhere);
   health.stage(transaction, hook);
 }
 

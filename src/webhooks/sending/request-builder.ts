@@ -1,8 +1,8 @@
 /** Makes the request that an attempt sends from a stored delivery. */
 import { AppError, messageOf } from '../../base/errors.ts';
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { tagging } from '../../base/log.ts';
+import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isOwnEvent } from '../actions/event-name.ts';
@@ -96,7 +96,7 @@ async function storeBody(
   let text: string;
   let isChainRefused = false;
   const origin = {
-    hops, log: tagging(parts.log, { delivery: identifier, ...hook.labels }),
+    hops, log: createTaggedLogger(parts.log, { delivery: identifier, ...hook.labels }),
     onChainRefused: () => {
       isChainRefused = true;
     },
@@ -132,7 +132,7 @@ function forwardRequest(id: string, messageBytes: Buffer): DeliveryRequest {
 
 /** An attempt that failed before anything could go out. */
 export function failureOf(clock: Clock, error: string): Outcome {
-  const at = timeText(clock.now());
+  const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }

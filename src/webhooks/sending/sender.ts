@@ -2,11 +2,11 @@
  * Signs and sends one outgoing request, and says what came of it. A single `send` and each attempt
  * of a durable delivery go through here. A failed delivery is a result, never an exception.
  */
-import { timeText } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isChainRefused, nextHop } from '../../base/chain.ts';
+import { isChainRefused, nextHop } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { tagging } from '../../base/log.ts';
+import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
@@ -118,7 +118,7 @@ async function sendNow(
   { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
   const { http, clock } = parts;
-  const log = tagging(origin.log, hook.labels);
+  const log = createTaggedLogger(origin.log, hook.labels);
   let isRefused = false;
   const onChainRefused = (): void => {
     isRefused = true;
@@ -171,7 +171,7 @@ async function attempt(
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
   const told = (statusCode: number | null, error: string | null, response: string | null) => ({
-    at: timeText(startedAt),
+    at: formatTimestamp(startedAt),
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     statusCode, error, response,
   });

@@ -2,7 +2,7 @@
  * Tells by events of our own when the store took no writes: once it takes them again, in one
  * transaction, as nothing can be written before. Kept in memory until then.
  */
-import { timeText, type Clock, type Timer } from '../../base/clock.ts';
+import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
@@ -71,7 +71,7 @@ export class StoreWatch {
       // It has failed again: what is told when it goes on begins where this one did.
       this.#failure = failure;
       log.warning('the events about the store wait until it takes writes again',
-        { since: timeText(failure.sinceMs), error: thrown });
+        { since: formatTimestamp(failure.sinceMs), error: thrown });
       this.#tellAgain();
     }
   }

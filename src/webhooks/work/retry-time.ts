@@ -1,5 +1,5 @@
 /** When work is attempted again. Pure: time and randomness are parameters. */
-import { timeOf, timeText } from '../../base/clock.ts';
+import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 
 /** Jitter only lengthens a wait: what failed together must not be retried together, or early. */
 const JITTER = 0.1;
@@ -23,7 +23,7 @@ export function nextAttemptTime(
   if (delayS === undefined) return null;
   const waitMs = Math.max(
     jittered(delayS * 1000, random), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
-  return timeText(nowMs + waitMs);
+  return formatTimestamp(nowMs + waitMs);
 }
 
 /**
@@ -33,9 +33,9 @@ export function nextAttemptTime(
 export function storedDueMs(
   nextAttemptAt: string | null, writtenAt: string, nowMs: number,
 ): number {
-  const dueAtMs = nextAttemptAt === null ? 0 : timeOf(nextAttemptAt);
+  const dueAtMs = nextAttemptAt === null ? 0 : parseTimestamp(nextAttemptAt);
   if (dueAtMs <= nowMs) return dueAtMs;
-  const writtenAtMs = timeOf(writtenAt);
+  const writtenAtMs = parseTimestamp(writtenAt);
   // Due before it was written: the clock had been set back by then, and is right about this.
   const isSetBack = writtenAtMs > nowMs && dueAtMs >= writtenAtMs;
   return isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs;
@@ -43,5 +43,5 @@ export function storedDueMs(
 
 /** A time after `before`, whatever the clock does: that of the next version of a record. */
 export function timeAfter(before: string, nowMs: number): string {
-  return timeText(Math.max(nowMs, timeOf(before) + 1));
+  return formatTimestamp(Math.max(nowMs, parseTimestamp(before) + 1));
 }

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { findForeignStep, canBeReplacedBy, walkPath } from '../../../src/base/files/path-owners.ts';
+import {
+  canBeReplacedBy, findUntrustedStep, walkPath,
+} from '../../../src/base/files/path-owners.ts';
 import type { PathStep, PathWalk } from '../../../src/base/files/path-owners.ts';
 
 function makeFolder(context: TestContext): string {
@@ -29,11 +31,11 @@ test('every link and folder on the way is a step, and what is missing ends it', 
   ] as const) {
     const walk = walkPath(join(folder, path));
     assert.equal(walk.nearest.path, join(folder, last), path);
-    assert.equal(walk.isThere, isThere, path);
+    assert.equal(walk.exists, isThere, path);
   }
   const steps = walkPath(join(folder, 'link/b')).steps.map((step) => step.path);
   for (const name of ['link', 'a', 'a/b', '.']) assert.ok(steps.includes(join(folder, name)));
-  assert.equal(walkPath(join(folder, 'self')).isThere, false);
+  assert.equal(walkPath(join(folder, 'self')).exists, false);
 });
 
 const US = 1000;
@@ -49,7 +51,7 @@ test('finds a step that another user owns, or may write in unless it is sticky',
     [[{ ...step(2000, 0o777), isDirectory: false, isLink: true }], true],
     [[{ ...step(0, 0o777), isDirectory: false, isLink: true }], false],
   ] as const) {
-    assert.equal(findForeignStep(steps, US) !== undefined, isForeign, JSON.stringify(steps));
+    assert.equal(findUntrustedStep(steps, US) !== undefined, isForeign, JSON.stringify(steps));
   }
 });
 
@@ -57,7 +59,7 @@ test('a path can be replaced by who owns a step, may write in one, or may create
   () => {
     const user = { uid: US, groups: [US, 50] };
     const walk = (isThere: boolean, ...steps: readonly PathStep[]): PathWalk =>
-      ({ steps, nearest: steps.at(-1) ?? step(0, 0), isThere });
+      ({ steps, nearest: steps.at(-1) ?? step(0, 0), exists: isThere });
     for (const [given, isTheirs] of [
       [walk(true, step(0, 0o755), step(2000, 0o700)), false],
       [walk(true, step(0, 0o755), step(US, 0o700)), true],

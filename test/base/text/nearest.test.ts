@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearest } from '../../../src/base/text/nearest.ts';
+import { findNearest } from '../../../src/base/text/nearest.ts';
 
 const MEMBERS = ['id', 'title', 'authors', 'isbn', 'datePublished', 'inLanguage', 'numberOfPages'];
 
@@ -17,12 +17,12 @@ test('a slip finds the name that was meant', () => {
     '': null,
   };
   for (const [name, expected] of Object.entries(cases)) {
-    assert.equal(nearest(name, MEMBERS), expected, name);
+    assert.equal(findNearest(name, MEMBERS), expected, name);
   }
 });
 
 test('a name of few letters stands in too many others to mean one', () => {
-  assert.equal(nearest('i', ['inLanguage']), null);
-  assert.equal(nearest('ids', ['identifiers with ids']), null);
-  assert.equal(nearest('lang', ['inLanguage']), 'inLanguage');
+  assert.equal(findNearest('i', ['inLanguage']), null);
+  assert.equal(findNearest('ids', ['identifiers with ids']), null);
+  assert.equal(findNearest('lang', ['inLanguage']), 'inLanguage');
 });

@@ -4,7 +4,7 @@ import { bookSchema } from '../../../src/books/book.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
 import { visitTexts, findStringEnd } from '../../../src/books/index/searchable-texts.ts';
 import { eachTerm } from '../../../src/books/query/words.ts';
-import { Bits } from '../../../src/base/structures/bit-set.ts';
+import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { encodeByteString, foldCase } from '../../../src/base/text/fold.ts';
 import { encodeRecord } from '../../../src/resources/record.ts';
 import { createRandom } from '../../support/random.ts';
@@ -69,7 +69,7 @@ test('a memtable has exactly the terms of the decoded texts', () => {
   }
   assert.equal(memtable.terms.count, documentsOf.size);
   for (const [term, documents] of documentsOf) {
-    const found = new Bits();
+    const found = new BitSet();
     for (const _ of memtable.addMatches(term, true, found));
     assert.deepEqual([...documents].filter((one) => !found.has(one)), [], term);
     assert.equal(found.count(), documents.size, term);

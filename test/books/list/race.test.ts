@@ -5,7 +5,7 @@ import { scanSparsePage } from '../../../src/books/list/scan.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { Bits } from '../../../src/base/structures/bit-set.ts';
+import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { walkPages } from '../../support/list-harness.ts';
@@ -66,7 +66,7 @@ for (const withIndex of [false, true]) {
 
 test('a book deleted and added again in another slot during a sparse scan comes once', () => {
   const collection = new FakeCollection();
-  const slots = new Bits();
+  const slots = new BitSet();
   const book = (id: string): NaiveBook =>
     ({ ...randomBook(createRandom(1), id), title: 'everywhere' });
   for (let slot = 0; slot < 40; slot += 1) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createTurns, type Turns, type Work } from '../../../src/base/turns.ts';
+import { createTurns, type Turns, type Steps } from '../../../src/base/turns.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
@@ -235,7 +235,7 @@ function countingTurns(): {
 } {
   const inner = createTurns(systemClock);
   const counts = { runs: 0, steps: 0 };
-  function* counted<T>(work: Work<T>): Work<T> {
+  function* counted<T>(work: Steps<T>): Steps<T> {
     for (;;) {
       const step = work.next();
       if (step.done === true) return step.value;

@@ -1,7 +1,7 @@
 /** How long, and how much, of the inbox is kept. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { timeText } from '../../../src/base/clock.ts';
+import { formatTimestamp } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RequestStatus,
@@ -56,8 +56,8 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
   context.after(() => retention.close());
   return {
     store, clock,
-    async add(number, given, body = SMALL) {
-      const at = timeText(clock.now());
+    async add(number: number, given, body = SMALL) {
+      const at = formatTimestamp(clock.now());
       const request = keptRequest({
         body, given: { id: idOf(number), receivedAt: at, updatedAt: at, ...given },
       });
@@ -117,7 +117,7 @@ test('what was written since stays', async (context) => {
   await add(1, { status: 'done' });
   await pass(clock, 6 * DAY_MS);
   await commitRequests(store, (unit) => unit.change(idOf(1), (before) =>
-    ({ ...before, updatedAt: timeText(clock.now()) })));
+    ({ ...before, updatedAt: formatTimestamp(clock.now()) })));
   await pass(clock, 2 * DAY_MS);
   assert.deepEqual(kept(store), [1]);
   await pass(clock, 6 * DAY_MS);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../../src/base/log.ts';
-import { timeText } from '../../../src/base/clock.ts';
+import { formatTimestamp } from '../../../src/base/clock.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
@@ -101,7 +101,7 @@ async function accept(
   { store, clock, makeId, files }: Opened, hook: string, body: Buffer,
 ): Promise<{ readonly id: string; readonly index: number }> {
   const id = makeId();
-  const at = timeText(clock.now());
+  const at = formatTimestamp(clock.now());
   const routes = ROUTES.map((name) => pendingRoute(name, at));
   const request = keptRequest({ body, given: { id, hook, receivedAt: at, updatedAt: at, routes } });
   await commitRequests(store, (unit) => unit.add(request, body));

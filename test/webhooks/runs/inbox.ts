@@ -1,5 +1,5 @@
 /** The background runs of kept requests on a simulated clock and disk, with a scripted action. */
-import { timeText } from '../../../src/base/clock.ts';
+import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/requests/codec.ts';
 import {
@@ -85,7 +85,7 @@ export class InboxSimulation extends Simulation {
     hook: string, routes: readonly string[] = ['a'], body = Buffer.from('{"n":1}'),
   ): Promise<string> {
     const id = this.nextId();
-    const at = timeText(this.clock.now());
+    const at = formatTimestamp(this.clock.now());
     const request = keptRequest({
       body, given: {
         id, hook, receivedAt: at, updatedAt: at, eventId: 'evt', event: 'it',

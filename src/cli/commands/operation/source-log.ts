@@ -4,7 +4,7 @@
  * that is frozen does not, so its lease must have run out; and as nobody can tell whether it wakes
  * one day, the log ends with an entry that it cannot pass.
  */
-import { sleep, systemClock, timeText } from '../../../base/clock.ts';
+import { sleep, systemClock, formatTimestamp } from '../../../base/clock.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { findLeaseHolders, remainingLeaseMs } from '../../../nodes/lease-holders.ts';
 import type { LeaseHolder } from '../../../nodes/lease-holders.ts';
@@ -70,7 +70,7 @@ export class SourceLog {
     await this.#waitForLeases();
     const { opened: { engine, link, session }, to, nowMs } = this.#deps;
     const { log, position } = this.#image;
-    const entry = encodeClosing(position, { to, at: timeText(nowMs()) });
+    const entry = encodeClosing(position, { to, at: formatTimestamp(nowMs()) });
     let isAppended: boolean;
     try {
       isAppended = await link.ask(session, session.append(log, position, entry));

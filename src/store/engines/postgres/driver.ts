@@ -6,7 +6,7 @@
  */
 import type { Socket } from 'node:net';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
-import { late } from '../../../base/late.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import { SilentServerRefusal, loginError, isLost, refusalOf } from './refusal.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -65,11 +65,11 @@ const SENT_AT_ONCE_BYTES = 1024;
 
 const PREPARED = { prepare: true };
 
-const withDriver = late(findDriver);
+const loadDriver = lazyImport(findDriver);
 
 /** Resolves when the server has let us in. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const postgres = await withDriver((found) => found);
+  const postgres = await loadDriver((found) => found);
   if (postgres === null) {
     throw new AppError('misconfigured', 'the URL is of a PostgreSQL database, and the package '
       + 'that speaks to it is not installed: npm install postgres');

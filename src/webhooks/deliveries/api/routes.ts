@@ -1,6 +1,6 @@
 /** Events and deliveries over HTTP. */
-import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
-import { timeOf } from '../../../base/clock.ts';
+import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
+import { parseTimestamp } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
@@ -93,7 +93,7 @@ function emitRoute(
     ],
     async handle(exchange) {
       const { headers } = exchange.request;
-      const hops = hopsOf(headers[CHAIN_HEADER]);
+      const hops = parseHops(headers[CHAIN_HEADER]);
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
         return keys.serve(exchange, [JSON_TYPE], (body, remember) => {
           const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
@@ -148,7 +148,8 @@ function getRoute(service: DeliveryService): HttpRoute {
       const body = { ...service.toPublic(delivery), sent: shownSent(sent) };
       // Name, target and state are those of its webhook now.
       sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
-        delivery.identifier, Buffer.from(JSON.stringify(body)), timeOf(delivery.updatedAt)));
+        delivery.identifier, Buffer.from(JSON.stringify(body)),
+        parseTimestamp(delivery.updatedAt)));
     },
   };
 }

@@ -2,7 +2,7 @@
  * A request that is answered as accepted, in the transaction that makes it so: it is new, or a
  * duplicate, or its event has failed and runs again on the first request.
  */
-import { timeText } from '../../../base/clock.ts';
+import { formatTimestamp } from '../../../base/clock.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { statusOf } from '../../requests/codec.ts';
@@ -78,7 +78,7 @@ function meetStaged(transaction: Transaction, { event, nowMs }: Arrival): Met | 
 function stageNew(
   unit: RequestUnit, { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
 ): Known<KeptRequest> {
-  const at = timeText(received.atMs);
+  const at = formatTimestamp(received.atMs);
   const runs = routes.map((name) => pendingRoute(name, at));
   const request = acceptedRequest(exchange, received, {
     id, routes: runs, status: statusOfRoutes(runs), answered: answeredAt(received, nowMs),
@@ -99,7 +99,7 @@ function stageDuplicate(
 
 /** Its failed routes are due, with the whole schedule before them. */
 function dueAgain(before: KeptRequest, nowMs: number): KeptRequest {
-  const at = timeText(nowMs);
+  const at = formatTimestamp(nowMs);
   return withRoutes(before, before.routes.map((route) => route.status !== 'failed' ? route
     : { ...route, status: 'pending', nextAttemptAt: at, failures: 0 }), nowMs);
 }

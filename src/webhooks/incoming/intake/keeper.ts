@@ -1,5 +1,5 @@
 /** Puts requests into the inbox whose routes have run, or that are duplicates. */
-import { timeText, type Clock } from '../../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
@@ -113,7 +113,7 @@ export class Keeper {
     exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
     { status, id = null, event = null }: Kept,
   ): KeptRequest {
-    const at = timeText(received.atMs);
+    const at = formatTimestamp(received.atMs);
     const routes = outcomes.map((outcome) =>
       attempted(pendingRoute(outcome.name, at), attemptOf(outcome)));
     return acceptedRequest(exchange, received, {

@@ -3,7 +3,7 @@
  * Credentials were never stored, so headers that held one are missing.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
+import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
 import type { Payload } from '../../actions/payload.ts';
@@ -71,7 +71,7 @@ export class KeptCall extends IncomingCall {
   }
 
   get hops(): number {
-    return hopsOf(this.#headers[CHAIN_HEADER]);
+    return parseHops(this.#headers[CHAIN_HEADER]);
   }
 
   get #headers(): IncomingHttpHeaders {

@@ -1,5 +1,5 @@
 /** A request that came in, as the inbox keeps it. */
-import { timeText } from '../../../base/clock.ts';
+import { formatTimestamp } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { carriedBody } from '../../requests/body.ts';
@@ -27,7 +27,8 @@ export function acceptedRequest(
     event: names.event, eventId: names.eventId, unparsed: received.unparsed,
     verdict: {
       preset: verified?.preset ?? null, accepted: true, failedCheck: null,
-      secret: verified?.secret ?? null, signedAt: signedAtMs === null ? null : timeText(signedAtMs),
+      secret: verified?.secret ?? null,
+      signedAt: signedAtMs === null ? null : formatTimestamp(signedAtMs),
     },
   });
 }
@@ -63,7 +64,7 @@ export function attemptOf(
 ): RunAttempt {
   const isKept = Buffer.byteLength(dataJson) <= ATTEMPT_DATA_BYTES_MAX;
   return {
-    at: timeText(startedAtMs), durationMs: Math.round(durationMs), success,
+    at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
     message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
     // What an action gave may change under us; its JSON does not.
     data: isKept ? dataIn(dataJson) : null,
@@ -93,7 +94,7 @@ function requestOf(
   const { request: { rawHeaders, method = '' }, search } = exchange;
   const { clientAddress, host, protocol } = originOf(exchange);
   const head = storedHead(rawHeaders, search, hook.sender?.verifier.scheme ?? null);
-  const at = timeText(atMs);
+  const at = formatTimestamp(atMs);
   return {
     id: fate.id,
     receivedAt: at,

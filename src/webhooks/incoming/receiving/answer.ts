@@ -1,7 +1,7 @@
 /**
  * What callers of the public endpoint read: every body is exactly `{"success", "message", "data"}`.
  */
-import { CHAIN_REFUSED } from '../../../base/chain.ts';
+import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { ErrorFormat, Exchange } from '../../../server/http-route.ts';

@@ -3,7 +3,7 @@
  * sender that nobody knows can send bodies that take twenty times their length once they are
  * parsed.
  */
-import { parsedBytes } from '../../../base/json/weight.ts';
+import { estimateParsedBytes } from '../../../base/json/parsed-size.ts';
 
 export class PayloadRoom {
   readonly #bytesMax: number;
@@ -19,7 +19,7 @@ export class PayloadRoom {
 
   /** What the body takes, to be given back; null: there is no room. One alone always has room. */
   take(body: Buffer): number | null {
-    const bytes = parsedBytes(body);
+    const bytes = estimateParsedBytes(body);
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return null;
     this.#bytes += bytes;
     return bytes;
@@ -34,7 +34,7 @@ export class PayloadRoom {
 
   /** The same for the run of a kept request; after null `onFree` tells when there is room. */
   takeForRun(body: Buffer): number | null {
-    const bytes = parsedBytes(body);
+    const bytes = estimateParsedBytes(body);
     if (!this.#mayRun(bytes)) {
       this.#wantedBytes = bytes;
       return null;

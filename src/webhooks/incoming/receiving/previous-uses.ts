@@ -1,5 +1,5 @@
 /** When the previous secret of a webhook was last used: written once a minute at most. */
-import { timeText } from '../../../base/clock.ts';
+import { formatTimestamp } from '../../../base/clock.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { decodeRecord } from '../../../resources/record.ts';
@@ -27,7 +27,7 @@ export class PreviousSecretUses {
     const minute = Math.floor(atMs / MINUTE_MS);
     if (this.#minutes.get(identifier) === minute) return;
     this.#minutes.set(identifier, minute);
-    this.#write(identifier, timeText(minute * MINUTE_MS)).catch((error: unknown) => {
+    this.#write(identifier, formatTimestamp(minute * MINUTE_MS)).catch((error: unknown) => {
       this.#log.warning('the last use of a previous secret was not recorded', {
         ...labels, error,
       });

@@ -110,7 +110,7 @@ function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHoo
   }
   // Who calls through the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
-    && !addresses.hasAsItStands(exchange.clientAddress)) {
+    && !addresses.hasLiteral(exchange.clientAddress)) {
     throw rejectVisibly(parts, exchange, hook, null, {
       code: 'forbidden', message: 'Address not allowed', reason: 'address',
       finding: `${exchange.clientAddress} is not in allowedAddresses`,

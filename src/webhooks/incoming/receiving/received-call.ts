@@ -1,7 +1,7 @@
 /** A received request as an action sees it: what is not looked at is not decoded. */
-import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
-import { timeText } from '../../../base/clock.ts';
-import { tagging, type Logger } from '../../../base/log.ts';
+import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
+import { formatTimestamp } from '../../../base/clock.ts';
+import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
 import type { Payload } from '../../actions/payload.ts';
@@ -64,7 +64,7 @@ export class ReceivedCall extends IncomingCall {
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
       path: `/webhook/in/${hook.pathSegment}`,
-      receivedAt: timeText(atMs),
+      receivedAt: formatTimestamp(atMs),
       event: names.event, eventId: names.eventId,
       verified,
       request: this.#run.request, attempt: this.#run.attempt, replay: false,
@@ -80,11 +80,11 @@ export class ReceivedCall extends IncomingCall {
   }
 
   get log(): Logger {
-    return tagging(this.#exchange.log, this.#received.hook.labels);
+    return createTaggedLogger(this.#exchange.log, this.#received.hook.labels);
   }
 
   get hops(): number {
-    return hopsOf(this.#exchange.request.headers[CHAIN_HEADER]);
+    return parseHops(this.#exchange.request.headers[CHAIN_HEADER]);
   }
 
   protected get body(): Buffer {

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
-import { late } from '../../../base/late.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import { timeSchema } from '../../../base/time.ts';
 import {
@@ -18,7 +18,7 @@ import { givenHeadersMember } from './given-headers.ts';
 import { getHook } from './hook.ts';
 import type { DiagnoseParts } from './run-diagnosis.ts';
 
-const withDiagnosis = late(() => import('./run-diagnosis.ts'));
+const loadDiagnosis = lazyImport(() => import('./run-diagnosis.ts'));
 
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'ReceivedRequest',
@@ -92,7 +92,7 @@ export function diagnoseRoute(parts: DiagnoseParts): HttpRoute {
       const hook = getHook(parts.hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
       exchange.sendJson(200,
-        await withDiagnosis(({ diagnoseFor }) => diagnoseFor(parts, hook, given)));
+        await loadDiagnosis(({ diagnoseFor }) => diagnoseFor(parts, hook, given)));
     },
   };
 }

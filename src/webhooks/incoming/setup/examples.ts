@@ -1,5 +1,5 @@
 /** `GET /api/incoming-webhooks/{identifier}/examples`: calls to copy, and what to paste where. */
-import { late } from '../../../base/late.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import { objectSchema, jsonResponse, TEXT } from '../../../resources/route-specs.ts';
 import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
@@ -8,7 +8,7 @@ import type { HookIndex } from '../receiving/hook-index.ts';
 import { incomingResource } from '../resource.ts';
 import { getHook } from './hook.ts';
 
-const withExamples = late(() => import('./make-examples.ts'));
+const loadExamples = lazyImport(() => import('./make-examples.ts'));
 
 export function examplesRoute(hooks: HookIndex, baseUri: () => string): HttpRoute {
   return {
@@ -32,7 +32,7 @@ export function examplesRoute(hooks: HookIndex, baseUri: () => string): HttpRout
       const hook = getHook(hooks, exchange.params[0] ?? '');
       const { identifier, pathSegment, hasSecret } = hook;
       const url = `${baseUri()}/webhook/in/${pathSegment}`;
-      return withExamples(({ examplesFor }) => exchange.sendJson(200,
+      return loadExamples(({ examplesFor }) => exchange.sendJson(200,
         { identifier, pathSegment, hasSecret, ...examplesFor(hook, url) }));
     },
   };

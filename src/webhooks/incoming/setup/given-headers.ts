@@ -1,11 +1,11 @@
 /** Headers of a request that somebody writes down for us to look at. */
 import type { FieldError } from '../../../base/errors.ts';
 import { invalid, pointerStep } from '../../../base/fields.ts';
-import type { Member } from '../../../base/schema.ts';
+import type { MemberSchema } from '../../../base/schema.ts';
 
 const HEADERS_BYTES_MAX = 64 * 1024;
 
-export const givenHeadersMember: Member = {
+export const givenHeadersMember: MemberSchema = {
   schema: { kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 3 },
   description: 'As they came: names and values; of one that came repeatedly an array',
 };

@@ -1,6 +1,6 @@
 /** `POST /api/incoming-webhooks/{identifier}/match`: which routes a request would run, and why. */
 import { parseObject } from '../../../base/fields.ts';
-import { late } from '../../../base/late.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
   JSON_TYPE, ANY_JSON, arraySchema, objectSchema, jsonResponse, TEXT,
@@ -14,7 +14,7 @@ import { routesMember } from '../routing.ts';
 import { givenHeadersMember } from './given-headers.ts';
 import { getHook } from './hook.ts';
 
-const withMatches = late(() => import('./find-matches.ts'));
+const loadMatches = lazyImport(() => import('./find-matches.ts'));
 
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'RequestToMatch',
@@ -83,7 +83,7 @@ export function matchRoute(parts: MatchParts): HttpRoute {
     async handle(exchange) {
       const hook = getHook(parts.hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
-      return withMatches(({ findMatches }) =>
+      return loadMatches(({ findMatches }) =>
         exchange.sendJson(200, findMatches(parts, exchange, hook, given)));
     },
   };

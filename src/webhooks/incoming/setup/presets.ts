@@ -1,12 +1,12 @@
 /** `GET /api/verification-presets`: the senders whose requests can be verified by name. */
-import { late } from '../../../base/late.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import type { Schema } from '../../../base/schema.ts';
 import {
   arraySchema, objectSchema, sendList, TEXT, listResponse,
 } from '../../../resources/route-specs.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 
-const withList = late(() => import('../../senders/presets/list.ts'));
+const loadPresetList = lazyImport(() => import('../../senders/presets/list.ts'));
 
 const seconds: Schema = { kind: 'integer', minimum: 1, maximum: 86_400 };
 
@@ -25,6 +25,6 @@ export function presetsRoute(): HttpRoute {
       }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] })),
     ],
     handle: (exchange) =>
-      withList(({ listPresets }) => sendList(exchange, listPresets())),
+      loadPresetList(({ listPresets }) => sendList(exchange, listPresets())),
   };
 }

@@ -49,7 +49,7 @@ export async function diagnoseFor(
     secrets: secretsOf(stored),
     closed: findClosed(hook, verifier, request),
     address: hook.addresses === null || client === null ? null : {
-      client, isAllowed: hook.addresses.hasAsItStands(client),
+      client, isAllowed: hook.addresses.hasLiteral(client),
     },
     repeated: findRepeated(hook, found, lookUpEvent),
     oddBody: explainBody(hook, found),

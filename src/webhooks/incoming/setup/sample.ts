@@ -4,7 +4,7 @@
  * in it. So only those may have it who could give the webhook another secret.
  */
 import { parseObject } from '../../../base/fields.ts';
-import { late } from '../../../base/late.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
 import {
   JSON_TYPE, ANY_JSON, objectSchema, jsonResponse, TEXT,
@@ -18,7 +18,7 @@ import { incomingResource } from '../resource.ts';
 import { getHook, getStored } from './hook.ts';
 import type { SampleCall } from './make-sample.ts';
 
-const withSample = late(() => import('./make-sample.ts'));
+const loadSample = lazyImport(() => import('./make-sample.ts'));
 
 type SampleParts = {
   readonly hooks: HookIndex; readonly collection: Collection; readonly now: () => number;
@@ -53,7 +53,7 @@ export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Ht
       const given = parseObject(INPUT, await exchange.readJson());
       const stored = getStored(collection, hook);
       const sample: SampleCall = {
-        ...await withSample(({ sampleFor }) =>
+        ...await loadSample(({ sampleFor }) =>
           sampleFor(hook, stored, given, { id: makeId(), atMs: now() })),
         isAddressLimited: hook.addresses !== null,
       };

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { memberOf, valueAt, type Path } from '../../../base/json/path.ts';
+import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm } from './form.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 import { sortedForm } from './sorted-form.ts';
@@ -34,7 +34,7 @@ type Place = {
   readonly kind: 'header' | 'form' | 'query' | 'json' | 'every';
   readonly name: string;
   /** Of a path; `every` is one with `[]`. */
-  readonly steps: Path;
+  readonly steps: JsonPath;
 };
 
 /**
@@ -83,7 +83,7 @@ export class RequestReader {
   /** Whether anything but null stands there. */
   has(source: ValueSource): boolean {
     const { kind, steps } = placeOf(source);
-    if (kind === 'json') return isThere(valueAt(this.json(), steps));
+    if (kind === 'json') return isThere(findValueAt(this.json(), steps));
     if (kind !== 'every') return this.#readOne(source) !== null;
     return this.#collect(steps).some(isThere);
   }
@@ -131,7 +131,7 @@ export class RequestReader {
     return this.#isForm;
   }
 
-  #collect(steps: Path): readonly unknown[] {
+  #collect(steps: JsonPath): readonly unknown[] {
     const found: unknown[] = [];
     collect(this.json(), steps, found);
     return found;
@@ -158,7 +158,7 @@ export class RequestReader {
       case 'query':
         this.#query ??= new URLSearchParams(this.request.search);
         return this.#query.get(name);
-      case 'json': return textOf(valueAt(this.json(), steps));
+      case 'json': return textOf(findValueAt(this.json(), steps));
       case 'every': return this.readEvery(source)[0] ?? null;
     }
   }
@@ -198,7 +198,7 @@ function collect(value: unknown, steps: readonly string[], found: unknown[]): vo
     return;
   }
   const isEvery = step.endsWith('[]');
-  const member = memberOf(value, isEvery ? step.slice(0, -'[]'.length) : step);
+  const member = findOwnMember(value, isEvery ? step.slice(0, -'[]'.length) : step);
   if (!isEvery) return collect(member, rest, found);
   if (!Array.isArray(member)) {
     found.push(undefined);

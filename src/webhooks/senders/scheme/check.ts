@@ -6,7 +6,7 @@
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type {
-  JsonObject, JsonValue, Member, ObjectSchema, StringSchema,
+  JsonObject, JsonValue, MemberSchema, ObjectSchema, StringSchema,
 } from '../../../base/schema.ts';
 import {
   ALGORITHMS, ENCODINGS, KEY_FORMS, NEEDS, PLACEHOLDERS, TIME_UNITS, isPublicKey, type Algorithm,
@@ -18,7 +18,8 @@ const DAY_S = 86_400;
 
 const text: StringSchema = { kind: 'string', minLength: 1, maxLength: TEXT_MAX };
 const oneOf = (values: readonly string[]): StringSchema => ({ kind: 'string', values });
-const seconds = (maximum: number): Member['schema'] => ({ kind: 'integer', minimum: 1, maximum });
+const seconds = (maximum: number): MemberSchema['schema'] =>
+  ({ kind: 'integer', minimum: 1, maximum });
 
 const sourceSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationSource',
@@ -40,8 +41,8 @@ const sourceSchema: ObjectSchema = {
   check: (source) => Object.keys(source).length === 1 ? []
     : [{ pointer: '', detail: 'must have one of header, json, form and query' }],
 };
-const source: Member = { schema: sourceSchema };
-const neededSource: Member = { ...source, isRequired: true };
+const source: MemberSchema = { schema: sourceSchema };
+const neededSource: MemberSchema = { ...source, isRequired: true };
 
 const challengeSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationChallenge',

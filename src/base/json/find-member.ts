@@ -16,26 +16,27 @@ const OBJECT_CLOSE = 0x7d;
  */
 export function findMemberText(bytes: Buffer, name: string): Buffer | undefined {
   const text = withoutByteOrderMark(bytes);
-  const plain = JSON.stringify(name);
-  let found: Buffer | undefined;
+  const plainName = JSON.stringify(name);
+  let value: Buffer | undefined;
   let offset = skipSpace(text, skipSpace(text, 0) + 1);
   while (text[offset] === QUOTE) {
-    const nameEnd = endOfValue(text, offset);
-    const given = text.toString('utf8', offset, nameEnd);
+    const nameEnd = findValueEnd(text, offset);
+    const encodedName = text.toString('utf8', offset, nameEnd);
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
-    const end = endOfValue(text, start);
-    if (given === plain || JSON.parse(given) === name) found = text.subarray(start, end);
+    const end = findValueEnd(text, start);
+    const isMatch = encodedName === plainName || JSON.parse(encodedName) === name;
+    if (isMatch) value = text.subarray(start, end);
     // Past the comma; at the closing brace it leads to where no name is.
     offset = skipSpace(text, skipSpace(text, end) + 1);
   }
-  return found;
+  return value;
 }
 
 /**
  * The offset after the value that begins at `start`. In valid JSON only strings and brackets need
  * be seen, which takes a fifth of the time of judging it.
  */
-function endOfValue(text: Buffer, start: number): number {
+function findValueEnd(text: Buffer, start: number): number {
   let depth = 0;
   for (let offset = start; offset < text.length; offset += 1) {
     const byte = text[offset] ?? 0;

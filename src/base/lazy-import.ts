@@ -4,16 +4,16 @@
  */
 
 /** Calls `use` with the module: at once when it is loaded, so that only the first use waits. */
-type Late<Module> =
+type LazyModule<Module> =
   <Result>(use: (module: Module) => Result | Promise<Result>) => Result | Promise<Result>;
 
 const loaders = new Set<() => Promise<unknown>>();
 
 /** `load` imports the module. For the top level of a module: what is late is known for good. */
-export function late<Module>(load: () => Promise<Module>): Late<Module> {
+export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Module> {
   let loaded: Module | null = null;
   let loading: Promise<Module> | null = null;
-  const keep = async (): Promise<Module> => {
+  const loadOnce = async (): Promise<Module> => {
     try {
       return loaded = await (loading ??= load());
     } finally {
@@ -21,14 +21,14 @@ export function late<Module>(load: () => Promise<Module>): Late<Module> {
       loading = null;
     }
   };
-  loaders.add(keep);
-  return (use) => loaded === null ? keep().then(use) : use(loaded);
+  loaders.add(loadOnce);
+  return (use) => loaded === null ? loadOnce().then(use) : use(loaded);
 }
 
 /**
  * Loads them all, for a process that is about to become a user who may not read the program. What
  * a late module itself has left for later is among them.
  */
-export async function loadLateModules(): Promise<void> {
+export async function loadLazyModules(): Promise<void> {
   for (const load of loaders) await load();
 }

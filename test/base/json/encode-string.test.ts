@@ -1,7 +1,9 @@
 /** Texts as JSON, looked through or remembered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RepeatedTexts, isEmptyObject, textJson } from '../../../src/base/json/text.ts';
+import {
+  RepeatedStringEncoder, encodeString, isEmptyObject,
+} from '../../../src/base/json/encode.ts';
 
 const TEXTS = [
   '', 'plain', 'a "quote"', 'back\\slash', 'line\nbreak', 'Grüße', '\u{1f600}', '\ud800',
@@ -9,17 +11,17 @@ const TEXTS = [
 ];
 
 test('a text is written as JSON.stringify writes it', () => {
-  for (const text of TEXTS) assert.equal(textJson(text), JSON.stringify(text));
+  for (const text of TEXTS) assert.equal(encodeString(text), JSON.stringify(text));
 });
 
 test('a text is written so at each place, whatever stood there before', () => {
-  const repeated = new RepeatedTexts();
+  const repeated = new RepeatedStringEncoder();
   for (const place of [0, 1, 63, 64, 1000]) {
     for (const before of TEXTS) {
       for (const text of TEXTS) {
-        assert.equal(repeated.json(place, before), JSON.stringify(before));
-        assert.equal(repeated.json(place, text), JSON.stringify(text));
-        assert.equal(repeated.json(place, text), JSON.stringify(text));
+        assert.equal(repeated.encode(place, before), JSON.stringify(before));
+        assert.equal(repeated.encode(place, text), JSON.stringify(text));
+        assert.equal(repeated.encode(place, text), JSON.stringify(text));
       }
     }
   }

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { UnderWay } from '../../src/base/under-way.ts';
+import { InFlightCounter } from '../../src/base/in-flight-counter.ts';
 
 const stoppedClock: Clock = { ...systemClock, startTimer: () => ({ cancel() {} }) };
 
 test('is idle once all work has ended, also work that failed', async () => {
-  const underWay = new UnderWay();
-  await underWay.idle(1000, stoppedClock);
+  const underWay = new InFlightCounter();
+  await underWay.waitUntilIdle(1000, stoppedClock);
   let fail: (error: Error) => void = () => {};
   const failing = underWay.track(new Promise<void>((_, reject) => {
     fail = reject;
   }));
   underWay.begin();
   let isIdle = false;
-  const idle = underWay.idle(1000, stoppedClock).then(() => {
+  const idle = underWay.waitUntilIdle(1000, stoppedClock).then(() => {
     isIdle = true;
   });
   fail(new Error('no luck'));
@@ -26,7 +26,7 @@ test('is idle once all work has ended, also work that failed', async () => {
 });
 
 test('waits no longer than the grace', async () => {
-  const underWay = new UnderWay();
+  const underWay = new InFlightCounter();
   underWay.begin();
   const waited: number[] = [];
   const clock: Clock = {
@@ -37,6 +37,6 @@ test('waits no longer than the grace', async () => {
       return { cancel() {} };
     },
   };
-  await underWay.idle(70, clock);
+  await underWay.waitUntilIdle(70, clock);
   assert.deepEqual(waited, [70]);
 });

@@ -1,7 +1,7 @@
 /** Counts work under way, so that whoever closes can wait for its end. */
 import type { Clock } from './clock.ts';
 
-export class UnderWay {
+export class InFlightCounter {
   #count = 0;
   readonly #onIdle: (() => void)[] = [];
 
@@ -25,7 +25,7 @@ export class UnderWay {
   }
 
   /** Resolves when nothing is under way, or after `graceMs`. */
-  async idle(graceMs: number, clock: Clock): Promise<void> {
+  async waitUntilIdle(graceMs: number, clock: Clock): Promise<void> {
     if (this.#count === 0) return;
     await new Promise<void>((resolve) => {
       const timer = clock.startTimer(graceMs, resolve);

@@ -38,7 +38,7 @@ export function unescapeText(text: string): UnescapedText | null {
 const LENGTH_SHIFT = 8;
 const NO_ESCAPE = -1;
 
-function escapeOf(code: number, length: number): number {
+function packEscape(code: number, length: number): number {
   return code > ASCII_MAX ? NO_ESCAPE : code | (length << LENGTH_SHIFT);
 }
 
@@ -47,8 +47,8 @@ function readEscape(text: string, at: number): number {
   if (first === PERCENT) return readHex(text, at + 1, 2);
   if (first !== BACKSLASH) return NO_ESCAPE;
   const code = text.charCodeAt(at + 1);
-  if (PLAIN_ESCAPES.has(code)) return escapeOf(code, 2);
-  if (SPACE_ESCAPES.has(code)) return escapeOf(SPACE, 2);
+  if (PLAIN_ESCAPES.has(code)) return packEscape(code, 2);
+  if (SPACE_ESCAPES.has(code)) return packEscape(SPACE, 2);
   return code === LETTER_U ? readHex(text, at + 2, 4) : NO_ESCAPE;
 }
 
@@ -60,7 +60,7 @@ function readHex(text: string, at: number, digits: number): number {
     if (digit < 0) return NO_ESCAPE;
     value = value * 16 + digit;
   }
-  return escapeOf(value, digits === 2 ? 3 : 6);
+  return packEscape(value, digits === 2 ? 3 : 6);
 }
 
 /** -1 for what is none, also beyond the end of a text. */

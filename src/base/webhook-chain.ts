@@ -15,7 +15,7 @@ const CHAIN_HOPS_MAX = 8;
 const COUNT_PATTERN = /^[0-9]{1,9}$/;
 
 /** Hops that led to a request: 0 without a sound header. Of several headers the highest counts. */
-export function hopsOf(header: string | readonly string[] | undefined): number {
+export function parseHops(header: string | readonly string[] | undefined): number {
   if (header === undefined) return 0;
   let hops = 0;
   for (const part of String(header).split(',')) {
@@ -45,7 +45,7 @@ export function isChainRefused(
 }
 
 /** `headers`, whose names are in lower case, with the count. */
-export function withChainHeader<Value>(
+export function addChainHeader<Value>(
   headers: Readonly<Record<string, Value>>, hops: number,
 ): Readonly<Record<string, Value | string>> {
   return { ...headers, [CHAIN_HEADER]: String(hops) };

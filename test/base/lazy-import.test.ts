@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { late, loadLateModules } from '../../src/base/late.ts';
+import { lazyImport, loadLazyModules } from '../../src/base/lazy-import.ts';
 
 test('loads a module at its first use, once, and has it at once from then on', async () => {
   let loads = 0;
-  const withModule = late(async () => ({ number: loads += 1 }));
+  const withModule = lazyImport(async () => ({ number: loads += 1 }));
   assert.equal(loads, 0);
   const [first, second] = await Promise.all([
     withModule(({ number }) => number), withModule(({ number }) => number),
@@ -16,7 +16,7 @@ test('loads a module at its first use, once, and has it at once from then on', a
 
 test('rejects with what keeps a module from loading, and tries again at the next use', async () => {
   let isReadable = false;
-  const withModule = late(async () => {
+  const withModule = lazyImport(async () => {
     if (!isReadable) throw new Error('EACCES');
     return { name: 'read' };
   });
@@ -26,7 +26,7 @@ test('rejects with what keeps a module from loading, and tries again at the next
 });
 
 test('hands on what a use throws', async () => {
-  const withModule = late(async () => ({}));
+  const withModule = lazyImport(async () => ({}));
   const use = (): never => {
     throw new Error('of the use');
   };
@@ -36,14 +36,14 @@ test('hands on what a use throws', async () => {
 
 test('loads ahead all that is late, and what that has left for later in its turn', async () => {
   const loaded: string[] = [];
-  late(async () => {
+  lazyImport(async () => {
     loaded.push('outer');
-    late(async () => {
+    lazyImport(async () => {
       loaded.push('inner');
       return {};
     });
     return {};
   });
-  await loadLateModules();
+  await loadLazyModules();
   assert.deepEqual(loaded, ['outer', 'inner']);
 });

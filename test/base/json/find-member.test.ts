@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMemberText } from '../../../src/base/json/member.ts';
+import { findMemberText } from '../../../src/base/json/find-member.ts';
 
 test('the text of a member is found as it stands, the last one of its name', () => {
   const values = [

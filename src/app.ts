@@ -159,7 +159,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     }));
   if (nodes !== null) closers.add(() => nodes.close());
   const keys = new IdempotencyKeys({
-    store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.maintains(),
+    store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.isMaintainer(),
   });
   closers.add(() => keys.close());
   const shared: Shared = {

@@ -64,8 +64,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'webhooks/incoming': ['setup', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
-    'jobs', 'runs', 'incoming', 'sending', 'requests', 'deliveries', 'outgoing', 'actions', 'work',
-    'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
+    'jobs', 'runs', 'incoming', 'sending', 'requests', 'deliveries', 'outgoing', 'actions',
+    'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
   ],
 };
 

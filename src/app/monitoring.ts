@@ -49,7 +49,7 @@ function statusOf(
   const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
   const sum = (of: (name: string) => number): number =>
     collections.reduce((total, name) => total + of(name), 0);
-  const requests = requestKind.totals.committed(store);
+  const requests = requestKind.totals.readCommitted(store);
   return {
     isReady: reason === null, reason,
     version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),

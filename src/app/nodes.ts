@@ -57,7 +57,7 @@ export function composeNodes(parts: NodesParts): Nodes {
     describe: () => ({ version: VERSION, address: addressOf(parts), ...positionOf(replica) }),
   });
   const { ownership } = membership;
-  replica.maintainWhen(() => ownership.maintains());
+  replica.maintainWhen(() => ownership.isMaintainer());
   const forget = replica.onReload((isOver) => {
     if (isOver) membership.beginAnew();
     else ownership.cutOffAll();

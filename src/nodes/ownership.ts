@@ -1,8 +1,8 @@
-/** What is this node's own to do: the `Ownership` of webhooks/work, as the leases have it. */
+/** Says which shards this node owns: the `Ownership` of webhooks/durable-queue, from the leases. */
 import type { Clock } from '../base/clock.ts';
 import { allShards, type Instant, type LeaseTable } from './lease-table.ts';
 import { shardOf, type Holder } from './records.ts';
-import { Shard } from './shard-hold.ts';
+import { Shard } from './shard-lease.ts';
 
 /** What is done once for all nodes is done by the owner of this shard. */
 export const MAINTENANCE_SHARD = 0;
@@ -35,18 +35,18 @@ export class NodeOwnership {
     this.shards = allShards().map((shard) => new Shard(shard, { self, mayBegin, onDrained }));
   }
 
-  holdOf(key: string): ReturnType<Shard['holdOf']> | null {
+  findLease(key: string): ReturnType<Shard['leaseForTerm']> | null {
     const shard = this.shards[shardOf(key)];
     if (shard === undefined || shard.givenUpMs !== null) return null;
     if (!this.#table.isOurs(shard.number)) return null;
-    return shard.holdOf(this.#table.lease(shard.number)?.term ?? 0);
+    return shard.leaseForTerm(this.#table.lease(shard.number)?.term ?? 0);
   }
 
   mayBegin(): boolean {
     return this.isActive && !this.#isReloading() && this.#table.mayBegin(this.now());
   }
 
-  maintains(): boolean {
+  isMaintainer(): boolean {
     return this.isActive && this.#table.isOurs(MAINTENANCE_SHARD)
       && this.shards[MAINTENANCE_SHARD]?.givenUpMs === null
       && this.#table.leftMs(this.now()) > 0;

@@ -2,7 +2,7 @@
 import { LeaseTable, allShards } from './lease-table.ts';
 import { LEASES, encodeLease, leaseId, type Holder } from './records.ts';
 import type { Transaction } from '../store/store-port.ts';
-import type { Shard } from './shard-hold.ts';
+import type { Shard } from './shard-lease.ts';
 import { spread, type Share } from './spread.ts';
 
 type SharesParts = {

@@ -25,14 +25,14 @@ import { requestRetention } from './requests/retention.ts';
 import { createRequestService, type RequestService } from './requests/service.ts';
 import { requestKind } from './requests/unit-of-work.ts';
 import { RequestWorker } from './runs/worker.ts';
-import type { Removal } from './work/ending.ts';
-import { ALL_OWNED } from './work/ownership.ts';
-import { Retention } from './work/retention.ts';
+import type { RemovalListener } from './durable-queue/end-pending.ts';
+import { ALL_OWNED } from './durable-queue/ownership.ts';
+import { Retention } from './durable-queue/queue-retention.ts';
 
 type Incoming = {
   readonly receive: ReceiveParts;
   readonly requests: RequestService;
-  readonly removal: Removal;
+  readonly removal: RemovalListener;
   readonly lookUpEvent: LookUpEvent;
   start(): void;
   close(graceMs: number): Promise<void>;
@@ -75,12 +75,12 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     checkRoom: (request) => capacity.check(storedBytesOf(encodeRequest(request))),
   });
   const retention = new Retention({
-    ...requestRetention(store, inbox), kind: requestKind, store, clock, log, ownership,
+    ...requestRetention(store, inbox), queue: requestKind, store, clock, log, ownership,
   });
   const eventIds = new ExpiringRecords({
     store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
     expiresAtMs: eventExpiryMs, limits: EVENT_ID_LIMITS,
-    mayRemove: () => ownership.maintains(),
+    mayRemove: () => ownership.isMaintainer(),
   });
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,

@@ -9,7 +9,7 @@ import type { HttpSender } from './http/client-port.ts';
 import type { KeptRequest } from './requests/request.ts';
 import type { InboxLimits } from './requests/retention.ts';
 import type { OnOutcome } from './outcome.ts';
-import type { Ownership } from './work/ownership.ts';
+import type { Ownership } from './durable-queue/ownership.ts';
 
 export type WebhooksOptions = {
   readonly store: Store;

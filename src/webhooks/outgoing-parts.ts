@@ -19,9 +19,9 @@ import { cancelPending, stageCancelled } from './sending/retirement.ts';
 import { createSender, type Sender } from './sending/sender.ts';
 import { StoreWatch } from './sending/store-watch.ts';
 import { DeliveryWorker } from './sending/worker.ts';
-import type { Removal } from './work/ending.ts';
-import { ALL_OWNED } from './work/ownership.ts';
-import { Retention } from './work/retention.ts';
+import type { RemovalListener } from './durable-queue/end-pending.ts';
+import { ALL_OWNED } from './durable-queue/ownership.ts';
+import { Retention } from './durable-queue/queue-retention.ts';
 
 /** What accepts events and forwards; their deliveries follow. */
 type Queue = {
@@ -35,7 +35,7 @@ type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly sender: Sender;
   readonly worker: DeliveryWorker;
-  readonly removal: Removal;
+  readonly removal: RemovalListener;
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -72,7 +72,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
   const retention = new Retention({
-    ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log, ownership,
+    ...deliveryRetention(outgoing, store), queue: deliveryKind, store, clock, log, ownership,
   });
   const retirement = { store, hooks, scheduler, clock };
   return {

@@ -8,7 +8,7 @@ import type { HealthMonitors } from './health/monitor.ts';
 import { decodeIncoming, incomingCollection } from './incoming/webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
-import type { Removal } from './work/ending.ts';
+import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { outgoingCollection } from './outgoing/webhook.ts';
 import { decodeOutgoing } from './outgoing/webhook-index.ts';
 import { webhookLabel } from './webhook-label.ts';
@@ -22,7 +22,7 @@ export type Resources = {
 export function createResources(
   parts: Omit<OutgoingParts, 'removal' | 'health'> & {
     readonly actions: ActionRegistry;
-    readonly removals: { readonly incoming: Removal; readonly outgoing: Removal };
+    readonly removals: { readonly incoming: RemovalListener; readonly outgoing: RemovalListener };
     readonly health: HealthMonitors;
   },
 ): Resources {

@@ -38,9 +38,7 @@ import type { WebhooksOptions } from './options.ts';
 import { composeOutgoing, composeQueue } from './outgoing-parts.ts';
 import { outgoingRoutes } from './outgoing/routes.ts';
 import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
-import {
-  createOutgoingIndex, readUnsaved, type OutgoingIndex,
-} from './outgoing/webhook-index.ts';
+import { createOutgoingIndex, readUnsaved, type OutgoingIndex } from './outgoing/webhook-index.ts';
 import { failingCollection } from './outgoing/disabling.ts';
 import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
@@ -53,7 +51,7 @@ import { createResources, type Resources } from './resources.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
 import { targetLabel } from './webhook-label.ts';
-import { ALL_OWNED } from './work/ownership.ts';
+import { ALL_OWNED } from './durable-queue/ownership.ts';
 
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [

@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { Membership } from '../../src/nodes/membership.ts';
-import {
-  LEASES, NODES, SHARDS, decodeLease, leaseId, shardOf,
-} from '../../src/nodes/records.ts';
+import { LEASES, NODES, SHARDS, decodeLease, leaseId, shardOf } from '../../src/nodes/records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 
@@ -81,13 +79,13 @@ test('the first node owns everything at once', async () => {
   a.ownership.onChange(() => {
     told += 1;
   });
-  assert.equal(a.ownership.holdOf('hook'), null);
+  assert.equal(a.ownership.findLease('hook'), null);
   assert.equal(a.ownership.mayBegin(), false);
   await cluster.clock.advance(10);
   assert.deepEqual(cluster.counts(), { a: 16 });
   assert.equal(a.ownership.mayBegin(), true);
-  assert.equal(a.ownership.maintains(), true);
-  assert.equal(a.ownership.holdOf('hook')?.begin(), true);
+  assert.equal(a.ownership.isMaintainer(), true);
+  assert.equal(a.ownership.findLease('hook')?.beginAttempt(), true);
   assert.equal(told, 1);
   await a.close();
 });
@@ -114,17 +112,17 @@ test('a shard is given up when what is under way of it has ended', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.holdOf(keyOf(15));
-  assert.equal(hold?.begin(), true);
+  const hold = a.ownership.findLease(keyOf(15));
+  assert.equal(hold?.beginAttempt(), true);
   const b = cluster.node('b');
   await cluster.clock.advance(6000);
   assert.equal(cluster.owners()[15], 'a');
-  assert.equal(a.ownership.holdOf(keyOf(15)), null, 'no attempt of it begins any more');
-  assert.equal(await cluster.store.transact((transaction) => hold.isKept(transaction)), true);
-  hold.end();
+  assert.equal(a.ownership.findLease(keyOf(15)), null, 'no attempt of it begins any more');
+  assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), true);
+  hold.endAttempt();
   await cluster.clock.advance(10);
   assert.equal(cluster.owners()[15], 'b');
-  assert.equal(await cluster.store.transact((transaction) => hold.isKept(transaction)), false);
+  assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), false);
   await Promise.all([a.close(), b.close()]);
 });
 
@@ -132,14 +130,14 @@ test('an attempt that does not end is cut off, so that its shard can be given up
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.holdOf(keyOf(15));
-  assert.equal(hold?.begin(), true);
-  hold.ended.addEventListener('abort', () => hold.end());
+  const hold = a.ownership.findLease(keyOf(15));
+  assert.equal(hold?.beginAttempt(), true);
+  hold.endSignal.addEventListener('abort', () => hold.endAttempt());
   const b = cluster.node('b');
   await cluster.clock.advance(30_000);
-  assert.equal(hold.ended.aborted, false);
+  assert.equal(hold.endSignal.aborted, false);
   await cluster.clock.advance(6000);
-  assert.equal(hold.ended.aborted, true);
+  assert.equal(hold.endSignal.aborted, true);
   assert.equal(cluster.owners()[15], 'b');
   await Promise.all([a.close(), b.close()]);
 });
@@ -172,9 +170,9 @@ test('a node that is started again waits for its own old leases', async () => {
   kill(first);
   const again = cluster.node('a');
   await cluster.clock.advance(LENGTHS.lengthMs);
-  assert.equal(again.ownership.holdOf('hook'), null);
+  assert.equal(again.ownership.findLease('hook'), null);
   await cluster.clock.advance(1100);
-  assert.notEqual(again.ownership.holdOf('hook'), null);
+  assert.notEqual(again.ownership.findLease('hook'), null);
   assert.equal(cluster.term(3), 2);
   await again.close();
 });
@@ -197,19 +195,19 @@ test('while no beat can be written attempts end, and go on with the first that i
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.holdOf('hook');
-  assert.equal(hold?.begin(), true);
+  const hold = a.ownership.findLease('hook');
+  assert.equal(hold?.beginAttempt(), true);
   cluster.store.setFailure(new AppError('unavailable', 'the engine is gone'));
   await cluster.clock.advance(8900);
   assert.equal(a.ownership.mayBegin(), true);
   await cluster.clock.advance(100);
   assert.equal(a.ownership.mayBegin(), false, 'L - http.timeout - 1 s after the last beat');
-  assert.equal(hold.begin(), false);
+  assert.equal(hold.beginAttempt(), false);
   await cluster.clock.advance(14_900);
-  assert.equal(hold.ended.aborted, false);
+  assert.equal(hold.endSignal.aborted, false);
   await cluster.clock.advance(100);
-  assert.equal(hold.ended.aborted, true, 'L - 1 s after the last beat');
-  assert.equal(a.ownership.maintains(), false);
+  assert.equal(hold.endSignal.aborted, true, 'L - 1 s after the last beat');
+  assert.equal(a.ownership.isMaintainer(), false);
   let told = 0;
   a.ownership.onChange(() => {
     told += 1;
@@ -217,9 +215,9 @@ test('while no beat can be written attempts end, and go on with the first that i
   cluster.store.setFailure(null);
   await cluster.clock.advance(1100);
   assert.equal(told, 1);
-  const next = a.ownership.holdOf('hook');
-  assert.equal(next?.begin(), true);
-  assert.equal(next.ended.aborted, false);
+  const next = a.ownership.findLease('hook');
+  assert.equal(next?.beginAttempt(), true);
+  assert.equal(next.endSignal.aborted, false);
   assert.equal(cluster.term(3), 1, 'nobody else has had it');
   assert.equal(cluster.logLines.filter((line) => line.includes('cannot renew')).length, 1);
   await a.close();
@@ -229,9 +227,9 @@ test('a result counts only in the term in which its attempt began', async () => 
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.holdOf('hook');
+  const hold = a.ownership.findLease('hook');
   const isKept = (): Promise<boolean> =>
-    cluster.store.transact((transaction) => hold?.isKept(transaction) ?? false);
+    cluster.store.transact((transaction) => hold?.isHeld(transaction) ?? false);
   assert.equal(await isKept(), true);
   kill(a);
   const b = cluster.node('b');
@@ -244,13 +242,13 @@ test('a node that was frozen finds its shards gone, and says so', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.holdOf('hook');
+  const hold = a.ownership.findLease('hook');
   kill(a);
   const b = cluster.node('b');
   await cluster.clock.advance(LENGTHS.lengthMs + 2000);
   a.start();
   assert.equal(hold?.mayBegin(), false);
-  assert.equal(hold.ended.aborted, true);
+  assert.equal(hold.endSignal.aborted, true);
   assert.ok(cluster.logLines.some((line) => line.includes('another node has taken over')));
   await cluster.clock.advance(100);
   assert.deepEqual(cluster.counts(), { a: 8, b: 8 }, 'then it gets its share again');
@@ -265,8 +263,8 @@ test('a copy of a data directory is noticed, and takes nothing from the node it 
     const copy = cluster.node('a');
     await cluster.clock.advance(60_000);
     assert.ok(cluster.logLines.some((line) => line.includes('under the id of this node')));
-    assert.notEqual(a.ownership.holdOf('hook'), null);
-    assert.equal(copy.ownership.holdOf('hook'), null);
+    assert.notEqual(a.ownership.findLease('hook'), null);
+    assert.equal(copy.ownership.findLease('hook'), null);
     await Promise.all([a.close(), copy.close()]);
   });
 
@@ -275,16 +273,16 @@ test('a node whose log was replaced begins as a new run, and waits for its own l
     const cluster = new Cluster();
     const a = cluster.node('a');
     await cluster.clock.advance(10);
-    const hold = a.ownership.holdOf('hook');
-    assert.equal(hold?.begin(), true);
+    const hold = a.ownership.findLease('hook');
+    assert.equal(hold?.beginAttempt(), true);
     a.beginAnew();
-    assert.equal(hold.ended.aborted, true);
-    assert.equal(hold.begin(), false);
-    assert.equal(await cluster.store.transact((transaction) => hold.isKept(transaction)), false);
+    assert.equal(hold.endSignal.aborted, true);
+    assert.equal(hold.beginAttempt(), false);
+    assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), false);
     await cluster.clock.advance(LENGTHS.lengthMs + 900);
-    assert.equal(a.ownership.holdOf('hook'), null);
+    assert.equal(a.ownership.findLease('hook'), null);
     await cluster.clock.advance(200);
-    assert.equal(a.ownership.holdOf('hook')?.begin(), true);
+    assert.equal(a.ownership.findLease('hook')?.beginAttempt(), true);
     assert.equal(cluster.term(3), 2);
     await a.close();
   });

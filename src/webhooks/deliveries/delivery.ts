@@ -1,8 +1,10 @@
 /** One delivery, and what an attempt makes of it. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import type { Known } from '../work/kind.ts';
-import { jittered, nextAttemptTime, storedDueMs, timeAfter } from '../work/retry-time.ts';
+import type { StoredItem } from '../durable-queue/queue-spec.ts';
+import {
+  addJitter, computeNextAttemptTime, computeDueMs, nextVersionTime,
+} from '../durable-queue/retry-time.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
 
@@ -71,7 +73,7 @@ type DeliveryWebhook = {
   readonly target: string | null;
 };
 
-export type KnownDelivery = Known<Delivery>;
+export type KnownDelivery = StoredItem<Delivery>;
 
 /** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
 export type Outcome = {
@@ -117,7 +119,7 @@ export function afterAttempt(
   const failures = delivery.failures + 1;
   const counted = { ...delivery, failures, attempts };
   const nextAttemptAt = kind === 'failed'
-    ? nextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
+    ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
   if (nextAttemptAt === null) return finished(counted, 'failed', nowMs);
   return { ...stamped(counted, nowMs), nextAttemptAt };
 }
@@ -127,7 +129,7 @@ function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): D
   const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
   return {
     ...stamped(delivery, nowMs), proxyFailures: before + 1,
-    nextAttemptAt: formatTimestamp(nowMs + jittered(backoffMs, random)),
+    nextAttemptAt: formatTimestamp(nowMs + addJitter(backoffMs, random)),
   };
 }
 
@@ -149,7 +151,7 @@ export function failedIfPending(before: Delivery, nowMs: number): Delivery | nul
 
 /** `updatedAt` rises, whatever the clock does. */
 export function stamped(delivery: Delivery, nowMs: number): Delivery {
-  return { ...delivery, updatedAt: timeAfter(delivery.updatedAt, nowMs) };
+  return { ...delivery, updatedAt: nextVersionTime(delivery.updatedAt, nowMs) };
 }
 
 /** Due now, with the whole schedule before it. */
@@ -163,7 +165,7 @@ export function retried(delivery: Delivery, nowMs: number): Delivery {
 
 /** When a pending delivery is due, by a clock that stands at `nowMs`: see `storedDueMs`. */
 export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number): number {
-  return storedDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
+  return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
 }
 
 /** What waits, or has failed and may be tried again: it has its place in the queue. */

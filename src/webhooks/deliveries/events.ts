@@ -12,14 +12,12 @@ import type { TransactionInputs, Store, Transaction } from '../../store/store-po
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK } from '../work/kind.ts';
-import { TurnBatch } from '../work/turn-batch.ts';
+import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
+import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import {
   acceptDeliveries, changeDeliveries, deliveryKind, type DeliveryUnit,
 } from './unit-of-work.ts';
-import {
-  CARRIED_LENGTH_MAX, encodeMessage, eventMembers, forwardMembers,
-} from './message.ts';
+import { CARRIED_LENGTH_MAX, encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { findEmitProblem, isEventName, refuseEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
@@ -87,7 +85,7 @@ export function createEvents(parts: {
       }));
     if (emitted instanceof AppError) throw emitted;
     // They are on disk as a list, but the caller may look for each of them.
-    if (emitted.length > CHUNK) await fanOuts.settled();
+    if (emitted.length > CHUNK_ITEMS_MAX) await fanOuts.settled();
     return [...emitted];
   };
   return {
@@ -176,7 +174,7 @@ function hooksHearing(
     ? hearing.filter((hook) => hook !== except) : hearing;
   // The index has the committed hooks; one may be removed in a transaction that is staged. Where
   // there are very many, none is looked up: the delivery of a removed one is cancelled later.
-  return matching.length > CHUNK ? matching : matching.filter((hook) =>
+  return matching.length > CHUNK_ITEMS_MAX ? matching : matching.filter((hook) =>
     transaction.find(outgoingCollection.name, hook) !== undefined);
 }
 
@@ -206,7 +204,7 @@ function stageHeard(
   const members = eventMembers(hops + 1, isAlone ? [] : identifiers, payloadJson);
   const shared = isAlone ? null
     : { identifier: message, json: encodeMessage(message, at, name, members) };
-  if (heard.length > CHUNK) {
+  if (heard.length > CHUNK_ITEMS_MAX) {
     acceptDeliveries(transaction, unit, [], shared, heard.length);
     putFanOut(transaction, { identifier: message, seed, createdAt: at, event: name, hooks: heard });
     return identifiers;

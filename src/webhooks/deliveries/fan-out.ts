@@ -17,7 +17,7 @@ import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';
-import { CHUNK } from '../work/kind.ts';
+import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { fanOutCollection, putDelivery } from './unit-of-work.ts';
 
 type FanOut = {
@@ -140,11 +140,11 @@ function writeChunk(transaction: Transaction, fanOut: FanOut): void {
   const bytes = transaction.find(collection, progress);
   const start = bytes === undefined ? 0 : decodeWritten(bytes);
   const nextId = deriveIds(seed, start);
-  for (const hook of hooks.slice(start, start + CHUNK)) {
+  for (const hook of hooks.slice(start, start + CHUNK_ITEMS_MAX)) {
     const origin = { identifier: nextId(), hook, event, message, carried: null };
     putDelivery(transaction, newDelivery(origin, createdAt));
   }
-  const written = start + CHUNK;
+  const written = start + CHUNK_ITEMS_MAX;
   if (written < hooks.length) {
     transaction.put(collection, progress, JSON.stringify({ identifier: progress, written }));
   } else {

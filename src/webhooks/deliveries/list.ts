@@ -1,12 +1,12 @@
 /** The deliveries that a caller asks for. */
 import type { Store } from '../../store/store-port.ts';
-import { countInSteps, visitInSteps } from '../work/steps.ts';
-import type { WorkFilter } from '../work/list-route.ts';
+import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
+import type { QueueFilter } from '../durable-queue/queue-list-route.ts';
 import { createdMsOf, decodeDelivery, statusOf } from './codec.ts';
 import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { messageStart } from './message.ts';
 
-export type DeliveryFilter = WorkFilter<DeliveryStatus>;
+export type DeliveryFilter = QueueFilter<DeliveryStatus>;
 
 export const EVERY: DeliveryFilter = {
   hook: null, status: null, event: null, sinceMs: null, untilMs: null,

@@ -1,24 +1,24 @@
 /** Proves that the totals are what the stored deliveries add up to; none has lost its payload. */
 import type { Store } from '../../store/store-port.ts';
-import { reconcileWork, type WorkReconciliation } from '../work/reconciliation.ts';
-import { visitInSteps } from '../work/steps.ts';
+import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
+import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { decodeDelivery, statusOf } from './codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { eventCollection, hasDelivery, isIdleId } from './message.ts';
 import { deliveryKind, fanOutCollection } from './unit-of-work.ts';
 
-export type Reconciliation = WorkReconciliation<DeliveryStatus>;
+export type Reconciliation = QueueReconciliation<DeliveryStatus>;
 
 export async function reconcile(
   store: Store, fanOuts: Pick<FanOuts, 'unwritten'>,
 ): Promise<Reconciliation> {
   const records = store.collection(deliveryCollection.name);
   const messages = store.collection(eventCollection.name);
-  return reconcileWork(store, deliveryKind, {
-    found: await findOrphans(store),
-    unwritten: () => ({ pending: fanOuts.unwritten }),
-    look(bytes, slot, problems) {
+  return reconcileQueue(store, deliveryKind, {
+    earlierProblems: await findOrphans(store),
+    countUnwritten: () => ({ pending: fanOuts.unwritten }),
+    inspect(bytes, slot, problems) {
       if (statusOf(bytes) !== 'pending') return 'searched';
       const { carried, message } = decodeDelivery(bytes);
       if (carried === null && messages.findSlot(message) === -1) {

@@ -1,6 +1,6 @@
 /** How long, how many and how much of deliveries is kept after they have finished. */
 import type { Store } from '../../store/store-port.ts';
-import type { RetentionRules } from '../work/retention.ts';
+import type { RetentionRules } from '../durable-queue/queue-retention.ts';
 import { messageIdOf, statusOf } from './codec.ts';
 import type { DeliveryStatus } from './delivery.ts';
 import {
@@ -18,7 +18,7 @@ export function deliveryRetention(limits: {
 }, store: Store): RetentionRules {
   const messages = store.collection(eventCollection.name);
   return {
-    finishOf: (bytes) => FINISHES[statusOf(bytes)],
+    readFinish: (bytes) => FINISHES[statusOf(bytes)],
     bytesOf(_, bytes) {
       if (messageStart(bytes) !== -1) return bytes.length;
       const message = messages.findBytes(messageIdOf(bytes));
@@ -26,10 +26,10 @@ export function deliveryRetention(limits: {
       return message === undefined ? bytes.length
         : bytes.length + Math.ceil(message.length / countDeliveriesOf(message));
     },
-    keptMs: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
+    ageMsMax: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
     finishedMax: limits.retentionCount,
     finishedBytesMax: limits.retentionBytes,
-    beside: {
+    companions: {
       collection: eventCollection.name,
       bytesOf: (id, bytes) => isIdleId(id) ? idleBytesOf(bytes) : 0,
     },

@@ -6,7 +6,7 @@ import type { TransactionInputs, Store, Transaction } from '../../store/store-po
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
 import { targetLabel } from '../webhook-label.ts';
-import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
 import {
@@ -75,7 +75,7 @@ export function createDeliveryService(parts: {
       unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
     return after ?? delivery;
   });
-  const totals = (): Totals => deliveryKind.totals.committed(store);
+  const totals = (): Totals => deliveryKind.totals.readCommitted(store);
   return {
     find,
     toPublic(delivery) {
@@ -110,16 +110,16 @@ export function createDeliveryService(parts: {
         tryAgain(transaction, before, nowMs, capacity));
     },
     async retryFailed() {
-      const sizeOf = sizesIn(records);
+      const sizeOf = createSizeLookup(records);
       let count = 0;
       let after: string | null = null;
       for (;;) {
         const failed: Delivery[] =
-          await listDeliveries(store, { ...EVERY, status: 'failed' }, after, CHUNK);
+          await listDeliveries(store, { ...EVERY, status: 'failed' }, after, CHUNK_ITEMS_MAX);
         after = failed.at(-1)?.identifier ?? null;
         if (after === null) return count;
         for (let rest = failed; rest.length > 0;) {
-          const chunk = firstChunk(rest, ({ identifier }) => sizeOf(identifier));
+          const chunk = takeChunk(rest, ({ identifier }) => sizeOf(identifier));
           count += await retryAll(store, chunk, clock.now(), capacity);
           rest = rest.slice(chunk.length);
         }

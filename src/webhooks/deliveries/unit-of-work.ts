@@ -3,36 +3,32 @@
  * deleted with the last of them.
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { Attendant, WorkKind } from '../work/kind.ts';
-import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
-import { changeWork, type UnitOfWork } from '../work/unit-of-work.ts';
-import {
-  decodeDelivery, encodeDelivery, messageIdOf, statusOf, updatedMsOf,
-} from './codec.ts';
+import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
+import { TotalsRecord, type QueueTotals } from '../durable-queue/queue-totals.ts';
+import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
+import { decodeDelivery, encodeDelivery, messageIdOf, statusOf, updatedMsOf } from './codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, isQueued, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
-import {
-  encodeIdle, eventCollection, hasDelivery, idleId, messageStart,
-} from './message.ts';
+import { encodeIdle, eventCollection, hasDelivery, idleId, messageStart } from './message.ts';
 
 /** Events whose deliveries are not all there yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
-export type Totals = WorkTotals<DeliveryStatus>;
+export type Totals = QueueTotals<DeliveryStatus>;
 export type DeliveryUnit = UnitOfWork<Delivery, DeliveryStatus>;
 
-export const deliveryKind: WorkKind<Delivery, DeliveryStatus> = {
+export const deliveryKind: QueueSpec<Delivery, DeliveryStatus> = {
   noun: 'deliveries',
   collection: deliveryCollection,
   totals: new TotalsRecord('delivery-totals', DELIVERY_STATUSES, []),
   idOf: ({ identifier }) => identifier,
   decode: decodeDelivery,
   encode: encodeDelivery,
-  statusIn: ({ status }) => status,
-  statusOf,
-  updatedMsOf,
-  attend: (transaction) => new MessageKeeper(transaction),
+  statusOf: ({ status }) => status,
+  readStatus: statusOf,
+  readUpdatedMs: updatedMsOf,
+  openRelatedRecords: (transaction) => new MessageKeeper(transaction),
 };
 
 /**
@@ -52,7 +48,7 @@ export function acceptDeliveries(
 
 /** Runs `work` as one unit: the totals and the messages follow its changes once. */
 export function changeDeliveries<T>(transaction: Transaction, work: (unit: DeliveryUnit) => T): T {
-  return changeWork(deliveryKind, transaction, work);
+  return changeItems(deliveryKind, transaction, work);
 }
 
 /** Stages a delivery that the totals count already. */
@@ -61,7 +57,7 @@ export function putDelivery(transaction: Transaction, delivery: Delivery): void 
 }
 
 /** Says of messages whether they are in the queue, once all changes are staged. */
-class MessageKeeper implements Attendant<Delivery, DeliveryStatus, never> {
+class MessageKeeper implements RelatedRecords<Delivery, DeliveryStatus, never> {
   readonly #transaction: Transaction;
   readonly #touched = new Set<string>();
 
@@ -69,7 +65,7 @@ class MessageKeeper implements Attendant<Delivery, DeliveryStatus, never> {
     this.#transaction = transaction;
   }
 
-  moved(
+  onStatusChange(
     _: string, from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery,
     bytes: Buffer | null,
   ): void {
@@ -83,7 +79,7 @@ class MessageKeeper implements Attendant<Delivery, DeliveryStatus, never> {
     if (carried === null) this.#touched.add(message);
   }
 
-  complete(): void {
+  stage(): void {
     for (const message of this.#touched) settleMessage(this.#transaction, message);
   }
 }

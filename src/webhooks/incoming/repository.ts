@@ -5,13 +5,13 @@ import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
 import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
 import { observeHealth } from '../health/shown.ts';
-import type { Removal } from '../work/ending.ts';
+import type { RemovalListener } from '../durable-queue/end-pending.ts';
 import { incomingResource, showIncoming } from './resource.ts';
 import { decodeIncoming } from './webhook.ts';
 
 export function createIncoming(parts: {
   readonly store: Store; readonly now: () => number; readonly makeId: () => string;
-  readonly removal: Removal; readonly health: HealthMonitor;
+  readonly removal: RemovalListener; readonly health: HealthMonitor;
 }): Repository {
   const { removal } = parts;
   const moveName = configurationUse('incoming', parts.store, (bytes) =>

@@ -14,7 +14,7 @@ import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import type { RequestService } from '../requests/service.ts';
 import { bulkRoute } from './bulk-route.ts';
 import { filterMembers } from './filter.ts';
-import type { Ownership } from '../work/ownership.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './routes.ts';
 
@@ -28,7 +28,7 @@ type JobsParts = {
   readonly makeId: () => string;
   /** Not given: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
-  readonly ownership: Pick<Ownership, 'maintains' | 'onChange'>;
+  readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   readonly requests: RequestService;
   readonly deliveries: DeliveryService;
   /** Resolves once all deliveries are there of the events so far. */

@@ -1,7 +1,7 @@
 /** Which records a job means, as callers say it. */
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
-import type { WorkFilter } from '../work/list-route.ts';
+import type { QueueFilter } from '../durable-queue/queue-list-route.ts';
 
 export function filterMembers(
   statuses: readonly string[], meaning: Readonly<Record<'hook' | 'event' | 'time' | 'as', string>>,
@@ -24,7 +24,7 @@ export function filterMembers(
 /** A filter that was parsed by `filterMembers`. */
 export function filterOf<Status extends string>(
   { hook, status, event, since, until }: JsonObject, statuses: readonly Status[],
-): WorkFilter<Status> {
+): QueueFilter<Status> {
   const textOf = (value: unknown): string | null => typeof value === 'string' ? value : null;
   const timeOf = (value: unknown): number | null =>
     typeof value === 'string' ? Date.parse(value) : null;

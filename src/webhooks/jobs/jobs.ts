@@ -13,7 +13,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, Selection } from './kind.ts';
-import type { Ownership } from '../work/ownership.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
 
 const loadRun = lazyImport(() => import('./run.ts'));
 
@@ -22,7 +22,7 @@ type JobsParts = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  readonly ownership: Pick<Ownership, 'maintains' | 'onChange'>;
+  readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   /** By name. */
   readonly kinds: Readonly<Record<string, () => Promise<JobKind>>>;
 };
@@ -59,7 +59,7 @@ export class Jobs {
 
   /** Of several nodes one runs the jobs: those that another has left go on here. */
   #takeUp(): void {
-    if (!this.#isStarted || !this.#parts.ownership.maintains()) return;
+    if (!this.#isStarted || !this.#parts.ownership.isMaintainer()) return;
     const walk = this.#records.walk();
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = this.#records.bytesAt(slot);
@@ -166,7 +166,7 @@ export class Jobs {
   }
 
   #goOn(id: string, bytes: Buffer): void {
-    const isOurs = this.#isStarted && this.#parts.ownership.maintains();
+    const isOurs = this.#isStarted && this.#parts.ownership.isMaintainer();
     if (!isOurs || this.#running.has(id)) return;
     const job = decodeJob(bytes);
     if (job.status !== 'running') return;

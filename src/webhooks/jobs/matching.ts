@@ -1,7 +1,7 @@
 /** The records of a collection that a job means, found without parsing those that it does not. */
 import { AppError } from '../../base/errors.ts';
 import type { Collection } from '../../store/store-port.ts';
-import { visitInSteps } from '../work/steps.ts';
+import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import type { Counts } from './job.ts';
 import type { Found, Selection } from './kind.ts';
 

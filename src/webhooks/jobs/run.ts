@@ -9,15 +9,15 @@ import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { advanced, decodeJob, encodeJob, jobCollection, type Counts, type Job } from './job.ts';
 import type { Selection } from './kind.ts';
-import { firstChunk } from '../work/kind.ts';
-import type { Ownership } from '../work/ownership.ts';
+import { takeChunk } from '../durable-queue/queue-spec.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
 
 type RunParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  readonly ownership: Pick<Ownership, 'maintains'>;
+  readonly ownership: Pick<Ownership, 'isMaintainer'>;
   /** Aborted when nothing more is to be done. */
   readonly closing: AbortSignal;
 };
@@ -36,7 +36,7 @@ export async function runJob(
   const { store, clock, log, closing, ownership } = parts;
   let max = CHUNK;
   let hasWaited = false;
-  while (!closing.aborted && ownership.maintains()) {
+  while (!closing.aborted && ownership.isMaintainer()) {
     const bytes = store.collection(jobCollection.name).findBytes(id);
     const job = bytes === undefined ? null : decodeJob(bytes);
     if (job?.status !== 'running') return;
@@ -65,7 +65,7 @@ export async function runJob(
 
 async function nextChunk(selection: Selection, job: Job, max: number): Promise<Chunk> {
   const found = await selection.next(job.after, job.upTo, max);
-  const taken = firstChunk(found, ({ bytes }) => bytes);
+  const taken = takeChunk(found, ({ bytes }) => bytes);
   const isEnd = taken.length === found.length && found.length < max;
   return { ids: taken.map(({ id }) => id), isEnd };
 }

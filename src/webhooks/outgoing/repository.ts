@@ -7,7 +7,7 @@ import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
 import { observeHealth } from '../health/shown.ts';
 import { forgetFailures } from './disabling.ts';
 import { checkTarget } from '../http/check-target.ts';
-import type { Removal } from '../work/ending.ts';
+import type { RemovalListener } from '../durable-queue/end-pending.ts';
 import { outgoingResource, showOutgoing } from './resource.ts';
 import { decodeOutgoing } from './webhook-index.ts';
 
@@ -16,7 +16,7 @@ export type OutgoingParts = {
   readonly now: () => number;
   readonly makeId: () => string;
   readonly isDeniedTarget: (url: string) => boolean;
-  readonly removal: Removal;
+  readonly removal: RemovalListener;
   readonly health: HealthMonitor;
 };
 

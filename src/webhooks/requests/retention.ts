@@ -1,6 +1,6 @@
 /** How long, and how much of it, the inbox is kept after it has finished. */
 import type { Store } from '../../store/store-port.ts';
-import type { RetentionRules } from '../work/retention.ts';
+import type { RetentionRules } from '../durable-queue/queue-retention.ts';
 import { isPinned, statusOf } from './codec.ts';
 import { requestBodyCollection, requestCollection, type RequestStatus } from './request.ts';
 
@@ -22,10 +22,10 @@ export function requestRetention(store: Store, limits: InboxLimits): RetentionRu
   const bodies = store.collection(requestBodyCollection.name);
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
   return {
-    finishOf: (bytes) => isPinned(bytes) ? null : FINISHES[statusOf(bytes)],
+    readFinish: (bytes) => isPinned(bytes) ? null : FINISHES[statusOf(bytes)],
     bytesOf: (id, { length }) => length + (bodies.findBytes(id)?.length ?? 0),
-    keptMs: { finished: retentionMs, failed: failedRetentionMs },
-    finishedMax: Infinity, finishedBytesMax: Infinity, beside: null,
+    ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
+    finishedMax: Infinity, finishedBytesMax: Infinity, companions: null,
     countMax: maxCount,
     bytesMax: maxBytes,
     collections: [requestCollection.name, requestBodyCollection.name],

@@ -19,7 +19,9 @@ import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../ser
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
-import { EVENT_ID_PARAMETER, sendWorkList, workListParameters } from '../work/list-route.ts';
+import {
+  EVENT_ID_PARAMETER, sendQueueList, queueListParameters,
+} from '../durable-queue/queue-list-route.ts';
 import type { ReplayOptions } from './replay.ts';
 import { REQUEST_STATUSES, type KeptRequest, type RequestStatus } from './request.ts';
 import { requestResource } from './resource.ts';
@@ -209,7 +211,7 @@ function requestListRoute(
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
     summary: 'Requests that were kept, newest first, whole or page by page',
-    parameters: [EVENT_ID_PARAMETER, ...workListParameters(REQUEST_STATUSES, {
+    parameters: [EVENT_ID_PARAMETER, ...queueListParameters(REQUEST_STATUSES, {
       hook: 'Of this incoming webhook only: its identifier, name or path segment',
       event: 'Only those that the sender names so, such as `push`',
       time: 'Received',
@@ -218,9 +220,10 @@ function requestListRoute(
       pagedListResponse('The requests', requestSchema, 'How many match, on all pages'),
       ...problemResponses(400),
     ],
-    handle: (exchange) => sendWorkList<KeptRequest, RequestStatus>(exchange, {
+    handle: (exchange) => sendQueueList<KeptRequest, RequestStatus>(exchange, {
       path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
-      hookOf: (name) => resolveHook(hooks, name), shown: (request) => service.toPublic(request),
+      resolveHookId: (name) => resolveHook(hooks, name),
+      toPublic: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
     }),

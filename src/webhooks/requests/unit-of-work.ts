@@ -4,9 +4,9 @@
  */
 import { assert } from '../../base/assert.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import type { Attendant, WorkKind } from '../work/kind.ts';
-import { TotalsRecord } from '../work/totals.ts';
-import { UnitOfWork } from '../work/unit-of-work.ts';
+import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
+import { TotalsRecord } from '../durable-queue/queue-totals.ts';
+import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './body.ts';
 import { decodeRequest, encodeRequest, statusOf, updatedMsOf } from './codec.ts';
 import { forgetEvent } from './event-ids.ts';
@@ -21,17 +21,17 @@ export type RequestGone = 'deleted';
 
 const KEPT_STATUSES: readonly KeptStatus[] = ['pending', 'done', 'failed', 'filtered', 'duplicate'];
 
-export const requestKind: WorkKind<KeptRequest, KeptStatus, RequestGone> = {
+export const requestKind: QueueSpec<KeptRequest, KeptStatus, RequestGone> = {
   noun: 'requests',
   collection: requestCollection,
   totals: new TotalsRecord<KeptStatus, RequestGone>('request-totals', KEPT_STATUSES, ['deleted']),
   idOf: ({ id }) => id,
   decode: decodeRequest,
   encode: encodeRequest,
-  statusIn: ({ status }) => keptStatus(status),
-  statusOf: (bytes) => keptStatus(statusOf(bytes)),
-  updatedMsOf,
-  attend: (transaction) => new Remover(transaction),
+  statusOf: ({ status }) => keptStatus(status),
+  readStatus: (bytes) => keptStatus(statusOf(bytes)),
+  readUpdatedMs: updatedMsOf,
+  openRelatedRecords: (transaction) => new Remover(transaction),
 };
 
 /** Runs `work` as one unit: the totals follow its changes once. */
@@ -75,14 +75,14 @@ export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone
 }
 
 /** What has a record of its own goes with its request: a body, the id of an event not done. */
-class Remover implements Attendant<KeptRequest, KeptStatus, RequestGone> {
+class Remover implements RelatedRecords<KeptRequest, KeptStatus, RequestGone> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
     this.#transaction = transaction;
   }
 
-  moved(
+  onStatusChange(
     id: string, from: KeptStatus, to: KeptStatus | RequestGone | 'agedOut',
     item: () => KeptRequest,
   ): void {
@@ -91,7 +91,7 @@ class Remover implements Attendant<KeptRequest, KeptStatus, RequestGone> {
     if (from === 'failed' || from === 'pending') forgetEvent(this.#transaction, item());
   }
 
-  complete(): void {}
+  stage(): void {}
 }
 
 function keptStatus(status: RequestStatus): KeptStatus {

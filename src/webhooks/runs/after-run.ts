@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import {
   attempted, withRoutes, type KeptRequest, type RouteRun, type RunAttempt, type Unparsed,
 } from '../requests/request.ts';
-import { nextAttemptTime } from '../work/retry-time.ts';
+import { computeNextAttemptTime } from '../durable-queue/retry-time.ts';
 
 type Retries = {
   /** Seconds between attempts. */
@@ -29,7 +29,7 @@ export function afterRun(
     if (at !== index) return route;
     if (route.status !== 'pending') return afterLateRun(route, attempt);
     const next = attempt.success ? null
-      : nextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
+      : computeNextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
     return attempted(route, attempt, next);
   });
   const after = withRoutes(before, routes, nowMs);

@@ -11,17 +11,15 @@ import { attemptOf } from '../incoming/intake/new-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent.ts';
 import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
 import type { PayloadRoom } from '../incoming/receiving/payload-room.ts';
-import {
-  runOne, type RouteOutcome, type RouteParts,
-} from '../incoming/receiving/run-routes.ts';
+import { runOne, type RouteOutcome, type RouteParts } from '../incoming/receiving/run-routes.ts';
 import type { ReadyRoute } from '../incoming/routing.ts';
 import { bodyIn } from '../requests/body.ts';
 import { decodeRequest, statusOf } from '../requests/codec.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RunAttempt, type Unparsed,
 } from '../requests/request.ts';
-import type { Known } from '../work/kind.ts';
-import { unlessCutOff, type Hold } from '../work/ownership.ts';
+import type { StoredItem } from '../durable-queue/queue-spec.ts';
+import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import { requestOf, routeIndexOf } from './task.ts';
 
 export type RunParts = RouteParts & {
@@ -35,14 +33,14 @@ export type RunParts = RouteParts & {
 
 /** A run that has ended, and the request as it was before. */
 export type Ran = {
-  readonly known: Known<KeptRequest>;
+  readonly known: StoredItem<KeptRequest>;
   /** Of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
   /** Of the payload, if the action asked for it. */
   readonly unparsed: Unparsed | null | undefined;
-  readonly hold: Hold;
+  readonly hold: QueueLease;
 };
 
 /** There is no room for the payload at present; the run is to wait. */
@@ -56,7 +54,7 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  * does: that says nothing of the action, and is no attempt.
  */
 export function runKept(
-  parts: RunParts, taskId: string, hold: Hold, cutOff: AbortSignal,
+  parts: RunParts, taskId: string, hold: QueueLease, cutOff: AbortSignal,
 ): Ran | typeof NO_ROOM | null | Promise<Ran | null> {
   const id = requestOf(taskId);
   // Whoever follows the records has deleted what is not the pending one: nothing is looked up.
@@ -95,7 +93,7 @@ export function runKept(
   return unlessCutOff(running, cutOff).then(end);
 }
 
-function findPending({ store }: RunParts, id: string): Known<KeptRequest> | null {
+function findPending({ store }: RunParts, id: string): StoredItem<KeptRequest> | null {
   const bytes = store.collection(requestCollection.name).findBytes(id);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
   return { bytes, item: decodeRequest(bytes) };

@@ -14,14 +14,18 @@ import { requestCollection, type KeptRequest } from '../requests/request.ts';
 import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit-of-work.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
-import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
+import {
+  endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
+} from '../durable-queue/end-pending.ts';
 import type { HealthMonitor } from '../health/monitor.ts';
 import type { OnRun } from '../outcome.ts';
-import type { Hold, Ownership } from '../work/ownership.ts';
-import { ResultBatch } from '../work/result-batch.ts';
-import { storedDueMs } from '../work/retry-time.ts';
-import { writeAgain } from '../work/until-written.ts';
-import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
+import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import { ResultBatch } from '../durable-queue/result-batch.ts';
+import { computeDueMs } from '../durable-queue/retry-time.ts';
+import { retryWrite } from '../durable-queue/write-retry.ts';
+import {
+  QueueWorker, type AttemptResult, type AttemptRunner,
+} from '../durable-queue/queue-worker.ts';
 import { afterRun, failedWithWebhook } from './after-run.ts';
 import { NO_ROOM, runKept, type Ran, type RunParts } from './run.ts';
 import { requestOf, routeIndexOf, taskIdOf } from './task.ts';
@@ -45,12 +49,12 @@ const RUNNING_MAX = 64;
 /** A run that takes longer holds a slot that others could use: its webhook counts as slow. */
 const SLOW_MS = 1000;
 
-export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
+export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalListener {
   readonly noun = 'a run of a request';
   readonly #parts: WorkerParts;
-  readonly #worker: Worker<Ran, KeptRequest>;
+  readonly #worker: QueueWorker<Ran, KeptRequest>;
   readonly #scheduler: Scheduler;
-  readonly #ending: EndingParts<KeptRequest, KeptStatus, RequestGone>;
+  readonly #ending: EndPendingDeps<KeptRequest, KeptStatus, RequestGone>;
   readonly #results: ResultBatch<KeptRequest, KeptStatus, RequestGone>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
@@ -64,15 +68,15 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     this.#scheduler = new Scheduler(clock, {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
     });
-    this.#worker = new Worker({ ...parts, scheduler: this.#scheduler }, this);
+    this.#worker = new QueueWorker({ ...parts, scheduler: this.#scheduler }, this);
     this.#parts = parts;
     this.#ending = {
-      kind: requestKind, store, scheduler: this.#scheduler, recordOf: requestOf,
+      kind: requestKind, store, scheduler: this.#scheduler, recordIdOf: requestOf,
     };
     this.#results = new ResultBatch(requestKind, store);
     parts.payloadRoom.onFree(() => {
       this.#isWaitingForRoom = false;
-      this.#worker.askRun();
+      this.#worker.requestRun();
     });
     this.#records = store.collection(requestCollection.name);
     this.#unfollow = [
@@ -95,12 +99,13 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   /** What waits for a webhook that is removed fails. */
   onRemoved(transaction: Transaction, hook: string, nowMs: number): void {
-    stageEnding(this.#ending, transaction, hook, (before) => failedWithWebhook(before, nowMs));
+    stageEndOfPending(this.#ending, transaction, hook, (before) => failedWithWebhook(before,
+      nowMs));
   }
 
   afterRemoved(hook: string): Promise<void> {
     const { hooks, clock } = this.#parts;
-    return endWaiting(this.#ending, hook, () => hooks.find(hook) === undefined,
+    return endPending(this.#ending, hook, () => hooks.find(hook) === undefined,
       (nowMs) => (before) => failedWithWebhook(before, nowMs), clock);
   }
 
@@ -108,9 +113,9 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return !this.#isWaitingForRoom;
   }
 
-  make(
-    id: string, hold: Hold, cutOff: AbortSignal,
-  ): Attempt<Ran> | null | Promise<Attempt<Ran> | null> {
+  runAttempt(
+    id: string, hold: QueueLease, cutOff: AbortSignal,
+  ): AttemptResult<Ran> | null | Promise<AttemptResult<Ran> | null> {
     const ran = runKept(this.#parts, id, hold, cutOff);
     if (ran === NO_ROOM) {
       this.#isWaitingForRoom = true;
@@ -119,7 +124,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  verdictOf({ known, attempt, isChainRefused, unparsed }: Ran): TargetHealth | null {
+  reportAttempt({ known, attempt, isChainRefused, unparsed }: Ran): TargetHealth | null {
     const { hook, unparsed: before } = known.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
       const { load = null } = this.#parts.hooks.find(hook) ?? {};
@@ -131,12 +136,12 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
 
-  record(ran: Ran): Promise<KeptRequest | undefined> {
+  writeResult(ran: Ran): Promise<KeptRequest | undefined> {
     const told = (recorded: KeptRequest | undefined): KeptRequest | undefined => {
       this.#log(ran, recorded);
       return recorded;
     };
-    return this.#write(ran).then(told, (thrown: unknown) => writeAgain(this.#worker.writeParts,
+    return this.#write(ran).then(told, (thrown: unknown) => retryWrite(this.#worker.writeRetryDeps,
       'the result of a run waits to be written', { request: ran.known.item.id },
       () => this.#write(ran), thrown).then(told));
   }
@@ -151,7 +156,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return this.#dueTimeMs(isCurrent ? recorded : decodeRequest(bytes), routeIndexOf(id));
   }
 
-  labels(id: string): object {
+  logLabels(id: string): object {
     return { request: requestOf(id) };
   }
 
@@ -228,7 +233,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     const route = routes[index];
     if (route?.status !== 'pending') return null;
     const writtenAt = route.attempts.at(-1)?.at ?? receivedAt;
-    return storedDueMs(route.nextAttemptAt, writtenAt, this.#parts.clock.now());
+    return computeDueMs(route.nextAttemptAt, writtenAt, this.#parts.clock.now());
   }
 
   #queueSettings(hook: string): QueueSettings {
@@ -237,12 +242,12 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   #isOwn(hook: string): boolean {
-    return this.#parts.ownership.holdOf(hook) !== null;
+    return this.#parts.ownership.findLease(hook) !== null;
   }
 
   #onOwnershipChange(): void {
     for (const hook of this.#scheduler.keys()) this.#onHookChange(hook);
-    this.#worker.askRun();
+    this.#worker.requestRun();
   }
 
   #onHookChange(hook: string): void {
@@ -260,7 +265,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 }
 
-function asAttempt(ran: Ran | null): Attempt<Ran> | null {
+function asAttempt(ran: Ran | null): AttemptResult<Ran> | null {
   return ran === null ? null : { result: ran };
 }
 

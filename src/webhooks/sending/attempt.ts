@@ -2,7 +2,7 @@
 import * as types from 'node:util/types';
 import type { Outcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
-import { unlessCutOff, type Hold } from '../work/ownership.ts';
+import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { Attempted } from './recorder.ts';
 import {
   failureOf, HELD_BACK, prepareRequest, type Prepared, type RequestParts,
@@ -21,7 +21,7 @@ const SLOW_MS = 1000;
  * body. Rejects when it could not be prepared.
  */
 export async function makeAttempt(
-  parts: AttemptParts, identifier: string, hold: Hold, cutOff: AbortSignal,
+  parts: AttemptParts, identifier: string, hold: QueueLease, cutOff: AbortSignal,
 ): Promise<Attempted | typeof HELD_BACK | null> {
   const preparing = prepareRequest(parts, identifier);
   const prepared = types.isPromise(preparing)

@@ -12,14 +12,14 @@ import {
 import type { HealthMonitor } from '../health/monitor.ts';
 import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
-import type { Hold } from '../work/ownership.ts';
-import type { ResultBatch } from '../work/result-batch.ts';
-import { untilWritten, type WriteParts } from '../work/until-written.ts';
+import type { QueueLease } from '../durable-queue/ownership.ts';
+import type { ResultBatch } from '../durable-queue/result-batch.ts';
+import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
 import { findForwardTarget } from './request-builder.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
 import { telling, type Result, type TellingParts } from './telling.ts';
 
-export type RecorderParts = WriteParts & RetirementParts & TellingParts & {
+export type RecorderParts = WriteRetryDeps & RetirementParts & TellingParts & {
   readonly results: ResultBatch<Delivery, DeliveryStatus>;
   /** Seconds between attempts, for what has no schedule of its own. */
   readonly schedule: readonly number[];
@@ -34,7 +34,7 @@ export type Attempted = {
   /** What is to be kept of the request's head. */
   readonly sent: SentHead | null;
   readonly known: KnownDelivery;
-  readonly hold: Hold;
+  readonly hold: QueueLease;
 };
 
 /** The delivery as written; undefined when it is gone, or we are closed first. */
@@ -43,7 +43,7 @@ export async function recordOutcome(
 ): Promise<Delivery | undefined> {
   const { identifier } = attempted.known.item;
   countTry(parts.health, attempted);
-  const recorded = await untilWritten(parts, 'the result of an attempt waits to be written',
+  const recorded = await retryUntilWritten(parts, 'the result of an attempt waits to be written',
     { delivery: identifier }, () => record(parts, attempted));
   logAttempt(parts, attempted, recorded);
   return recorded;

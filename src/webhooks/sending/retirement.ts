@@ -11,12 +11,12 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
   cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus, type KnownDelivery,
 } from '../deliveries/delivery.ts';
+import { changeDeliveries, deliveryKind, type DeliveryUnit } from '../deliveries/unit-of-work.ts';
 import {
-  changeDeliveries, deliveryKind, type DeliveryUnit,
-} from '../deliveries/unit-of-work.ts';
-import { endWaiting, stageEnding, type EndingParts } from '../work/ending.ts';
-import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
-import type { Hold } from '../work/ownership.ts';
+  endPending, stageEndOfPending, type EndPendingDeps,
+} from '../durable-queue/end-pending.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
+import type { QueueLease } from '../durable-queue/ownership.ts';
 import type { Result } from './telling.ts';
 
 export type RetirementParts = {
@@ -27,7 +27,7 @@ export type RetirementParts = {
   readonly clock: Clock;
 };
 
-type Own = Result & { readonly known: KnownDelivery; readonly hold: Hold };
+type Own = Result & { readonly known: KnownDelivery; readonly hold: QueueLease };
 
 type Retired = {
   /** The delivery whose attempt it was, as written; undefined where its hold has ended. */
@@ -53,7 +53,7 @@ export function stageCancelled(
   { store, scheduler }: Pick<RetirementParts, 'store' | 'scheduler'>, transaction: Transaction,
   hook: string, nowMs: number,
 ): void {
-  stageEnding(endingParts(store, scheduler), transaction, hook,
+  stageEndOfPending(endingParts(store, scheduler), transaction, hook,
     (before) => cancelledIfPending(before, nowMs));
 }
 
@@ -61,14 +61,14 @@ export function stageCancelled(
 export function cancelPending(
   { store, hooks, clock, scheduler }: RetirementParts, hook: string,
 ): Promise<void> {
-  return endWaiting(endingParts(store, scheduler), hook, () => hooks.find(hook) === undefined,
+  return endPending(endingParts(store, scheduler), hook, () => hooks.find(hook) === undefined,
     (nowMs) => (before) => cancelledIfPending(before, nowMs), clock);
 }
 
 function endingParts(
   store: Store, scheduler: RetirementParts['scheduler'],
-): EndingParts<Delivery, DeliveryStatus> {
-  return { kind: deliveryKind, store, scheduler, recordOf: (taskId) => taskId };
+): EndPendingDeps<Delivery, DeliveryStatus> {
+  return { kind: deliveryKind, store, scheduler, recordIdOf: (taskId) => taskId };
 }
 
 const NOT_HELD: Retired = { own: undefined, isDisabled: false };
@@ -82,17 +82,17 @@ async function failAll(
   const { identifier } = known.item;
   const nowMs = clock.now();
   const others = (): string[] =>
-    scheduler.listIds(hook, CHUNK + 1).filter((other) => other !== identifier);
+    scheduler.listIds(hook, CHUNK_ITEMS_MAX + 1).filter((other) => other !== identifier);
   const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
     for (const id of ids) unit.change(id, (before) => failedIfPending(before, nowMs));
   };
-  const sizeOf = sizesIn(store.collection(deliveryKind.collection.name));
+  const sizeOf = createSizeLookup(store.collection(deliveryKind.collection.name));
   let last = others();
   for (;;) {
-    const ids = firstChunk(last, sizeOf);
-    if (ids.length === last.length && last.length < CHUNK) break;
+    const ids = takeChunk(last, sizeOf);
+    if (ids.length === last.length && last.length < CHUNK_ITEMS_MAX) break;
     const isKept = await store.transact((transaction) => {
-      if (!hold.isKept(transaction)) return false;
+      if (!hold.isHeld(transaction)) return false;
       changeDeliveries(transaction, (unit) => fail(unit, ids));
       return true;
     });
@@ -100,7 +100,7 @@ async function failAll(
     last = others();
   }
   return store.transact((transaction) => {
-    if (!hold.isKept(transaction)) return NOT_HELD;
+    if (!hold.isHeld(transaction)) return NOT_HELD;
     const changed = changeDeliveries(transaction, (unit) => {
       const written = unit.change(identifier, change);
       fail(unit, last);

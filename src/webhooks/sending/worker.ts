@@ -19,9 +19,11 @@ import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome.ts';
-import type { Hold, Ownership } from '../work/ownership.ts';
-import { ResultBatch } from '../work/result-batch.ts';
-import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
+import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import { ResultBatch } from '../durable-queue/result-batch.ts';
+import {
+  QueueWorker, type AttemptResult, type AttemptRunner,
+} from '../durable-queue/queue-worker.ts';
 import { makeAttempt, verdictOf, type AttemptParts } from './attempt.ts';
 import { recordOutcome, type Attempted, type RecorderParts } from './recorder.ts';
 import { forwardHost, HELD_BACK, type RequestParts } from './request-builder.ts';
@@ -52,17 +54,17 @@ const HELD_BACK_LOG_MS = 60_000;
 /** Queues of forwards are named by their host, those of webhooks by their identifier. */
 const FORWARD_PREFIX = 'forward ';
 
-export class DeliveryWorker implements Attempts<Attempted, Delivery> {
+export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
   readonly noun = 'a delivery';
   readonly #parts: WorkerParts & AttemptParts & RecorderParts;
-  readonly #worker: Worker<Attempted, Delivery>;
+  readonly #worker: QueueWorker<Attempted, Delivery>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
   readonly #figures = new DeliveryFigures();
   #heldBackLoggedMs = -Infinity;
 
   constructor(parts: WorkerParts) {
-    this.#worker = new Worker(parts, this);
+    this.#worker = new QueueWorker(parts, this);
     this.#parts = {
       ...parts, results: new ResultBatch(deliveryKind, parts.store),
       closing: this.#worker.closing,
@@ -73,7 +75,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
       parts.ownership.onChange(() => this.#onOwnershipChange()),
     ];
     parts.hooks.onChange((hook) => this.#onHookChange(hook));
-    parts.fanOuts.onIdle(() => this.#worker.askRun());
+    parts.fanOuts.onIdle(() => this.#worker.requestRun());
   }
 
   start(): void {
@@ -110,15 +112,15 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return this.#parts.fanOuts.unwritten === 0;
   }
 
-  async make(
-    id: string, hold: Hold, cutOff: AbortSignal,
-  ): Promise<Attempt<Attempted> | null> {
+  async runAttempt(
+    id: string, hold: QueueLease, cutOff: AbortSignal,
+  ): Promise<AttemptResult<Attempted> | null> {
     const made = await makeAttempt(this.#parts, id, hold, cutOff);
     if (made === HELD_BACK) return this.#holdBack(id);
     return made === null ? null : { result: made };
   }
 
-  verdictOf({ outcome, known }: Attempted): TargetHealth | null {
+  reportAttempt({ outcome, known }: Attempted): TargetHealth | null {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#parts.onOutcome('deliveries', known.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
@@ -126,7 +128,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return verdictOf(outcome);
   }
 
-  record(attempted: Attempted): Promise<Delivery | undefined> {
+  writeResult(attempted: Attempted): Promise<Delivery | undefined> {
     return recordOutcome(this.#parts, attempted);
   }
 
@@ -139,7 +141,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return dueTimeMs(delivery, this.#parts.clock.now());
   }
 
-  labels(id: string): object {
+  logLabels(id: string): object {
     return { delivery: id };
   }
 
@@ -182,7 +184,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   }
 
   #isOwn(key: string): boolean {
-    return this.#parts.ownership.holdOf(key) !== null;
+    return this.#parts.ownership.findLease(key) !== null;
   }
 
   #onOwnershipChange(): void {
@@ -190,7 +192,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
       if (!key.startsWith(FORWARD_PREFIX)) this.#onHookChange(key);
       else this.#onForwardsChange(key.slice(FORWARD_PREFIX.length));
     }
-    this.#worker.askRun();
+    this.#worker.requestRun();
   }
 
   #onForwardsChange(host: string): void {

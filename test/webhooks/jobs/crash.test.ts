@@ -6,7 +6,7 @@ import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { jobCollection, type Job } from '../../../src/webhooks/jobs/job.ts';
 import { Jobs } from '../../../src/webhooks/jobs/jobs.ts';
-import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { about, imagesOf, sample } from '../../support/crashes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { DIRECTORY } from '../../support/open-store.ts';

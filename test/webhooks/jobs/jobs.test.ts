@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { jobCollection, shownJob, type Job } from '../../../src/webhooks/jobs/job.ts';
 import { Jobs } from '../../../src/webhooks/jobs/jobs.ts';
-import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';

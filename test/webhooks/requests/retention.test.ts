@@ -8,8 +8,8 @@ import {
 } from '../../../src/webhooks/requests/request.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/requests/retention.ts';
 import { commitRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
-import { Retention } from '../../../src/webhooks/work/retention.ts';
-import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
+import { Retention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX } from '../relay.ts';
@@ -49,7 +49,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
     createMemoryStore([requestCollection, requestBodyCollection, requestKind.totals.collection]);
   const clock = new ManualClock(START_MS);
   const retention = new Retention({
-    ...requestRetention(store, { ...INBOX, ...limits }), kind: requestKind, store, clock,
+    ...requestRetention(store, { ...INBOX, ...limits }), queue: requestKind, store, clock,
     log: silentLogger, ownership: ALL_OWNED,
   });
   retention.start();
@@ -78,7 +78,7 @@ test('finished requests go after their days, failed ones after theirs, others ne
     assert.deepEqual(kept(store), [3, 4, 9]);
     await pass(clock, 24 * DAY_MS);
     assert.deepEqual(kept(store), [4, 9]);
-    assert.deepEqual({ ...requestKind.totals.committed(store) }, {
+    assert.deepEqual({ ...requestKind.totals.readCommitted(store) }, {
       accepted: 6, pending: 1, done: 1, failed: 0, filtered: 0, duplicate: 0, agedOut: 4,
       deleted: 0,
     });

@@ -16,7 +16,7 @@ const LARGE = Buffer.alloc(20_000, 'x');
 const newStore = (): ReturnType<typeof createMemoryStore> =>
   createMemoryStore([requestCollection, requestBodyCollection, requestKind.totals.collection]);
 const totalsOf = (store: ReturnType<typeof newStore>): object =>
-  ({ ...requestKind.totals.committed(store) });
+  ({ ...requestKind.totals.readCommitted(store) });
 const done = (request: KeptRequest): KeptRequest => withRoutes(request,
   request.routes.map((route) => attempted(route, {
     at: request.receivedAt, durationMs: 1, success: true, message: null, data: null,

@@ -24,7 +24,9 @@ import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/even
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
 import { refuseChained } from '../../http/chained.ts';
 import { resolveHook, type WebhookDirectory } from '../../naming/directory.ts';
-import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
+import {
+  ORDER_PARAMETER, sendQueueList, queueListParameters,
+} from '../../durable-queue/queue-list-route.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
 import type { Events } from '../events.ts';
 import type { ResendAs } from '../resend.ts';
@@ -116,7 +118,7 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
-    parameters: [...workListParameters(DELIVERY_STATUSES, {
+    parameters: [...queueListParameters(DELIVERY_STATUSES, {
       hook: 'Of this outgoing webhook only: its identifier or name',
       event: 'Only those of this event', time: 'Created',
     }), ORDER_PARAMETER],
@@ -124,10 +126,10 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute
       pagedListResponse('Deliveries', deliverySchema, 'How many match, on all pages'),
       ...problemResponses(400),
     ],
-    handle: (exchange) => sendWorkList<Delivery, DeliveryStatus>(exchange, {
+    handle: (exchange) => sendQueueList<Delivery, DeliveryStatus>(exchange, {
       path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
-      hookOf: (name) => resolveHook(hooks, name), idOf: ({ identifier }) => identifier,
-      shown: (delivery) => service.toPublic(delivery),
+      resolveHookId: (name) => resolveHook(hooks, name), idOf: ({ identifier }) => identifier,
+      toPublic: (delivery) => service.toPublic(delivery),
       list: (...given) => service.list(...given),
       count: (filter) => service.count(filter),
     }),

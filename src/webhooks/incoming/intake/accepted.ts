@@ -11,7 +11,7 @@ import {
   pendingRoute, requestCollection, statusOfRoutes, withRoutes, type KeptRequest,
 } from '../../requests/request.ts';
 import type { RequestUnit } from '../../requests/unit-of-work.ts';
-import type { Known } from '../../work/kind.ts';
+import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import { acceptedAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
 import type { Received } from '../receiving/received-call.ts';
 import { isOther } from './duplicates.ts';
@@ -77,7 +77,7 @@ function meetStaged(transaction: Transaction, { event, nowMs }: Arrival): Met | 
 
 function stageNew(
   unit: RequestUnit, { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
-): Known<KeptRequest> {
+): StoredItem<KeptRequest> {
   const at = formatTimestamp(received.atMs);
   const runs = routes.map((name) => pendingRoute(name, at));
   const request = acceptedRequest(exchange, received, {

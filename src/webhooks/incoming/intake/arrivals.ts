@@ -1,7 +1,7 @@
 /** Requests that are to be kept, those that come in one turn of the loop in one transaction. */
 import type { Store, Transaction } from '../../../store/store-port.ts';
 import { changeRequests, type RequestUnit } from '../../requests/unit-of-work.ts';
-import { TurnBatch } from '../../work/turn-batch.ts';
+import { TurnBatch } from '../../durable-queue/turn-batch.ts';
 
 /** Throws for a bug alone, as that fails all that is staged with it. May run again. */
 type StageArrival<T> = (transaction: Transaction, unit: RequestUnit) => T;

@@ -4,10 +4,10 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { headBytesHeld, type KeptRequest } from '../../requests/request.ts';
-import type { Known } from '../../work/kind.ts';
-import { isSame } from '../../work/unit-of-work.ts';
+import type { StoredItem } from '../../durable-queue/queue-spec.ts';
+import { isSameMemory } from '../../durable-queue/unit-of-work.ts';
 
-type Recent = Known<KeptRequest> & {
+type Recent = StoredItem<KeptRequest> & {
   readonly body: Buffer;
   /** As Node gives them, where none was left out of the record; null: to be made from that. */
   readonly headers?: IncomingHttpHeaders | null;
@@ -33,7 +33,7 @@ export class RecentRequests {
   /** `bytes` are the record's now. */
   find(id: string, bytes: Buffer): Recent | undefined {
     const recent = this.get(id);
-    return recent !== undefined && isSame(recent.bytes, bytes) ? recent : undefined;
+    return recent !== undefined && isSameMemory(recent.bytes, bytes) ? recent : undefined;
   }
 
   /** For who deletes each that is not what is stored any more. */

@@ -2,7 +2,7 @@
 import type { Transaction } from '../store/store-port.ts';
 import { LEASES, decodeLease, leaseId, type Holder } from './records.ts';
 
-/** What a hold asks of the whole: see `LeaseTable`. */
+/** What the leases of all shards share: see `LeaseTable`. */
 type Rights = {
   readonly self: Holder;
   /** Whether attempts of a shard may begin now, in that term. */
@@ -19,7 +19,7 @@ export class Shard {
   count = 0;
   /** Since when it is given up, on the monotonic clock; null: it is not. */
   givenUpMs: number | null = null;
-  #hold: ShardHold | null = null;
+  #lease: ShardLease | null = null;
 
   constructor(number: number, rights: Rights) {
     this.number = number;
@@ -27,23 +27,23 @@ export class Shard {
   }
 
   /** The one of that term; a new one when the last was cut off. */
-  holdOf(term: number): ShardHold {
-    if (this.#hold?.term !== term || this.#hold.ended.aborted) {
+  leaseForTerm(term: number): ShardLease {
+    if (this.#lease?.term !== term || this.#lease.endSignal.aborted) {
       this.cutOff();
-      this.#hold = new ShardHold(this, term, this.#rights);
+      this.#lease = new ShardLease(this, term, this.#rights);
     }
-    return this.#hold;
+    return this.#lease;
   }
 
   /** Ends what is under way. */
   cutOff(): void {
-    this.#hold?.cutOff();
-    this.#hold = null;
+    this.#lease?.cutOff();
+    this.#lease = null;
   }
 }
 
-/** A `Hold` of webhooks/work: as long as a lease is ours, in one term. */
-class ShardHold {
+/** The `QueueLease` of webhooks/durable-queue: it holds as long as a lease is ours, in one term. */
+class ShardLease {
   readonly term: number;
   readonly #shard: Shard;
   readonly #rights: Rights;
@@ -55,13 +55,13 @@ class ShardHold {
     this.#rights = rights;
   }
 
-  begin(): boolean {
+  beginAttempt(): boolean {
     if (!this.mayBegin()) return false;
     this.#shard.count += 1;
     return true;
   }
 
-  end(): void {
+  endAttempt(): void {
     const shard = this.#shard;
     shard.count -= 1;
     if (shard.count === 0 && shard.givenUpMs !== null) this.#rights.onDrained();
@@ -73,11 +73,11 @@ class ShardHold {
       && this.#rights.mayBegin(number, this.term);
   }
 
-  get ended(): AbortSignal {
+  get endSignal(): AbortSignal {
     return this.#ended.signal;
   }
 
-  isKept(transaction: Transaction): boolean {
+  isHeld(transaction: Transaction): boolean {
     const bytes = transaction.find(LEASES.name, leaseId(this.#shard.number));
     if (bytes === undefined) return false;
     const { node, run, term, released } = decodeLease(bytes);

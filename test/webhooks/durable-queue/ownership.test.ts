@@ -35,16 +35,16 @@ test('what was ours is let go, retries too', async () => {
   assert.equal(simulation.requests.length, 1);
 });
 
-test('a result of which the hold has ended is not written', async () => {
+test('a result of which the lease has ended is not written', async () => {
   const { ownership, simulation, hook } = await one();
-  const hold = ownership.gain(hook);
+  const lease = ownership.gain(hook);
   simulation.targets.set('target', { kind: 'slow', ms: 500 });
   const [id = ''] = await simulation.emit();
   await simulation.clock.advance(100);
-  assert.equal(hold.underWay, 1);
+  assert.equal(lease.underWay, 1);
   ownership.lose(hook);
   await simulation.clock.advance(10_000);
-  assert.equal(hold.underWay, 0);
+  assert.equal(lease.underWay, 0);
   assert.deepEqual(simulation.delivery(id)?.attempts, []);
   assert.equal(simulation.delivery(id)?.status, 'pending');
   ownership.gain(hook);
@@ -65,18 +65,18 @@ test('a target that is gone ends nothing that has become another\'s', async () =
   assert.deepEqual([...new Set(ids.map((id) => simulation.delivery(id)?.status))], ['pending']);
 });
 
-test('what is under way is cut off when its hold ends, and counts as not made', async () => {
+test('what is under way is cut off when its lease ends, and counts as not made', async () => {
   const { ownership, simulation, hook } = await one();
-  const hold = ownership.gain(hook);
+  const lease = ownership.gain(hook);
   simulation.targets.set('target', { kind: 'hang' });
   const [id = ''] = await simulation.emit();
   await simulation.clock.advance(1000);
-  hold.isInTime = false;
-  hold.cutOff();
+  lease.isInTime = false;
+  lease.cutOff();
   await simulation.clock.advance(1000);
   assert.deepEqual(simulation.requests.map(({ result }) => result), ['aborted']);
   assert.deepEqual(simulation.delivery(id)?.attempts, []);
-  assert.equal(hold.underWay, 0);
+  assert.equal(lease.underWay, 0);
 });
 
 test('nothing begins while there is no time for it, and all of it once there is', async () => {
@@ -93,9 +93,9 @@ test('nothing begins while there is no time for it, and all of it once there is'
 
 test('an attempt whose preparing took too long sends nothing', async () => {
   const { ownership, simulation, hook } = await one();
-  const hold = ownership.gain(hook);
+  const lease = ownership.gain(hook);
   let asked = 0;
-  hold.mayBegin = () => {
+  lease.mayBegin = () => {
     asked += 1;
     return asked > 1;
   };

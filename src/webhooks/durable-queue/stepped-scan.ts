@@ -1,21 +1,21 @@
-/** Looks through records in steps; between two of them the event loop serves others. */
+/** Scans collections in steps. Between two steps the event loop serves others. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Collection } from '../../store/store-port.ts';
 
-// A step is some two milliseconds of work. Parsing a byte costs some sixteen times as much as
-// looking for something in it, and a record may be large: it holds answers and a body.
+// A step takes about two milliseconds. Parsing a byte costs about sixteen times as much as
+// searching it, and a record may be large: it holds responses and a body.
 const STEP_RECORDS = 2000;
 const STEP_BYTES = 1 << 22;
 const PARSED_WEIGHT = 16;
-/** Sorts after every identifier. */
-const END = '\uffff';
+/** A text that sorts after every identifier. */
+const AFTER_EVERY_ID = '\uffff';
 
-/** What was done with a record; `done` ends the walk. */
-type Visit = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
+/** Looks at a record and returns how, as that is what the scan has cost; `done` ends the scan. */
+type RecordVisitor = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
 
-/** Visits records in order of identifier, in steps between which the event loop serves others. */
+/** Visits records in order of identifier, in steps. */
 export async function visitInSteps(
-  collection: Collection, visit: Visit, after: string | null = null, isDescending = false,
+  collection: Collection, visit: RecordVisitor, after: string | null = null, isDescending = false,
 ): Promise<void> {
   const walk = collection.walk({ after, isDescending });
   let records = 0;
@@ -34,26 +34,27 @@ export async function visitInSteps(
 }
 
 /**
- * Calls `add` with 1 for every record, and with 1 or -1 for what is written meanwhile as it is
- * applied, so that `result` is of one moment. `look` may look closer at a record.
+ * Calls `add` with 1 for every record. Records that are written meanwhile are added (1) and
+ * subtracted (-1) as they are applied, so that `result` is called on the counts of one moment.
+ * `inspect` may look closer at a record.
  */
 export async function countInSteps<T>(
   collection: Collection, add: (bytes: Buffer, by: 1 | -1) => void, result: () => T,
-  look: Visit = () => 'searched',
+  inspect: RecordVisitor = () => 'searched',
 ): Promise<T> {
-  let seen = '';
+  let lastSeenId = '';
   const unlisten = collection.onChange(({ id, before, after }) => {
-    if (id > seen) return;
+    if (id > lastSeenId) return;
     if (before !== null) add(before, -1);
     if (after !== null) add(after, 1);
   });
   try {
     await visitInSteps(collection, (bytes, slot) => {
-      seen = collection.idAt(slot) ?? seen;
+      lastSeenId = collection.idAt(slot) ?? lastSeenId;
       add(bytes, 1);
-      return look(bytes, slot);
+      return inspect(bytes, slot);
     });
-    seen = END;
+    lastSeenId = AFTER_EVERY_ID;
     return result();
   } finally {
     unlisten();

@@ -1,18 +1,18 @@
 /** An ownership that a test changes: who holds what, and whether there is time to begin. */
-import type { Hold, Ownership } from '../../../src/webhooks/work/ownership.ts';
+import type { QueueLease, Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 
-class ScriptedHold implements Hold {
-  readonly #ended = new AbortController();
-  isKeptNow = true;
+class ScriptedLease implements QueueLease {
+  readonly #endController = new AbortController();
+  isHeldNow = true;
   isInTime = true;
   underWay = 0;
 
-  begin(): boolean {
+  beginAttempt(): boolean {
     if (this.isInTime) this.underWay += 1;
     return this.isInTime;
   }
 
-  end(): void {
+  endAttempt(): void {
     this.underWay -= 1;
   }
 
@@ -20,34 +20,34 @@ class ScriptedHold implements Hold {
     return this.isInTime;
   }
 
-  get ended(): AbortSignal {
-    return this.#ended.signal;
+  get endSignal(): AbortSignal {
+    return this.#endController.signal;
   }
 
-  isKept(): boolean {
-    return this.isKeptNow;
+  isHeld(): boolean {
+    return this.isHeldNow;
   }
 
   cutOff(): void {
-    this.#ended.abort();
+    this.#endController.abort();
   }
 }
 
 export class ScriptedOwnership implements Ownership {
-  readonly #holds = new Map<string, ScriptedHold>();
+  readonly #leases = new Map<string, ScriptedLease>();
   readonly #listeners = new Set<() => void>();
   #isOpen = true;
   #isMaintaining = false;
 
-  holdOf(key: string): ScriptedHold | null {
-    return this.#holds.get(key) ?? null;
+  findLease(key: string): ScriptedLease | null {
+    return this.#leases.get(key) ?? null;
   }
 
   mayBegin(): boolean {
     return this.#isOpen;
   }
 
-  maintains(): boolean {
+  isMaintainer(): boolean {
     return this.#isMaintaining;
   }
 
@@ -56,18 +56,18 @@ export class ScriptedOwnership implements Ownership {
     return () => this.#listeners.delete(listener);
   }
 
-  gain(key: string): ScriptedHold {
-    const hold = new ScriptedHold();
-    this.#holds.set(key, hold);
+  gain(key: string): ScriptedLease {
+    const lease = new ScriptedLease();
+    this.#leases.set(key, lease);
     this.#tell();
-    return hold;
+    return lease;
   }
 
   /** What is under way ends without a result that counts. */
   lose(key: string): void {
-    const hold = this.#holds.get(key);
-    if (hold !== undefined) hold.isKeptNow = false;
-    this.#holds.delete(key);
+    const lease = this.#leases.get(key);
+    if (lease !== undefined) lease.isHeldNow = false;
+    this.#leases.delete(key);
     this.#tell();
   }
 

@@ -1,7 +1,7 @@
 /** What comes in one turn is one transaction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TurnBatch } from '../../../src/webhooks/work/turn-batch.ts';
+import { TurnBatch } from '../../../src/webhooks/durable-queue/turn-batch.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 
 const LETTERS = { name: 'letters', key: 'id' } as const;

@@ -1,37 +1,37 @@
-/** Work that nobody waits for: it is owned here until it ends, and its failures are logged. */
+/** Owns promises that nobody awaits: it counts them until they settle, and logs their failures. */
 import type { Logger } from '../../base/log.ts';
 
 export class BackgroundTasks {
   readonly #log: Logger;
-  readonly #failure: string;
+  readonly #failureMessage: string;
   readonly #onEnd: () => void;
   #count = 0;
   #onIdle: (() => void)[] = [];
   readonly #onDone = (): void => this.#end();
   readonly #onFailed = (thrown: unknown): void => {
-    this.#log.error(this.#failure, { error: thrown });
+    this.#log.error(this.#failureMessage, { error: thrown });
     this.#end();
   };
 
-  /** `failure` is logged with what was not expected; `onEnd` is called after each task. */
-  constructor(log: Logger, failure: string, onEnd: () => void) {
+  /** `failureMessage` is logged with an unexpected error; `onEnd` is called after each task. */
+  constructor(log: Logger, failureMessage: string, onEnd: () => void) {
     this.#log = log;
-    this.#failure = failure;
+    this.#failureMessage = failureMessage;
     this.#onEnd = onEnd;
   }
 
-  /** Tasks under way. */
+  /** The number of tasks under way. */
   get count(): number {
     return this.#count;
   }
 
-  run(work: Promise<void>): void {
+  run(task: Promise<void>): void {
     this.#count += 1;
-    void work.then(this.#onDone, this.#onFailed);
+    void task.then(this.#onDone, this.#onFailed);
   }
 
   /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 

@@ -1,0 +1,66 @@
+/** Checks that the totals of a queue are what its stored records add up to. */
+import type { Store } from '../../store/store-port.ts';
+import type { QueueSpec } from './queue-spec.ts';
+import { countInSteps } from './stepped-scan.ts';
+import type { QueueTotals } from './queue-totals.ts';
+
+export type QueueReconciliation<Status extends string, Gone extends string = never> =
+  QueueTotals<Status, Gone> & {
+    readonly isReconciled: boolean;
+    /** One sentence for each thing that does not add up, at most a hundred. */
+    readonly problems: readonly string[];
+  };
+
+/** The checks of one queue besides its totals. */
+type ReconciliationInputs<Status extends string> = {
+  /** Inspects a record, and adds what is wrong with it to `problems`. */
+  readonly inspect: (
+    bytes: Buffer, slot: number, problems: string[],
+  ) => 'searched' | 'parsed';
+  readonly earlierProblems: readonly string[];
+  /** Counts accepted items that have no record yet. Called at the moment of comparing. */
+  readonly countUnwritten: () => Partial<Record<Status, number>>;
+};
+
+const PROBLEMS_MAX = 100;
+
+export function reconcileQueue<Item, Status extends string, Gone extends string>(
+  store: Store, queue: QueueSpec<Item, Status, Gone>,
+  { inspect, earlierProblems, countUnwritten }: ReconciliationInputs<Status>,
+): Promise<QueueReconciliation<Status, Gone>> {
+  const { collection, totals, readStatus } = queue;
+  const counts = new Map<Status, number>();
+  const add = (status: Status, by: number): void =>
+    void counts.set(status, (counts.get(status) ?? 0) + by);
+  const problems: string[] = [];
+  return countInSteps(
+    store.collection(collection.name),
+    (bytes, by) => add(readStatus(bytes), by),
+    () => {
+      const unwritten = countUnwritten();
+      for (const status of totals.statuses) add(status, unwritten[status] ?? 0);
+      const committed = totals.readCommitted(store);
+      return compareWithTotals(queue, committed, counts, [...problems, ...earlierProblems]);
+    },
+    (bytes, slot) => inspect(bytes, slot, problems),
+  );
+}
+
+function compareWithTotals<Item, Status extends string, Gone extends string>(
+  { noun, totals: record }: QueueSpec<Item, Status, Gone>, totals: QueueTotals<Status, Gone>,
+  counts: ReadonlyMap<Status, number>, problems: string[],
+): QueueReconciliation<Status, Gone> {
+  for (const status of record.statuses) {
+    const [expected, actual] = [totals[status], counts.get(status) ?? 0];
+    if (expected !== actual) {
+      problems.push(`${expected} ${noun} should be ${status}, and ${actual} are`);
+    }
+  }
+  const sum = record.sum(totals);
+  if (totals.accepted !== sum) {
+    problems.push(`${totals.accepted} were accepted, and ${sum} are accounted for`);
+  }
+  return {
+    ...totals, isReconciled: problems.length === 0, problems: problems.slice(0, PROBLEMS_MAX),
+  };
+}

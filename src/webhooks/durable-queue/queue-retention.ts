@@ -1,0 +1,272 @@
+/**
+ * Removes finished items that are too old or too many, in transactions of its own that also change
+ * the totals. It finds the finished items by following the changes of the collection.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Change, Collection, Store } from '../../store/store-port.ts';
+import { followRecords } from '../../resources/projection.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import type { Ownership } from './ownership.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, type QueueSpec } from './queue-spec.ts';
+import { commitItems } from './unit-of-work.ts';
+
+/** Failed items have a retention time of their own, because people look into them. */
+type Finish = 'finished' | 'failed';
+
+export type RetentionRules = {
+  /** Reads how a record has finished; null when it must not be removed. */
+  readonly readFinish: (bytes: Buffer) => Finish | null;
+  /** Bytes that removing the record frees. */
+  readonly bytesOf: (id: string, bytes: Buffer) => number;
+  readonly ageMsMax: Readonly<Record<Finish, number>>;
+  /** Most items to keep that have finished without failing. */
+  readonly finishedMax: number;
+  /** Most bytes of these to keep, together with their companion records. */
+  readonly finishedBytesMax: number;
+  /** The collection with further records of the items, such as their bodies; null without one. */
+  readonly companions: {
+    readonly collection: string; readonly bytesOf: (id: string, bytes: Buffer) => number;
+  } | null;
+  /**
+   * Most records and bytes of all items together. Above it, the item that finished first goes
+   * first, whether it failed or not.
+   */
+  readonly countMax: number;
+  readonly bytesMax: number;
+  /** Names of the collections whose bytes count for `bytesMax`. */
+  readonly collections: readonly string[];
+};
+
+type RetentionDeps<Item, Status extends string, Gone extends string> = RetentionRules & {
+  readonly queue: QueueSpec<Item, Status, Gone>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly ownership: Pick<Ownership, 'isMaintainer'>;
+};
+
+/** An item as it was when it finished. It no longer counts if the record was written since. */
+type FinishedItem = {
+  readonly id: string;
+  readonly finishedAtMs: number;
+  readonly finish: Finish;
+};
+
+const SWEEP_MS = 60_000;
+/** Items dropped before the event loop serves others. This takes about a millisecond. */
+const DROPPED_PER_TURN = 1000;
+
+export class Retention<Item, Status extends string, Gone extends string = never> {
+  readonly #deps: RetentionDeps<Item, Status, Gone>;
+  readonly #records: Collection;
+  readonly #countedCollections: readonly Collection[];
+  readonly #unfollow: (() => void)[] = [];
+  readonly #finishedItems = {
+    finished: new PriorityQueue<FinishedItem>(isEarlier),
+    failed: new PriorityQueue<FinishedItem>(isEarlier),
+  };
+  #finishedCount = 0;
+  #finishedBytes = 0;
+  #timer: Timer | null = null;
+  #sweep: Promise<void> | null = null;
+  #isStarted = false;
+
+  constructor(deps: RetentionDeps<Item, Status, Gone>) {
+    this.#deps = deps;
+    const { store, companions, queue, collections } = deps;
+    this.#records = store.collection(queue.collection.name);
+    this.#countedCollections = collections.map((name) => store.collection(name));
+    if (companions !== null) {
+      this.#unfollow.push(followRecords(store.collection(companions.collection), (applied) =>
+        this.#applyCompanion(applied, companions.bytesOf)));
+    }
+    this.#unfollow.push(followRecords(this.#records, (applied) => this.#apply(applied)));
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#startSweep();
+  }
+
+  async close(): Promise<void> {
+    this.#isStarted = false;
+    this.#timer?.cancel();
+    for (const unfollow of this.#unfollow) unfollow();
+    await this.#sweep;
+  }
+
+  #apply({ id, before, after }: Change): void {
+    const { readFinish, queue } = this.#deps;
+    if (before !== null && readFinish(before) === 'finished') {
+      this.#countFinished(-1, before.length);
+    }
+    const finish = after === null ? null : readFinish(after);
+    if (after !== null && finish !== null) {
+      this.#enqueue({ id, finishedAtMs: queue.readUpdatedMs(after), finish });
+      if (finish === 'finished') this.#countFinished(1, after.length);
+    }
+    this.#sweepIfOverLimits();
+  }
+
+  #sweepIfOverLimits(): void {
+    if (!this.#isStarted || !this.#deps.ownership.isMaintainer()) return;
+    if (this.#isOverLimits()) this.#startSweep();
+  }
+
+  #countFinished(by: 1 | -1, bytes: number): void {
+    this.#finishedCount += by;
+    this.#finishedBytes += by * bytes;
+  }
+
+  #applyCompanion(
+    { id, before, after }: Change, bytesOf: (id: string, bytes: Buffer) => number,
+  ): void {
+    if (before !== null) this.#finishedBytes -= bytesOf(id, before);
+    if (after !== null) this.#finishedBytes += bytesOf(id, after);
+    this.#sweepIfOverLimits();
+  }
+
+  #enqueue(item: FinishedItem): void {
+    this.#finishedItems[item.finish].push(item);
+  }
+
+  #isOverLimits(): boolean {
+    const { finishedMax, finishedBytesMax } = this.#deps;
+    if (this.#finishedCount > finishedMax || this.#finishedBytes > finishedBytesMax) return true;
+    const { count, bytes } = this.#computeExcess();
+    return (count > 0 || bytes > 0) && this.#peekOldest() !== undefined;
+  }
+
+  /** Computes by how much all items together are over their limits. */
+  #computeExcess(): { count: number; bytes: number } {
+    const { countMax, bytesMax } = this.#deps;
+    let bytes = -bytesMax;
+    for (const { bytesTotal } of this.#countedCollections) bytes += bytesTotal;
+    return { count: this.#records.size - countMax, bytes };
+  }
+
+  #startSweep(): void {
+    if (this.#sweep !== null || !this.#isStarted) return;
+    this.#timer?.cancel();
+    // Not at once: the caller may be applying a transaction of which the rest is to come.
+    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
+      const { log, queue } = this.#deps;
+      log.error(`old ${queue.noun} could not be removed`, { error: thrown });
+    }).finally(() => {
+      this.#sweep = null;
+      if (this.#isStarted) {
+        this.#timer = this.#deps.clock.startTimer(SWEEP_MS, () => this.#startSweep());
+      }
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    if (!this.#deps.ownership.isMaintainer()) return this.#dropRemovedElsewhere();
+    for (;;) {
+      let removable = this.#takeRemovable();
+      if (removable.length === 0) return;
+      try {
+        while (removable.length > 0) {
+          const chunk = takeChunk(removable, (item) => this.#bytesOf(item));
+          await this.#remove(chunk);
+          removable = removable.slice(chunk.length);
+        }
+      } catch (thrown) {
+        for (const item of removable) this.#enqueue(item);
+        throw thrown;
+      }
+      if (!this.#isStarted) return;
+    }
+  }
+
+  /** Drops what another node, which is the one that removes records, has removed. */
+  async #dropRemovedElsewhere(): Promise<void> {
+    const isRemoved = ({ id, finishedAtMs }: FinishedItem): boolean => {
+      const bytes = this.#records.findBytes(id);
+      return bytes === undefined || this.#deps.queue.readUpdatedMs(bytes) !== finishedAtMs;
+    };
+    let dropped = 0;
+    for (const items of Object.values(this.#finishedItems)) {
+      for (let item = items.peek(); item !== undefined && isRemoved(item); item = items.peek()) {
+        items.pop();
+        dropped += 1;
+        if (dropped % DROPPED_PER_TURN === 0) await nextTurn();
+        if (!this.#isStarted) return;
+      }
+    }
+  }
+
+  async #remove(chunk: readonly FinishedItem[]): Promise<void> {
+    const { queue, store, readFinish } = this.#deps;
+    await commitItems(queue, store, (unit) => {
+      for (const { id, finishedAtMs } of chunk) {
+        unit.remove(id, 'agedOut', (bytes) =>
+          queue.readUpdatedMs(bytes) === finishedAtMs && readFinish(bytes) !== null);
+      }
+    });
+  }
+
+  /** Bytes that removing the item frees. Looked up here rather than for each item that finishes. */
+  #bytesOf({ id }: FinishedItem): number {
+    const bytes = this.#records.findBytes(id);
+    return bytes === undefined ? 0 : this.#deps.bytesOf(id, bytes);
+  }
+
+  #takeRemovable(): FinishedItem[] {
+    const { clock, ageMsMax, finishedMax, finishedBytesMax } = this.#deps;
+    const nowMs = clock.now();
+    const removable: FinishedItem[] = [];
+    const take = (finish: Finish, isOld: (item: FinishedItem) => boolean): void => {
+      const items = this.#finishedItems[finish];
+      for (let first = items.peek(); first !== undefined; first = items.peek()) {
+        if (removable.length >= CHUNK_ITEMS_MAX || !isOld(first)) return;
+        items.pop();
+        removable.push(first);
+      }
+    };
+    let excessCount = this.#finishedCount - finishedMax;
+    let excessBytes = this.#finishedBytes - finishedBytesMax;
+    take('finished', (item) => {
+      const isYoung = item.finishedAtMs >= nowMs - ageMsMax.finished;
+      if (excessCount <= 0 && excessBytes <= 0 && isYoung) return false;
+      excessCount -= 1;
+      excessBytes -= this.#bytesOf(item);
+      return true;
+    });
+    take('failed', ({ finishedAtMs }) => finishedAtMs < nowMs - ageMsMax.failed);
+    this.#takeExcess(removable);
+    return removable;
+  }
+
+  #takeExcess(removable: FinishedItem[]): void {
+    let { count, bytes } = this.#computeExcess();
+    const subtract = (item: FinishedItem): void => {
+      count -= 1;
+      bytes -= this.#bytesOf(item);
+    };
+    for (const item of removable) subtract(item);
+    while (removable.length < CHUNK_ITEMS_MAX && (count > 0 || bytes > 0)) {
+      const oldest = this.#peekOldest();
+      if (oldest === undefined) return;
+      this.#finishedItems[oldest.finish].pop();
+      removable.push(oldest);
+      subtract(oldest);
+    }
+  }
+
+  #peekOldest(): FinishedItem | undefined {
+    const finished = this.#finishedItems.finished.peek();
+    const failed = this.#finishedItems.failed.peek();
+    if (finished === undefined || failed === undefined) return finished ?? failed;
+    return isEarlier(failed, finished) ? failed : finished;
+  }
+}
+
+// Many items finish in the same millisecond. In order of id their records are found faster.
+function isEarlier(left: FinishedItem, right: FinishedItem): boolean {
+  const { finishedAtMs } = left;
+  return finishedAtMs < right.finishedAtMs
+    || (finishedAtMs === right.finishedAtMs && left.id < right.id);
+}

@@ -1,0 +1,72 @@
+/**
+ * A durable queue holds items on disk until they are done, and some time after. There are two of
+ * them: deliveries, and stored requests. An item is one record with a status; the pending ones wait
+ * for an attempt.
+ */
+import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
+import type { TotalsRecord } from './queue-totals.ts';
+
+/**
+ * Describes one durable queue. `Gone` are the ways besides `agedOut` in which a record may leave
+ * the queue; each of them is counted.
+ */
+export type QueueSpec<Item, Status extends string, Gone extends string = never> = {
+  /** The items' name for messages, in the plural. */
+  readonly noun: string;
+  readonly collection: CollectionSpec;
+  readonly totals: TotalsRecord<Status, Gone>;
+  readonly idOf: (item: Item) => string;
+  readonly decode: (bytes: Buffer) => Item;
+  /**
+   * Encodes an item as one line, which the caller copies at once. `before` is the record of its
+   * earlier version: members that never change may be copied from there.
+   */
+  readonly encode: (item: Item, before: Buffer | null) => string | Buffer;
+  readonly statusOf: (item: Item) => Status;
+  /** Reads the status without parsing the record. */
+  readonly readStatus: (bytes: Buffer) => Status;
+  /** Reads the milliseconds since the epoch, without parsing the record. */
+  readonly readUpdatedMs: (bytes: Buffer) => number;
+  /** Opens what keeps records of other collections in step with the items, in one transaction. */
+  readonly openRelatedRecords: (transaction: Transaction) => RelatedRecords<Item, Status, Gone>;
+};
+
+/** Keeps records of other collections in step with the items that a transaction changes. */
+export interface RelatedRecords<Item, Status extends string, Gone extends string> {
+  /**
+   * Is told that an item has changed its status, or left the queue. `item` decodes it when called.
+   * `bytes` is the record of an item that left; null for one that stays.
+   */
+  onStatusChange(
+    id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item,
+    bytes: Buffer | null,
+  ): void;
+  /** Stages what follows from the changes. Called once, after all of them are staged. */
+  stage(): void;
+}
+
+/** An item and the bytes it was decoded from. These bytes never change. */
+export type StoredItem<Item> = { readonly bytes: Buffer; readonly item: Item };
+
+/** Returns the changed item, or null to leave it as it is. */
+export type ItemChange<Item> = (before: Item) => Item | null;
+
+/** Items changed in one transaction. This takes a few milliseconds. */
+export const CHUNK_ITEMS_MAX = 250;
+/** Bytes of the items changed in one transaction: an item may hold responses or a body. */
+const CHUNK_BYTES_MAX = 1 << 19;
+
+/** Takes items from the front, as many as one transaction should change, and at least one. */
+export function takeChunk<T>(items: readonly T[], bytesOf: (item: T) => number): T[] {
+  let bytes = 0;
+  const end = items.findIndex((item, index) => {
+    bytes += bytesOf(item);
+    return index > 0 && (index === CHUNK_ITEMS_MAX || bytes > CHUNK_BYTES_MAX);
+  });
+  return items.slice(0, end === -1 ? items.length : end);
+}
+
+/** Makes a function that gives the size in bytes of a stored record by its id; 0 without one. */
+export function createSizeLookup(records: Collection): (id: string) => number {
+  return (id) => records.findBytes(id)?.length ?? 0;
+}

@@ -1,0 +1,69 @@
+/**
+ * Counts how many items a queue has and had, in one record that changes in the same transactions.
+ * Always: accepted = the sum of all statuses, of the items that aged out, and of those that left in
+ * another way.
+ *
+ *     {"identifier":"totals","accepted":<n>,"<status>":<n>,…,"agedOut":<n>,"<gone>":<n>,…}
+ */
+import { isJsonObject } from '../../base/fields.ts';
+import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
+
+/** Counts by status, and by the way in which a record has left. */
+export type QueueTotals<Status extends string, Gone extends string = never> =
+  Readonly<Record<Status | Gone | 'accepted' | 'agedOut', number>>;
+
+const TOTALS_ID = 'totals';
+
+export class TotalsRecord<Status extends string, Gone extends string = never> {
+  readonly collection: CollectionSpec;
+  readonly statuses: readonly Status[];
+  /** The names of the counts that add up to `accepted`. */
+  readonly #summands: readonly (Status | Gone | 'agedOut')[];
+  readonly #zeros: QueueTotals<Status, Gone>;
+  // Mostly the next transaction reads the bytes that the last one staged, and bytes never change.
+  readonly #decoded = new WeakMap<Buffer, QueueTotals<Status, Gone>>();
+
+  /** `name` is the name of the collection that holds the one record. */
+  constructor(name: string, statuses: readonly Status[], gone: readonly Gone[]) {
+    this.collection = { name, key: 'identifier' };
+    this.statuses = statuses;
+    this.#summands = [...statuses, 'agedOut', ...gone];
+    this.#zeros = this.#build(() => 0);
+  }
+
+  /** Reads the totals as staged in the transaction. */
+  read(transaction: Pick<Transaction, 'find'>): QueueTotals<Status, Gone> {
+    return this.#decode(transaction.find(this.collection.name, TOTALS_ID));
+  }
+
+  /** Reads the totals as committed. */
+  readCommitted(store: { collection(name: string): Collection }): QueueTotals<Status, Gone> {
+    return this.#decode(store.collection(this.collection.name).find(TOTALS_ID)?.bytes);
+  }
+
+  write(transaction: Transaction, totals: QueueTotals<Status, Gone>): void {
+    let json = `{"identifier":"${TOTALS_ID}","accepted":${totals.accepted}`;
+    for (const name of this.#summands) json += `,"${name}":${totals[name]}`;
+    const { bytes } = transaction.put(this.collection.name, TOTALS_ID, `${json}}`);
+    this.#decoded.set(bytes, totals);
+  }
+
+  /** Adds up what `accepted` must be. */
+  sum(totals: QueueTotals<Status, Gone>): number {
+    return this.#summands.reduce((sum, name) => sum + totals[name], 0);
+  }
+
+  #decode(bytes: Buffer | undefined): QueueTotals<Status, Gone> {
+    if (bytes === undefined) return this.#zeros;
+    const cached = this.#decoded.get(bytes);
+    if (cached !== undefined) return cached;
+    const record: unknown = JSON.parse(bytes.toString('utf8'));
+    return isJsonObject(record) ? this.#build((name) => Number(record[name] ?? 0)) : this.#zeros;
+  }
+
+  #build(count: (name: string) => number): QueueTotals<Status, Gone> {
+    const names = ['accepted', ...this.#summands];
+    return Object.fromEntries(names.map((name) => [name, count(name)])) as
+      QueueTotals<Status, Gone>;
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Attempts the pending items of a queue. The tasks of the scheduler follow the stored records and
+ * nothing else, so a restart builds the same tasks again.
+ *
+ * These must never happen: two attempts of one task at the same time; an accepted item for which no
+ * task waits; a result that is written in two steps.
+ */
+import { setMaxListeners } from 'node:events';
+import * as types from 'node:util/types';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/store-port.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { RunningTask, TargetHealth } from '../scheduler/task.ts';
+import { BackgroundTasks } from './background-tasks.ts';
+import type { QueueLease, Ownership } from './ownership.ts';
+import type { WriteRetryDeps } from './write-retry.ts';
+import { retryUntilWritten } from './write-retry.ts';
+
+/** An attempt ends with a result to write, or it is postponed and the task waits as it is. */
+export type AttemptResult<Result> = { readonly result: Result } | { readonly postponedMs: number };
+
+/** Makes the attempts of one queue and writes their results. An `id` is that of a task. */
+export interface AttemptRunner<Result, Recorded> {
+  /** The name of an item for messages, in the singular with its article. */
+  readonly noun: string;
+  /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
+  mayBegin(): boolean;
+  /**
+   * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
+   * when the attempt could not be prepared. The result is written only if `lease` is held then.
+   */
+  runAttempt(
+    id: string, lease: QueueLease, cutOff: AbortSignal,
+  ): AttemptResult<Result> | null | Promise<AttemptResult<Result> | null>;
+  /**
+   * Counts the attempt as soon as it is over. Returns what it showed of its target's health; null
+   * for nothing.
+   */
+  reportAttempt(result: Result): TargetHealth | null;
+  /** Writes the result. Resolves with undefined when there is no record any more to write it to. */
+  writeResult(result: Result): Promise<Recorded | undefined>;
+  /**
+   * Returns when the task is due by its stored record; null when it is done. `recorded` may be an
+   * older version of that record.
+   */
+  dueTimeMs(id: string, written: Recorded | undefined): number | null;
+  /** The labels of a log line about the task. */
+  logLabels(id: string): object;
+}
+
+type QueueWorkerDeps = {
+  readonly store: Store;
+  readonly scheduler: Scheduler;
+  readonly ownership: Ownership;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** While the store takes no writes no attempt begins, and we check it at this interval. */
+const STORE_CHECK_MS = 1000;
+/** Most attempts under way and results not yet written; above that no attempt begins. */
+const UNWRITTEN_MAX = 1024;
+/** Delays of the next attempt after the store failed, and after a bug of ours. */
+const STORE_ERROR_DELAY_MS = 6000;
+const BUG_DELAY_MS = 60_000;
+/** Delay of an attempt whose lease ended at the moment it was to begin. */
+const NO_LEASE_DELAY_MS = 1000;
+/** Attempts may end at once and make room for more; after this long others get their turn. */
+const TURN_MS_MAX = 5;
+
+export class QueueWorker<Result, Recorded> {
+  readonly #deps: QueueWorkerDeps;
+  readonly #runner: AttemptRunner<Result, Recorded>;
+  readonly #background: BackgroundTasks;
+  readonly #closing = new AbortController();
+  readonly #cutOff = new AbortController();
+  /** For a lease that may end: the signal that aborts when it has ended, or `close` cuts off. */
+  readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
+  #isStarted = false;
+  #isRunRequested = false;
+  #storeTimer: Timer | null = null;
+
+  constructor(deps: QueueWorkerDeps, runner: AttemptRunner<Result, Recorded>) {
+    this.#deps = deps;
+    this.#runner = runner;
+    this.#background = new BackgroundTasks(
+      deps.log, `${runner.noun} failed unexpectedly`, () => this.requestRun());
+    // Every attempt under way listens.
+    setMaxListeners(0, this.#cutOff.signal);
+  }
+
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Aborted by `close`. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#deps.scheduler.start(() => this.requestRun());
+  }
+
+  /** Gives attempts `graceMs` to end. What is cut off after that counts as not attempted. */
+  async close(graceMs: number): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    this.#deps.scheduler.close();
+    this.#storeTimer?.cancel();
+    const timer = this.#deps.clock.startTimer(graceMs, () => this.#cutOff.abort());
+    await this.#background.whenIdle();
+    timer.cancel();
+  }
+
+  /** Repeats a write in the background until the store takes it, or the worker is closed. */
+  writeLater(message: string, labels: object, write: () => Promise<void>): void {
+    this.#background.run(retryUntilWritten(this.writeRetryDeps, message, labels, write));
+  }
+
+  get writeRetryDeps(): WriteRetryDeps {
+    const { clock, log } = this.#deps;
+    return { clock, log, closing: this.#closing.signal };
+  }
+
+  // Tasks begin once in a turn of the event loop, after its responses are read. Requests that leave
+  // one by one wake the target each time, which halved the measured rate.
+  /** Asks to start all tasks that may start. */
+  requestRun(): void {
+    if (this.#isRunRequested || !this.#isStarted || this.#closing.signal.aborted) return;
+    this.#isRunRequested = true;
+    setImmediate(() => {
+      this.#isRunRequested = false;
+      this.#startTasks();
+    });
+  }
+
+  #startTasks(): void {
+    const { store, scheduler, ownership, clock } = this.#deps;
+    // An attempt whose result cannot be written would be made again after a restart.
+    if (store.failure !== null) return this.#checkStoreLater();
+    if (!ownership.mayBegin()) return;
+    const endMs = clock.monotonicMs() + TURN_MS_MAX;
+    while (!this.#closing.signal.aborted && this.#background.count < UNWRITTEN_MAX) {
+      // The attempt before may have taken what the next one needs.
+      if (!this.#runner.mayBegin()) return;
+      const running = scheduler.startNext();
+      if (running === null) return;
+      const lease = ownership.findLease(running.task.queue.key);
+      if (lease?.beginAttempt() === true) {
+        this.#background.run(this.#attempt(running, lease));
+      } else {
+        scheduler.release(running, null);
+        scheduler.settle(running.task.id, clock.now() + NO_LEASE_DELAY_MS);
+      }
+      if (clock.monotonicMs() >= endMs) return this.requestRun();
+    }
+  }
+
+  #checkStoreLater(): void {
+    this.#storeTimer ??= this.#deps.clock.startTimer(STORE_CHECK_MS, () => {
+      this.#storeTimer = null;
+      this.requestRun();
+    });
+  }
+
+  /** Returns the signal that aborts when attempts under that lease must end. */
+  #cutOffSignal(lease: QueueLease): AbortSignal {
+    const { signal } = this.#cutOff;
+    if (lease.endSignal === null) return signal;
+    let combined = this.#cutOffByLease.get(lease);
+    if (combined === undefined) {
+      combined = AbortSignal.any([signal, lease.endSignal]);
+      setMaxListeners(0, combined);
+      this.#cutOffByLease.set(lease, combined);
+    }
+    return combined;
+  }
+
+  async #attempt(running: RunningTask, lease: QueueLease): Promise<void> {
+    const { scheduler, clock } = this.#deps;
+    const { id } = running.task;
+    try {
+      let result: AttemptResult<Result> | null;
+      try {
+        const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease));
+        result = types.isPromise(attempt) ? await attempt : attempt;
+      } catch (thrown) {
+        scheduler.release(running, null);
+        return this.#postpone(id, 'could not be prepared', thrown);
+      }
+      if (result === null || 'postponedMs' in result) {
+        scheduler.release(running, null);
+        return scheduler.settle(id, result === null
+          ? this.#runner.dueTimeMs(id, undefined) : clock.now() + result.postponedMs);
+      }
+      scheduler.release(running, this.#runner.reportAttempt(result.result));
+      let written: Recorded | undefined;
+      try {
+        written = await this.#runner.writeResult(result.result);
+      } catch (thrown) {
+        return this.#postpone(id, 'could not be recorded', thrown);
+      }
+      scheduler.settle(id, this.#runner.dueTimeMs(id, written));
+    } finally {
+      lease.endAttempt();
+    }
+  }
+
+  #postpone(id: string, problem: string, thrown: unknown): void {
+    const { scheduler, clock, log } = this.#deps;
+    const { noun } = this.#runner;
+    log.error(`${noun} ${problem}`, { ...this.#runner.logLabels(id), error: thrown });
+    const delayMs = thrown instanceof AppError ? STORE_ERROR_DELAY_MS : BUG_DELAY_MS;
+    scheduler.settle(id, clock.now() + delayMs);
+  }
+}

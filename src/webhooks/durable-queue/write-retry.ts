@@ -1,0 +1,42 @@
+/** Repeats a write that must not be given up while the store takes no writes. */
+import { sleep, type Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+
+export type WriteRetryDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted when the program closes: then no write is repeated. */
+  readonly closing: AbortSignal;
+};
+
+const RETRY_MS = 1000;
+
+/** Repeats `write` until the store takes it. Resolves with undefined when `closing` comes first. */
+export async function retryUntilWritten<T>(
+  deps: WriteRetryDeps, message: string, labels: object, write: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await write();
+  } catch (thrown) {
+    return retryWrite(deps, message, labels, write, thrown);
+  }
+}
+
+/** Repeats a `write` whose first try has failed with `thrown`. */
+export async function retryWrite<T>(
+  { clock, log, closing }: WriteRetryDeps, message: string, labels: object, write: () => Promise<T>,
+  thrown: unknown,
+): Promise<T | undefined> {
+  if (!(thrown instanceof AppError)) throw thrown;
+  log.error(message, { ...labels, error: thrown });
+  while (!closing.aborted) {
+    await sleep(clock, RETRY_MS);
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+  return undefined;
+}

@@ -56,7 +56,7 @@ import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';
 import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-modules.ts';
-import type { WebhooksOptions } from './webhooks/options.ts';
+import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';

@@ -6,13 +6,17 @@ import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
-import { KeptCall, type KeptRun } from '../incoming/intake/kept-call.ts';
-import { attemptOf } from '../incoming/intake/new-request.ts';
-import type { RecentRequests } from '../incoming/intake/recent.ts';
-import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
-import type { PayloadRoom } from '../incoming/receiving/payload-room.ts';
-import { runOne, type RouteOutcome, type RouteParts } from '../incoming/receiving/run-routes.ts';
-import type { ReadyRoute } from '../incoming/routing.ts';
+import { KeptCall, type KeptRun } from '../incoming/intake/stored-action-call.ts';
+import { attemptOf } from '../incoming/intake/build-request.ts';
+import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../incoming/receiving/incoming-webhook-index.ts';
+import type { PayloadBudget } from '../incoming/receiving/payload-budget.ts';
+import {
+  runRoute, type RouteOutcome, type RouteDeps,
+} from '../incoming/receiving/run-webhook-routes.ts';
+import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
 import { bodyIn } from '../requests/body.ts';
 import { decodeRequest, statusOf } from '../requests/codec.ts';
 import {
@@ -22,13 +26,13 @@ import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import { requestOf, routeIndexOf } from './task.ts';
 
-export type RunParts = RouteParts & {
+export type RunParts = RouteDeps & {
   readonly store: Store;
-  readonly hooks: Pick<HookIndex, 'find'>;
+  readonly hooks: Pick<IncomingWebhookIndex, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly recent: RecentRequests;
-  readonly payloadRoom: PayloadRoom;
+  readonly payloadRoom: PayloadBudget;
 };
 
 /** A run that has ended, and the request as it was before. */
@@ -68,17 +72,17 @@ export function runKept(
   let unparsed: Unparsed | null | undefined;
   const end = (outcome: RouteOutcome | null): Ran | null => {
     if (outcome === null) return null;
-    if (outcome.refused !== null) throw outcome.refused;
+    if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
     return { known, index, attempt: attemptOf(outcome), isChainRefused, unparsed, hold };
   };
   const ready = hook.routes.find(({ name }) => name === route.name);
   if (ready === undefined) return end(withoutRoute(route.name, parts.clock));
   const body = recent?.body ?? findBody(parts, known.item);
-  const payloadBytes = parts.payloadRoom.takeForRun(body);
+  const payloadBytes = parts.payloadRoom.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
-  const giveBack = (): void => parts.payloadRoom.giveBackRun(payloadBytes);
-  const running = runRoute(parts, hook, ready, {
+  const giveBack = (): void => parts.payloadRoom.releaseRun(payloadBytes);
+  const running = runStoredRoute(parts, hook, ready, {
     request: known.item, body, headers: recent?.headers ?? null, attempt: route.attemptCount + 1,
     onRead(read) {
       unparsed = read;
@@ -106,17 +110,17 @@ function findBody({ store }: RunParts, request: KeptRequest): Buffer {
 /** The webhook was changed meanwhile. */
 function withoutRoute(name: string, clock: Clock): RouteOutcome {
   return {
-    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refused: null,
+    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refusal: null,
     startedAtMs: clock.now(), durationMs: 0,
   };
 }
 
-function runRoute(
-  parts: RunParts, { labels, reading }: ReadyHook, route: ReadyRoute,
+function runStoredRoute(
+  parts: RunParts, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
   run: Omit<KeptRun, 'reading' | 'holder'>,
 ): RouteOutcome | Promise<RouteOutcome> {
   const holder = new LabelledLog(parts, { request: run.request.id, ...labels, route: route.name });
-  return runOne(parts, route, {
-    holder, makeCall: (options) => new KeptCall({ ...run, reading, holder }, options),
+  return runRoute(parts, route, {
+    holder, makeCall: (options) => new KeptCall({ ...run, reading: bodyReading, holder }, options),
   }, parts.clock);
 }

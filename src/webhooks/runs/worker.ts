@@ -8,7 +8,7 @@ import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
-import { incomingCollection } from '../incoming/webhook.ts';
+import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { decodeRequest, statusOf, updatedMsOf } from '../requests/codec.ts';
 import { requestCollection, type KeptRequest } from '../requests/request.ts';
 import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit-of-work.ts';

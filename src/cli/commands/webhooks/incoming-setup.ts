@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ApiCall } from '../../../server/local/api-call.ts';
-import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../webhooks/requests/resource.ts';
 import { coversText, listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
 import type { Tone } from '../../terminal/colour.ts';

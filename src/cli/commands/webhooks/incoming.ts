@@ -8,9 +8,11 @@ import {
   columnsOf, create, fetchAll, nameAndId, objectOf, oneOf, patch, pathOf, pathOfList, remove,
   requireChange, textOf, unsetMembers,
 } from '../resource.ts';
-import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
-import { findSecretless, newSecretFor } from '../../../webhooks/incoming/verification.ts';
+import {
+  findWebhooksWithoutSecret, chooseSecretShape,
+} from '../../../webhooks/incoming/verification-member.ts';
 import { isSecretGiven, readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 import { membersOf } from './incoming-members.ts';
@@ -21,7 +23,7 @@ export async function listIncoming(context: CommandContext): Promise<number> {
   const hooks = await fetchAll(await context.openSession(), path);
   const { output } = context;
   await output.list(hooks, columnsOf(incomingResource), `no ${incomingResource.plural}`);
-  for (const sentence of findSecretless(hooks)) output.note(sentence);
+  for (const sentence of findWebhooksWithoutSecret(hooks)) output.note(sentence);
   return 0;
 }
 
@@ -138,7 +140,7 @@ function secretMember(given: GivenSecret | null): JsonObject {
 
 /** Of a secret to be made. Throws `usage` where only the sender can make one. */
 function shapeFor(hook: JsonObject): SecretShape {
-  const made = newSecretFor(hook);
+  const made = chooseSecretShape(hook);
   if (typeof made !== 'string') return made.shape;
   throw new AppError('usage', `--secret-file ${made}`);
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import { isUuid } from '../../../base/uuid.ts';
-import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../webhooks/requests/resource.ts';
 import type { Session } from '../../session/session.ts';
 import type { CommandContext } from '../context.ts';

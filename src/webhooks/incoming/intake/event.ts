@@ -4,7 +4,7 @@
  */
 import { eventIdentifier, type EventKey } from '../../requests/event-ids.ts';
 import type { KeptRequest } from '../../requests/request.ts';
-import type { ReceiveAnswer } from '../receiving/answer.ts';
+import type { WebhookResponse } from '../receiving/webhook-response.ts';
 
 /** The body is null where it does not tell events apart. */
 type Given = {
@@ -52,7 +52,7 @@ export class Event implements EventKey {
 
 /** What came of a run, for those who wait for it; `of` is the request that it was for. */
 type Outcome = {
-  readonly answer: ReceiveAnswer; readonly dataJson: string; readonly of: string | null;
+  readonly answer: WebhookResponse; readonly dataJson: string; readonly of: string | null;
 };
 
 /** That one request alone runs what belongs to its event; the others hear what came of it. */

@@ -26,6 +26,7 @@ export function encodeEntry(
   encoder: JournalLineEncoder, { sequence, chain }: LogPosition,
   transactions: readonly (readonly Operation[])[],
 ): LogEntry {
+  assert(transactions.length > 0, 'an entry of the log has transactions');
   encoder.clear();
   for (const [index, operations] of transactions.entries()) {
     encoder.addTransaction(sequence + index + 1, sequence, operations);

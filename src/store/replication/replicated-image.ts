@@ -2,6 +2,7 @@
  * The records in memory as a prefix of the log: which one it is, and how entries are added to it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
@@ -113,7 +114,8 @@ export class ReplicatedImage {
   }
 
   /** An entry is applied, or is about to be in this turn. */
-  advance({ sequence, chain, lines }: LogEntry): void {
+  advance({ first, sequence, chain, lines }: LogEntry): void {
+    assert(first === this.position.sequence + 1, 'an entry follows what is applied');
     this.#moveTo({ sequence, chain });
     this.appliedBytes += lines.length;
   }

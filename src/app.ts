@@ -35,8 +35,8 @@ import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
-import { LEASES, NODES } from './nodes/records.ts';
-import { nodeRoutes } from './nodes/routes.ts';
+import { LEASES, NODES } from './nodes/node-records.ts';
+import { createNodeRoutes } from './nodes/node-routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
@@ -216,7 +216,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const dispatcher = composeDispatcher(parts, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, accessState),
     ...maintenanceRoutes(store, () => listening.places),
-    ...nodeRoutes(() => nodes?.list() ?? []),
+    ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
       ...shared, unreadiness, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },

@@ -9,7 +9,7 @@ import type { ActionConfiguration } from '../webhooks/actions/action-configurati
 import type { OptionDoc } from '../webhooks/actions/registry.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
 import type { SenderSetup } from '../webhooks/incoming/diagnostics/webhook-examples.ts';
-import type { NodeView } from '../nodes/routes.ts';
+import type { NodeView } from '../nodes/node-routes.ts';
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 import type { ShownSent } from '../webhooks/deliveries/sent.ts';

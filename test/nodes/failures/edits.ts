@@ -31,7 +31,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a wait is cancelled, and a standby promoted', rule: 'image',
   },
   'lose the chain check': {
-    edits: [['store/replication/chain.ts',
+    edits: [['store/replication/log-chain.ts',
       'if (chain === chainOf(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
@@ -73,7 +73,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
         'return this.#sinceRenewalMs(now) < lengthMs - attemptMs - MARGIN_MS;',
         'return this.#renewal !== null;'],
       ['nodes/lease-table.ts',
-        'return this.#lengths.lengthMs - MARGIN_MS - this.#sinceRenewalMs(now);',
+        'return this.#lengths.lengthMs - MARGIN_MS - this.#msSinceRenewal(now);',
         'return 1_000_000;'],
     ],
     scenario: 'an owner is cut off until others have taken over', rule: 'delivery',
@@ -90,5 +90,5 @@ export const NEXT_RELEASE: readonly Edit[] = [
 ];
 /** It writes in logs of the format that it finds. */
 export const NEXT_FORMAT: readonly Edit[] = [
-  ...NEXT_RELEASE, ['store/replication/entry.ts', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+  ...NEXT_RELEASE, ['store/replication/log-entry.ts', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
 ];

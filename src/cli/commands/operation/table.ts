@@ -4,7 +4,7 @@ import type { OptionSpec } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import { listOf } from '../rows.ts';
 
-const nodeResource = async () => (await import('../../../nodes/resource.ts')).nodeResource;
+const nodeResource = async () => (await import('../../../nodes/node-resource.ts')).nodeResource;
 const loadToken = () => import('./token.ts');
 const loadData = () => import('./data.ts');
 

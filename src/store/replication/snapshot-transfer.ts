@@ -1,26 +1,26 @@
 /**
- * Snapshots on their way to an engine and from it: the stream of local-image.ts, in parts of 1 MiB,
- * each with its SHA-256.
+ * Sends snapshots to an engine and receives them: the stream of local-snapshot.ts in parts of
+ * 1 MiB, each with its SHA-256.
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { EngineSession, EngineSnapshot, LogPosition } from '../engines/engine.ts';
-import { isSamePosition } from './chain.ts';
+import { isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
-import type { ImageManifest, LocalImage } from './local-image.ts';
+import type { SnapshotManifest, LocalSnapshot } from './local-snapshot.ts';
 
 const PART_BYTES = 1 << 20;
-/** Snapshots in the engine: one to start from, and the one before it in case that is damaged. */
-const KEPT = 2;
-/** 5 min: it may be many steps. */
+/** Snapshots kept in the engine: the newest, and the one before in case that is damaged. */
+const SNAPSHOTS_RETAINED = 2;
+/** 5 min: trimming may take many steps. */
 const TRIM_TICKS = 1200;
 
 /**
- * Gives the engine an image that is here, unless it has it. Resolves with the SHA-256 of each part
+ * Sends a local snapshot to the engine, unless it is there. Resolves with the SHA-256 of each part
  * that was written. Throws `storage_full` when it is too large for the engine.
  */
-export async function sendImage(
-  link: EngineLink, session: EngineSession, local: LocalImage, manifest: ImageManifest,
+export async function sendSnapshot(
+  link: EngineLink, session: EngineSession, local: LocalSnapshot, manifest: SnapshotManifest,
   bytesMax: number, isStopping: () => boolean,
 ): Promise<readonly string[]> {
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -29,10 +29,10 @@ export async function sendImage(
       + `takes ${bytesMax}: delete some, or move to another engine with data:move`);
   }
   const { snapshots } = session;
-  const known = await link.ask(session, snapshots.list());
-  if (known.some((other) => isSamePosition(other, manifest))) return [];
+  const existing = await link.ask(session, snapshots.list());
+  if (existing.some((other) => isSamePosition(other, manifest))) return [];
   const sums: string[] = [];
-  for await (const bytes of partsOf(local.pieces(manifest))) {
+  for await (const bytes of splitIntoParts(local.readChunks(manifest))) {
     if (isStopping()) throw new AppError('unavailable', 'the store is closing');
     const content = { sha256: sha256(bytes), bytes };
     await link.ask(session, snapshots.writePart(manifest, sums.length, content));
@@ -43,11 +43,11 @@ export async function sendImage(
 }
 
 /**
- * Reads one back that was written, as the log before it is to be removed. Another node may have
- * written one of the same position meanwhile, whose parts are others: who is done last finds a
- * mixture, and removes it.
+ * Reads back a snapshot that was sent, before the log that precedes it is removed. Another node may
+ * have written other parts for the same position meanwhile: the last one to finish finds a mixture,
+ * and removes it.
  */
-export async function checkParts(
+export async function verifyParts(
   link: EngineLink, session: EngineSession, at: LogPosition, sums: readonly string[],
 ): Promise<void> {
   for (const [part, sum] of sums.entries()) {
@@ -59,7 +59,7 @@ export async function checkParts(
   }
 }
 
-/** Throws `damaged` for a part that is not as it was written. */
+/** Reads the parts of a snapshot. Throws `damaged` for a part whose SHA-256 differs. */
 export async function* receiveParts(
   link: EngineLink, session: EngineSession, snapshot: EngineSnapshot,
 ): AsyncGenerator<Buffer> {
@@ -72,11 +72,13 @@ export async function* receiveParts(
   }
 }
 
-/** Removes old snapshots, and what precedes the oldest that is kept from the log. */
-export async function removeOld(link: EngineLink, session: EngineSession): Promise<void> {
+/** Removes old snapshots, and the log entries before the oldest one that is kept. */
+export async function removeOldSnapshots(link: EngineLink, session: EngineSession): Promise<void> {
   const complete = await link.ask(session, session.snapshots.list());
-  for (const old of complete.slice(KEPT)) await link.ask(session, session.snapshots.remove(old));
-  const floor = complete[KEPT - 1]?.sequence;
+  for (const old of complete.slice(SNAPSHOTS_RETAINED)) {
+    await link.ask(session, session.snapshots.remove(old));
+  }
+  const floor = complete[SNAPSHOTS_RETAINED - 1]?.sequence;
   if (floor !== undefined) await link.ask(session, session.trim(floor), TRIM_TICKS);
 }
 
@@ -84,13 +86,13 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The same bytes in parts of one size, the last of which may be smaller. */
-async function* partsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The same bytes in parts of one size; only the last may be smaller. */
+async function* splitIntoParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let part = Buffer.allocUnsafeSlow(PART_BYTES);
   let used = 0;
-  for await (const piece of pieces) {
-    for (let at = 0; at < piece.length;) {
-      const count = piece.copy(part, used, at);
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length;) {
+      const count = chunk.copy(part, used, at);
       used += count;
       at += count;
       if (used < PART_BYTES) continue;

@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SHARDS } from '../../src/nodes/records.ts';
-import { spread, type Share } from '../../src/nodes/spread.ts';
+import { SHARDS } from '../../src/nodes/node-records.ts';
+import { computeShardMoves, type ShardCount } from '../../src/nodes/shard-moves.ts';
 import { createRandom } from '../support/random.ts';
 
-const share = (node: string, count: number): Share => ({ node, count });
+const share = (node: string, count: number): ShardCount => ({ node, count });
 
 for (const [claim, own, others, free] of [
   ['one node takes all there are', 0, [], 16],
   ['it takes what came free', 12, [], 4],
 ] as const) {
   test(claim, () => {
-    assert.deepEqual(spread(share('a', own), others, free), { giveUp: 0, claim: free });
+    assert.deepEqual(computeShardMoves(share('a', own), others, free), { giveUp: 0, claim: free });
   });
 }
 
 test('a node that joins is given its share by the one that has more', () => {
-  assert.deepEqual(spread(share('a', 16), [share('b', 0)], 0), { giveUp: 8, claim: 0 });
-  assert.deepEqual(spread(share('b', 0), [share('a', 8)], 8), { giveUp: 0, claim: 8 });
+  assert.deepEqual(computeShardMoves(share('a', 16), [share('b', 0)], 0), { giveUp: 8, claim: 0 });
+  assert.deepEqual(computeShardMoves(share('b', 0), [share('a', 8)], 8), { giveUp: 0, claim: 8 });
 });
 
 test('what others need to have their share is left to them', () => {
-  assert.deepEqual(spread(share('a', 6), [share('b', 0)], 10), { giveUp: 0, claim: 2 });
-  assert.deepEqual(spread(share('a', 6), [share('b', 0), share('c', 5)], 5),
+  assert.deepEqual(computeShardMoves(share('a', 6), [share('b', 0)], 10), { giveUp: 0, claim: 2 });
+  assert.deepEqual(computeShardMoves(share('a', 6), [share('b', 0), share('c', 5)], 5),
     { giveUp: 0, claim: 0 });
 });
 
 test('of two that have one too many the later one by id gives it up', () => {
   const [a, b, c] = [share('a', 6), share('b', 6), share('c', 4)];
-  assert.deepEqual(spread(a, [b, c], 0), { giveUp: 0, claim: 0 });
-  assert.deepEqual(spread(b, [a, c], 0), { giveUp: 1, claim: 0 });
+  assert.deepEqual(computeShardMoves(a, [b, c], 0), { giveUp: 0, claim: 0 });
+  assert.deepEqual(computeShardMoves(b, [a, c], 0), { giveUp: 1, claim: 0 });
 });
 
 test('what is even is left alone', () => {
@@ -37,7 +37,7 @@ test('what is even is left alone', () => {
     const shares = counts.map((count, index) => share(`n${index}`, count));
     for (const own of shares) {
       const others = shares.filter((other) => other !== own);
-      assert.deepEqual(spread(own, others, 0), { giveUp: 0, claim: 0 });
+      assert.deepEqual(computeShardMoves(own, others, 0), { giveUp: 0, claim: 0 });
     }
   }
 });
@@ -75,7 +75,7 @@ function settle(counts: Map<string, number>, freeNow: number, random: () => numb
     const own = share(name, counts.get(name) ?? 0);
     const others = names.filter((other) => other !== name)
       .map((other) => share(other, counts.get(other) ?? 0));
-    const { giveUp, claim } = spread(own, others, free);
+    const { giveUp, claim } = computeShardMoves(own, others, free);
     counts.set(name, own.count - giveUp + claim);
     free += giveUp - claim;
   }

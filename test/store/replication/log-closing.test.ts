@@ -10,7 +10,7 @@ import {
   loadContents, verifyEngine, withEngine,
 } from '../../../src/store/backup/engine-contents.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import { encodeClosing } from '../../../src/store/replication/closing.ts';
+import { encodeClosing } from '../../../src/store/replication/log-closing.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';

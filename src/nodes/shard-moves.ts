@@ -1,24 +1,26 @@
-/** How shards are spread over the nodes that live: no two differ by more than one. Pure. */
-import { SHARDS } from './records.ts';
+/** Spreads shards evenly over the live nodes: their counts differ by one at most. Pure. */
+import { SHARDS } from './node-records.ts';
 
-type Spread = {
-  /** How many of its shards a node gives up. */
+type ShardMoves = {
+  /** Number of its shards that the node gives up. */
   readonly giveUp: number;
-  /** How many of the free ones it claims. */
+  /** Number of free shards that it claims. */
   readonly claim: number;
 };
 
-export type Share = { readonly node: string; readonly count: number };
+export type ShardCount = { readonly node: string; readonly count: number };
 
-/** For the node `own`, with all `others` that live, and so many shards that it might claim now. */
-export function spread(own: Share, others: readonly Share[], free: number): Spread {
+/** The moves of the node `own`, beside all `others` that live; `free` shards can be claimed. */
+export function computeShardMoves(
+  own: ShardCount, others: readonly ShardCount[], free: number,
+): ShardMoves {
   const nodes = others.length + 1;
   const low = Math.floor(SHARDS / nodes);
   const high = Math.ceil(SHARDS / nodes);
   const { count } = own;
   if (count > high) return { giveUp: count - high, claim: 0 };
   const first = Math.min(free, Math.max(0, low - count));
-  // What the others need to have their share is left to them.
+  // The others are left what they need to reach their own share.
   const needed = others.reduce((sum, other) => sum + Math.max(0, low - other.count), 0);
   const rest = Math.max(0, free - first - needed);
   const claim = first + Math.min(rest, high - count - first);

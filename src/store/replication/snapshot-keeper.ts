@@ -1,7 +1,7 @@
 /**
- * Snapshots of what several nodes share: each node keeps one of its own in its data directory
- * (local-image.ts), to start from, and whoever may (`mayMaintain`) gives the engine the same, keeps
- * two there, and trims from the log what precedes the older one.
+ * Keeps snapshots of the records that several nodes share. Each node keeps one in its own data
+ * directory (local-snapshot.ts) to start from. The node that may (`mayMaintain`) sends it to the
+ * engine as well, keeps two there, and trims from the log what precedes the older one.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -11,24 +11,26 @@ import type { Snapshots } from '../journal/journal-port.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
-import { LOG_START, isSamePosition } from './chain.ts';
+import { LOG_START, isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
-import { isRefused } from './engine-link.ts';
-import { unreachable } from './fresh-reads.ts';
-import { checkParts, receiveParts, removeOld, sendImage } from './image-transfer.ts';
-import type { ImageManifest, LocalImage } from './local-image.ts';
-import { checkFormat } from './entry.ts';
+import { isSurelyUnwritten } from './engine-link.ts';
+import { createUnreachableError } from './fresh-reads.ts';
+import {
+  receiveParts, removeOldSnapshots, sendSnapshot, verifyParts,
+} from './snapshot-transfer.ts';
+import type { SnapshotManifest, LocalSnapshot } from './local-snapshot.ts';
+import { checkFormat } from './log-entry.ts';
 import { ReplicatedImage } from './replicated-image.ts';
 
-/** Of the log since the last image: what a start has to read at most, about. */
+/** Log bytes after which a snapshot is due: about the most that a start has to read. */
 const LOG_BYTES_MAX = 256 << 20;
 const ENTRIES_MAX = 64;
-/** Doubled with each failure: what was written here for it may be large. */
+/** Doubled with each failure: the local files of each try may be large. */
 const RETRY_MS = 60_000;
 const RETRY_MS_MAX = 3_600_000;
 
-type ImageKeeperOptions = {
-  readonly local: LocalImage;
+type SnapshotKeeperOptions = {
+  readonly local: LocalSnapshot;
   readonly link: EngineLink;
   readonly specs: readonly CollectionSpec[];
   readonly cachedRecordsMax: number | undefined;
@@ -38,29 +40,29 @@ type ImageKeeperOptions = {
   readonly logger: Logger;
 };
 
-type LocalImageFiles = {
-  readonly manifest: ImageManifest & { readonly journalBytes: number };
-  /** How many each collection has. */
+type WrittenSnapshot = {
+  readonly manifest: SnapshotManifest & { readonly journalBytes: number };
+  /** Number of records in each collection. */
   readonly records: Readonly<Record<string, number>>;
 };
 
-type ImageFiles = Pick<LocalImageFiles['manifest'], 'generation' | 'sequence' | 'journalBytes'>
-  & Pick<LocalImageFiles, 'records'> & { readonly directory: string };
+type SnapshotFiles = Pick<WrittenSnapshot['manifest'], 'generation' | 'sequence' | 'journalBytes'>
+  & Pick<WrittenSnapshot, 'records'> & { readonly directory: string };
 
-export class ImageKeeper implements Snapshots {
-  /** Whether this node is the one that gives the engine snapshots. */
+export class SnapshotKeeper implements Snapshots {
+  /** Whether this node is the one that sends snapshots to the engine. */
   mayMaintain: () => boolean = () => false;
   writtenMs: number | null = null;
-  readonly #options: ImageKeeperOptions;
+  readonly #options: SnapshotKeeperOptions;
   #image: ReplicatedImage | null = null;
   #running: Promise<void> | null = null;
   #isStopping = false;
   #retryAfterMs = -Infinity;
   #failures = 0;
-  /** Of the log that images here hold, and none that was given to the engine. */
+  /** Log bytes that are in local snapshots, and in none that was sent to the engine. */
   #unsentBytes = 0;
 
-  constructor(options: ImageKeeperOptions) {
+  constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
   }
 
@@ -68,20 +70,20 @@ export class ImageKeeper implements Snapshots {
     return this.#running !== null;
   }
 
-  /** What it makes snapshots of. */
-  keep(image: ReplicatedImage): void {
+  /** Sets the records that snapshots are made of. */
+  follow(image: ReplicatedImage): void {
     this.#image = image;
   }
 
-  /** Writes one and gives it to the engine, whoever may. */
+  /** Writes a snapshot and sends it to the engine, whichever node maintains it. */
   async write(): Promise<void> {
-    await this.#alone(() => this.#write(true));
+    await this.#runExclusively(() => this.#write(true));
   }
 
-  /** Runs while the files of a new one are kept, which are those of a store without an engine. */
-  async withFiles<T>(use: (files: ImageFiles) => T | Promise<T>): Promise<T> {
+  /** Calls `use` while the files of a new snapshot stay: those of a store without an engine. */
+  async withFiles<T>(use: (files: SnapshotFiles) => T | Promise<T>): Promise<T> {
     const { local } = this.#options;
-    return this.#alone(async () => {
+    return this.#runExclusively(async () => {
       const { manifest, records } = await this.#writeLocal();
       const { generation, sequence, journalBytes } = manifest;
       return use({ directory: local.directory, generation, sequence, journalBytes, records });
@@ -92,7 +94,7 @@ export class ImageKeeper implements Snapshots {
     const { clock, logger } = this.#options;
     if (this.#running !== null || this.#isStopping || !this.#isDue()) return;
     if (clock.monotonicMs() < this.#retryAfterMs) return;
-    this.#alone(() => this.#write(this.mayMaintain())).then(() => {
+    this.#runExclusively(() => this.#write(this.mayMaintain())).then(() => {
       this.#failures = 0;
     }, (error: unknown) => {
       if (this.#isStopping) return;
@@ -103,18 +105,18 @@ export class ImageKeeper implements Snapshots {
     });
   }
 
-  /** Gives up what is under way. */
+  /** Stops the snapshot under way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running;
   }
 
   /**
-   * The newest image, and all that the log has after it: of this node's own if that still stands
-   * in the log, else of the engine's. Throws `damaged` when there is none though the log needs one.
+   * Loads the newest snapshot and all log entries after it: this node's own snapshot if it is still
+   * part of the log, else the engine's. Throws `damaged` when the log needs one and has none.
    */
   load(session: EngineSession): Promise<ReplicatedImage> {
-    return this.#alone(() => this.#load(session));
+    return this.#runExclusively(() => this.#load(session));
   }
 
   async #load(session: EngineSession): Promise<ReplicatedImage> {
@@ -123,7 +125,7 @@ export class ImageKeeper implements Snapshots {
     if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
     checkFormat(head);
     const image = await this.#loadLocal(session, head) ?? await this.#loadFromEngine(session, head)
-      ?? this.#startOf(head);
+      ?? this.#createFirst(head);
     while (true) {
       const { sequence } = image.position;
       const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
@@ -134,7 +136,7 @@ export class ImageKeeper implements Snapshots {
     }
   }
 
-  async #alone<T>(run: () => Promise<T>): Promise<T> {
+  async #runExclusively<T>(run: () => Promise<T>): Promise<T> {
     while (this.#running !== null) await this.#running;
     let end = (): void => {};
     this.#running = new Promise((resolve) => {
@@ -161,15 +163,15 @@ export class ImageKeeper implements Snapshots {
     if (!isForEngine || manifest.sequence === 0) return;
     const { link, local, maxImageBytes } = this.#options;
     const { session } = link;
-    if (session === null) throw unreachable('it gives no answer');
-    const sums = await sendImage(link, session, local, manifest, maxImageBytes,
+    if (session === null) throw createUnreachableError('it gives no answer');
+    const sums = await sendSnapshot(link, session, local, manifest, maxImageBytes,
       () => this.#isStopping);
-    await checkParts(link, session, manifest, sums);
-    await removeOld(link, session);
+    await verifyParts(link, session, manifest, sums);
+    await removeOldSnapshots(link, session);
     this.#unsentBytes = 0;
   }
 
-  async #writeLocal(): Promise<LocalImageFiles> {
+  async #writeLocal(): Promise<WrittenSnapshot> {
     const image = this.#image;
     if (image === null || image.divergence !== null) {
       throw new AppError('unavailable', 'the records are loaded anew');
@@ -196,7 +198,7 @@ export class ImageKeeper implements Snapshots {
   async #loadLocal(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
     const { local } = this.#options;
     const manifest = await local.find();
-    if (manifest === null || !await this.#stands(session, manifest, head)) return null;
+    if (manifest === null || !await this.#isInLog(session, manifest, head)) return null;
     try {
       return await this.#loadFiles(manifest);
     } catch (error) {
@@ -207,9 +209,9 @@ export class ImageKeeper implements Snapshots {
     }
   }
 
-  /** Whether the log has exactly this there. */
-  async #stands(
-    session: EngineSession, { log, sequence, chain }: ImageManifest, head: LogHead,
+  /** Whether the log has exactly this position. */
+  async #isInLog(
+    session: EngineSession, { log, sequence, chain }: SnapshotManifest, head: LogHead,
   ): Promise<boolean> {
     if (log !== head.log || sequence < 1 || sequence > head.sequence) return false;
     const { link } = this.#options;
@@ -223,13 +225,13 @@ export class ImageKeeper implements Snapshots {
       try {
         const manifest = await local.receive(receiveParts(link, session, snapshot));
         const isOther = manifest.log !== head.log || !isSamePosition(manifest, snapshot);
-        if (!isOther && await this.#stands(session, manifest, head)) {
+        if (!isOther && await this.#isInLog(session, manifest, head)) {
           return await this.#loadFiles(manifest);
         }
         logger.warning('a snapshot of the engine does not belong to its log',
           { sequence: snapshot.sequence });
       } catch (error) {
-        if (!isRefused(error) || error.code !== 'damaged') throw error;
+        if (!isSurelyUnwritten(error) || error.code !== 'damaged') throw error;
         logger.error('a snapshot of the engine is damaged; taking the one before',
           { sequence: snapshot.sequence, reason: error.message });
       }
@@ -238,14 +240,14 @@ export class ImageKeeper implements Snapshots {
     return null;
   }
 
-  async #loadFiles(manifest: ImageManifest): Promise<ReplicatedImage> {
-    const image = this.#empty(manifest.log, manifest);
+  async #loadFiles(manifest: SnapshotManifest): Promise<ReplicatedImage> {
+    const image = this.#createEmpty(manifest.log, manifest);
     await this.#options.local.load(manifest, image.collections);
     return image;
   }
 
-  #startOf(head: LogHead): ReplicatedImage {
-    if (head.floor === 0) return this.#empty(head.log, LOG_START);
+  #createFirst(head: LogHead): ReplicatedImage {
+    if (head.floor === 0) return this.#createEmpty(head.log, LOG_START);
     if (head.sequence < head.floor) {
       throw new AppError('unavailable', 'a data:move into this log is not done: wait for its end, '
         + 'or run it again if it was cut off');
@@ -254,7 +256,7 @@ export class ImageKeeper implements Snapshots {
       + 'can be read: put a backup of the engine back');
   }
 
-  #empty(log: string, { sequence, chain }: LogPosition): ReplicatedImage {
+  #createEmpty(log: string, { sequence, chain }: LogPosition): ReplicatedImage {
     const { specs, cachedRecordsMax } = this.#options;
     const collections = specs.map((spec): [string, StoredCollection] =>
       [spec.name, new StoredCollection(spec, cachedRecordsMax)]);

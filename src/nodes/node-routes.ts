@@ -4,23 +4,23 @@ import {
   TEXT, arraySchema, listResponse, objectSchema, sendList,
 } from '../resources/route-specs.ts';
 import type { HttpRoute } from '../server/http-route.ts';
-import { SHARDS } from './records.ts';
+import { SHARDS } from './node-records.ts';
 
-/** A node as people are shown it. */
+/** A node as the API shows it. */
 export type NodeView = {
   readonly identifier: string;
-  /** Whether it is the one that answers. */
+  /** Whether it is the node that responds. */
   readonly isSelf: boolean;
-  /** Whether it was heard within the length of its leases. */
+  /** Whether its last beat came within the length of its leases. */
   readonly isLive: boolean;
   readonly version: string;
   readonly address: string | null;
   readonly startedAt: string;
-  /** By the clock of the node that answers. */
+  /** By the clock of the node that responds. */
   readonly lastHeardAt: string;
-  /** The last sequence that it had applied then. */
+  /** The last sequence that it had applied at that time. */
   readonly position: number;
-  /** By how many transactions that was behind the log. */
+  /** Transactions by which that was behind the log. */
   readonly lag: number;
   readonly shards: readonly number[];
 };
@@ -29,7 +29,7 @@ const flag: Schema = { kind: 'boolean' };
 const time: Schema = { kind: 'string', format: 'date-time' };
 const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-export function nodeRoutes(list: () => readonly NodeView[]): readonly HttpRoute[] {
+export function createNodeRoutes(list: () => readonly NodeView[]): readonly HttpRoute[] {
   return [{
     method: 'GET', path: '/api/nodes', operationId: 'listNodes', access: 'read',
     summary: 'The processes that share the log of an engine; none without an engine',

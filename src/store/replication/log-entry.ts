@@ -7,7 +7,7 @@ import { hasChecksum, visitTransactions } from '../journal/journal-line.ts';
 import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { LoggedTransaction, Operation } from '../store-port.ts';
 import { readId } from '../records/record-table.ts';
-import { chainOf } from './chain.ts';
+import { computeChain } from './log-chain.ts';
 
 /** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
 export const LOG_FORMAT = 1;
@@ -36,7 +36,7 @@ export function encodeEntry(
   const batch = randomUUID();
   return {
     first: sequence + 1, sequence: sequence + transactions.length,
-    chain: chainOf(chain, batch, lines), batch, lines,
+    chain: computeChain(chain, batch, lines), batch, lines,
   };
 }
 
@@ -47,12 +47,12 @@ export function encodeEntry(
 export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[] {
   const transactions: LoggedTransaction[] = [];
   for (const { lines, first, sequence: last } of entries) {
-    let due = first;
+    let dueSequence = first;
     let operations: Operation[] = [];
     try {
       const sequence = visitTransactions(lines, first, {
         begin(sequence) {
-          due = sequence;
+          dueSequence = sequence;
           operations = [];
           transactions.push({ sequence, operations });
         },
@@ -66,7 +66,7 @@ export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[]
       });
       assert(sequence === last);
     } catch (error) {
-      throw unreadable(due, error);
+      throw createUnreadableError(dueSequence, error);
     }
   }
   return transactions;
@@ -77,14 +77,14 @@ export function decodeUnchained(entries: readonly LogEntry[]): LoggedTransaction
   for (const { lines, first } of entries) {
     for (let start = 0; start < lines.length;) {
       const end = lines.indexOf(LINE_FEED, start);
-      if (!hasChecksum(lines, start, end)) throw unreadable(first);
+      if (!hasChecksum(lines, start, end)) throw createUnreadableError(first);
       start = end + 1;
     }
   }
   return decodeEntries(entries);
 }
 
-function unreadable(sequence: number, cause?: unknown): AppError {
+function createUnreadableError(sequence: number, cause?: unknown): AppError {
   return new AppError('damaged', `transaction ${sequence} of the log cannot be read: if a newer `
     + 'hookshelf wrote it, start that', {}, cause);
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JournalLineEncoder } from '../../../src/store/journal/journal-line-encoder.ts';
-import { LOG_START } from '../../../src/store/replication/chain.ts';
+import { LOG_START } from '../../../src/store/replication/log-chain.ts';
 import {
   decodeEntries, decodeUnchained, encodeEntry,
-} from '../../../src/store/replication/entry.ts';
+} from '../../../src/store/replication/log-entry.ts';
 
 const put = (id: string) =>
   [{ collection: 'books', id, bytes: Buffer.from(`{"id":"${id}"}`) }];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { Standstill } from '../../../src/store/replication/standstill.ts';
+import { PauseDetector } from '../../../src/store/replication/pause-detector.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
@@ -8,7 +8,7 @@ import { SimulatedEngine } from '../../support/simulated-engine.ts';
 const TICK_MS = 250;
 
 let clock: ManualClock;
-let standstill: Standstill;
+let standstill: PauseDetector;
 /** The catch-ups that were begun; each is ended by the test. */
 let begun: { readonly end: () => void; readonly fail: () => void }[];
 
@@ -18,7 +18,7 @@ beforeEach(() => {
   clock = new ManualClock();
   begun = [];
   heardMs = 0;
-  standstill = new Standstill({
+  standstill = new PauseDetector({
     clock, heardMs: () => heardMs,
     catchUp: () => new Promise((resolve, reject) => void begun.push({
       end: resolve, fail: () => reject(new Error('the engine is away')),
@@ -28,7 +28,7 @@ beforeEach(() => {
 
 /** Null: one may read at once. */
 const wait = (): Promise<void> | null =>
-  standstill.isBehind(clock.monotonicMs()) ? standstill.wait() : null;
+  standstill.isBehind(clock.monotonicMs()) ? standstill.waitUntilCaughtUp() : null;
 
 /** Time passes, in which the process runs. */
 async function pass(durationMs: number): Promise<void> {

@@ -9,13 +9,13 @@ import { AppError } from '../../base/errors.ts';
 import { TICK_MS } from './engine-link.ts';
 
 /** Two ticks: a busy machine is late by one now and then. */
-const STILL_MS = 2 * TICK_MS;
+const PAUSE_MS = 2 * TICK_MS;
 const WAIT_MS_MAX = 2000;
 /** As /readyz says it: an engine that is not heard for so long is away. */
 const SILENT_MS = 5000;
 const RETRY_S = 1;
 
-type StandstillParts = {
+type PauseDetectorDeps = {
   readonly clock: Clock;
   /** Resolves when all that was committed before the call is applied. */
   readonly catchUp: () => Promise<void>;
@@ -23,58 +23,58 @@ type StandstillParts = {
   readonly heardMs: () => number;
 };
 
-export class Standstill {
-  readonly #parts: StandstillParts;
+export class PauseDetector {
+  readonly #deps: PauseDetectorDeps;
   /** When this process surely ran. */
   #ranMs: number;
   /** Null: it has caught up since it stood still, or cannot. */
   #catchingUp: Promise<void> | null = null;
   #sinceMs = 0;
 
-  constructor(parts: StandstillParts) {
-    this.#parts = parts;
-    this.#ranMs = parts.clock.monotonicMs();
+  constructor(deps: PauseDetectorDeps) {
+    this.#deps = deps;
+    this.#ranMs = deps.clock.monotonicMs();
   }
 
   /** Called each TICK_MS while this process runs. */
   tick(): void {
-    this.#note(this.#parts.clock.monotonicMs());
+    this.#observe(this.#deps.clock.monotonicMs());
   }
 
   /** Whether this process stood still before `nowMs`, which is about now, and is behind since. */
   isBehind(nowMs: number): boolean {
-    this.#note(nowMs);
+    this.#observe(nowMs);
     return this.#catchingUp !== null;
   }
 
   /** Resolves when what is applied may be read; rejects with `unavailable` after 2 s. */
-  async wait(): Promise<void> {
+  async waitUntilCaughtUp(): Promise<void> {
     const catchingUp = this.#catchingUp;
-    if (catchingUp === null || await this.#isOver(catchingUp)) return;
-    const { clock, heardMs } = this.#parts;
+    if (catchingUp === null || await this.#endsInTime(catchingUp)) return;
+    const { clock, heardMs } = this.#deps;
     if (clock.monotonicMs() - Math.max(heardMs(), this.#sinceMs) < SILENT_MS) {
       throw new AppError('unavailable', 'this process stood still and has not caught up yet with '
         + 'what others have written: ask another node, or come again', { retryAfterS: RETRY_S });
     }
-    this.#end(catchingUp);
+    this.#finish(catchingUp);
   }
 
-  #note(nowMs: number): void {
-    const isOn = nowMs - this.#ranMs <= STILL_MS;
+  #observe(nowMs: number): void {
+    const isOn = nowMs - this.#ranMs <= PAUSE_MS;
     this.#ranMs = Math.max(this.#ranMs, nowMs);
     if (isOn) return;
-    const catchingUp = this.#parts.catchUp().catch(() => {
+    const catchingUp = this.#deps.catchUp().catch(() => {
       // The engine is away.
     });
     this.#catchingUp = catchingUp;
     this.#sinceMs = nowMs;
-    void catchingUp.then(() => this.#end(catchingUp));
+    void catchingUp.then(() => this.#finish(catchingUp));
   }
 
   /** False: it goes on for longer than anybody is to wait. */
-  #isOver(catchingUp: Promise<void>): Promise<boolean> {
+  #endsInTime(catchingUp: Promise<void>): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = this.#parts.clock.startTimer(WAIT_MS_MAX, () => resolve(false));
+      const timer = this.#deps.clock.startTimer(WAIT_MS_MAX, () => resolve(false));
       void catchingUp.then(() => {
         timer.cancel();
         resolve(true);
@@ -82,7 +82,7 @@ export class Standstill {
     });
   }
 
-  #end(catchingUp: Promise<void>): void {
+  #finish(catchingUp: Promise<void>): void {
     if (this.#catchingUp === catchingUp) this.#catchingUp = null;
   }
 }

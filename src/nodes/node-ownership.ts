@@ -1,55 +1,55 @@
 /** Says which shards this node owns: the `Ownership` of webhooks/durable-queue, from the leases. */
 import type { Clock } from '../base/clock.ts';
-import { allShards, type Instant, type LeaseTable } from './lease-table.ts';
-import { shardOf, type Holder } from './records.ts';
+import { listAllShards, type Instant, type LeaseTable } from './lease-table.ts';
+import { computeShard, type Holder } from './node-records.ts';
 import { Shard } from './shard-lease.ts';
 
-/** What is done once for all nodes is done by the owner of this shard. */
+/** The owner of this shard does the work that is done once for all nodes. */
 export const MAINTENANCE_SHARD = 0;
 
-type OwnershipParts = {
+type NodeOwnershipDeps = {
   readonly self: Holder;
   readonly table: LeaseTable;
   readonly clock: Clock;
   readonly isReloading: () => boolean;
-  /** Called when nothing is under way any more of a shard that is given up. */
+  /** Called when the last attempt on a shard that is given up has ended. */
   readonly onDrained: () => void;
 };
 
 export class NodeOwnership {
   readonly shards: readonly Shard[];
-  /** While false nothing is ours to begin. */
+  /** While false, no attempt may begin here. */
   isActive = false;
   readonly #table: LeaseTable;
   readonly #clock: Clock;
   readonly #isReloading: () => boolean;
   readonly #listeners = new Set<() => void>();
-  #isTellAsked = false;
+  #isNotifyScheduled = false;
 
-  constructor({ self, table, clock, isReloading, onDrained }: OwnershipParts) {
+  constructor({ self, table, clock, isReloading, onDrained }: NodeOwnershipDeps) {
     this.#table = table;
     this.#clock = clock;
     this.#isReloading = isReloading;
     const mayBegin = (shard: number, term: number): boolean =>
       this.mayBegin() && table.isOurs(shard) && table.lease(shard)?.term === term;
-    this.shards = allShards().map((shard) => new Shard(shard, { self, mayBegin, onDrained }));
+    this.shards = listAllShards().map((shard) => new Shard(shard, { self, mayBegin, onDrained }));
   }
 
   findLease(key: string): ReturnType<Shard['leaseForTerm']> | null {
-    const shard = this.shards[shardOf(key)];
+    const shard = this.shards[computeShard(key)];
     if (shard === undefined || shard.givenUpMs !== null) return null;
     if (!this.#table.isOurs(shard.number)) return null;
     return shard.leaseForTerm(this.#table.lease(shard.number)?.term ?? 0);
   }
 
   mayBegin(): boolean {
-    return this.isActive && !this.#isReloading() && this.#table.mayBegin(this.now());
+    return this.isActive && !this.#isReloading() && this.#table.mayStartAttempts(this.now());
   }
 
   isMaintainer(): boolean {
     return this.isActive && this.#table.isOurs(MAINTENANCE_SHARD)
       && this.shards[MAINTENANCE_SHARD]?.givenUpMs === null
-      && this.#table.leftMs(this.now()) > 0;
+      && this.#table.remainingMs(this.now()) > 0;
   }
 
   onChange(listener: () => void): () => void {
@@ -57,12 +57,12 @@ export class NodeOwnership {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Soon, and once for all shards that change together. */
-  tell(): void {
-    if (this.#isTellAsked) return;
-    this.#isTellAsked = true;
+  /** Calls the listeners in a later turn, once for all shards that change together. */
+  notifySoon(): void {
+    if (this.#isNotifyScheduled) return;
+    this.#isNotifyScheduled = true;
     setImmediate(() => {
-      this.#isTellAsked = false;
+      this.#isNotifyScheduled = false;
       for (const listener of this.#listeners) listener();
     });
   }

@@ -13,7 +13,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { LogEntry, LogPosition } from '../engines/engine.ts';
 import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { LoggedTransaction } from '../store-port.ts';
-import { encodeEntry } from './entry.ts';
+import { encodeEntry } from './log-entry.ts';
 
 /** Releases that do not know the entry show this name to people. */
 const COLLECTION = 'closed-by-data-move';
@@ -44,7 +44,7 @@ export function findClosing(
   return null;
 }
 
-export function closedError({ to, at }: LogClosing): AppError {
+export function createClosedError({ to, at }: LogClosing): AppError {
   return new AppError('misconfigured', `the log was closed at ${at}, when data:move brought its `
     + `records to ${to}: go on there; if that data:move was cut off, run it again`);
 }

@@ -1,5 +1,5 @@
 /**
- * What nodes that share a log write there about themselves, as records of two collections.
+ * The records that nodes which share a log write there about themselves, in two collections.
  *
  * `nodes`, one record a node, written anew every five seconds (a beat):
  *
@@ -28,7 +28,7 @@ import type { CollectionSpec } from '../store/store-port.ts';
 export const NODES: CollectionSpec = { name: 'nodes', key: 'identifier' };
 export const LEASES: CollectionSpec = { name: 'leases', key: 'identifier' };
 
-/** Each hook belongs to one of so many shards. Part of the log's format: see `shardOf`. */
+/** Number of shards; each webhook belongs to one. Part of the log's format: see `computeShard`. */
 export const SHARDS = 16;
 
 /** The process that holds a lease: a node's id outlives it. */
@@ -44,10 +44,10 @@ export type NodeRecord = {
   readonly identifier: string;
   readonly run: string;
   readonly beat: number;
-  /** How long leases of its last beat are valid. */
+  /** How long its leases are valid after this beat. */
   readonly lengthMs: number;
   readonly version: string;
-  /** Where it serves; null while it does not. */
+  /** The address at which it serves; null while it does not. */
   readonly address: string | null;
   readonly position: number;
   readonly lag: number;
@@ -56,19 +56,19 @@ export type NodeRecord = {
   readonly padding?: string;
 };
 
-const PREFIX = 'shard-';
+const LEASE_ID_PREFIX = 'shard-';
 
-export function leaseId(shard: number): string {
-  return `${PREFIX}${shard}`;
+export function formatLeaseId(shard: number): string {
+  return `${LEASE_ID_PREFIX}${shard}`;
 }
 
-export function shardOfLease(id: string): number {
-  return Number(id.slice(PREFIX.length));
+export function parseLeaseId(id: string): number {
+  return Number(id.slice(LEASE_ID_PREFIX.length));
 }
 
 export function encodeLease(shard: number, lease: Lease): string {
   const { node, run, term, lengthMs, released } = lease;
-  return JSON.stringify({ identifier: leaseId(shard), node, run, term, lengthMs, released });
+  return JSON.stringify({ identifier: formatLeaseId(shard), node, run, term, lengthMs, released });
 }
 
 export function decodeLease(bytes: Buffer): Lease {
@@ -85,10 +85,10 @@ export function decodeNode(bytes: Buffer): NodeRecord {
 }
 
 /**
- * The shard of a hook, or of what else work waits for: FNV-1a of its name, 32 bits. Every node and
- * every version must find the same one.
+ * The shard of a webhook, or of another key that work waits for: FNV-1a of the key, 32 bits. Every
+ * node and every version must compute the same one.
  */
-export function shardOf(key: string): number {
+export function computeShard(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index += 1) {
     hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);

@@ -8,7 +8,7 @@ import type { LogEntry, LogPosition } from '../engines/engine.ts';
 
 export const LOG_START: LogPosition = { sequence: 0, chain: '' };
 
-export function chainOf(before: string, batch: string, lines: Buffer): string {
+export function computeChain(before: string, batch: string, lines: Buffer): string {
   return createHash('sha256').update(before + batch, 'latin1').update(lines).digest('hex');
 }
 
@@ -18,7 +18,7 @@ export function findBreak(position: LogPosition, entry: LogEntry): string | null
   if (first !== position.sequence + 1 || sequence < first) {
     return `transactions ${first} to ${sequence} where ${position.sequence + 1} is due`;
   }
-  if (chain === chainOf(position.chain, batch, lines)) return null;
+  if (chain === computeChain(position.chain, batch, lines)) return null;
   return `transaction ${first} does not continue what was applied here`;
 }
 

@@ -1,4 +1,4 @@
-/** Nodes as a list: they make themselves known. */
+/** Description of the list of nodes; nobody creates them by the API. */
 import type { ListedResource } from '../resources/resource.ts';
 
 export const nodeResource: ListedResource = {

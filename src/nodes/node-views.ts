@@ -1,22 +1,24 @@
-/** The nodes as this one sees them: for people, and as figures. */
+/** The nodes as this one sees them, for the API and as metrics. */
 import { formatTimestamp, type Clock } from '../base/clock.ts';
 import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
 import type { Replica } from '../store/store-port.ts';
 import type { Membership } from './membership.ts';
-import type { NodeView } from './routes.ts';
+import type { NodeView } from './node-routes.ts';
 
-/** Beyond so long without a word from the engine a node is not ready. */
+/** A node that has not heard from the engine for longer is not ready. */
 const SILENT_MS = 5000;
 
-type ViewParts = {
+type NodeViewDeps = {
   readonly node: string;
   readonly membership: Membership;
   readonly replica: Replica;
   readonly clock: Clock;
 };
 
-/** By identifier. */
-export function viewNodes({ node, membership, replica, clock }: ViewParts): readonly NodeView[] {
+/** All nodes, sorted by identifier. */
+export function listNodeViews(
+  { node, membership, replica, clock }: NodeViewDeps,
+): readonly NodeView[] {
   const { table } = membership;
   const [nowMs, monotonicMs] = [clock.now(), clock.monotonicMs()];
   return [...table.nodes].map(([identifier, { record, heardMs }]): NodeView => {
@@ -25,19 +27,19 @@ export function viewNodes({ node, membership, replica, clock }: ViewParts): read
     return {
       identifier, isSelf, isLive: table.isLive(identifier, monotonicMs), version, address,
       startedAt, lastHeardAt: formatTimestamp(isSelf ? nowMs : nowMs - (monotonicMs - heardMs)),
-      ...isSelf ? positionOf(replica) : { position, lag }, shards: table.shardsOf(identifier),
+      ...isSelf ? getPosition(replica) : { position, lag }, shards: table.listShards(identifier),
     };
   }).sort((left, right) => left.identifier < right.identifier ? -1 : 1);
 }
 
-export function positionOf(
+export function getPosition(
   { sequence, headSequence }: Replica,
 ): { readonly position: number; readonly lag: number } {
   return { position: sequence, lag: Math.max(0, headSequence - sequence) };
 }
 
-/** null: the engine was heard lately, and what is read is of one moment. */
-export function unreadinessOf(replica: Replica, clock: Clock): string | null {
+/** Why this node is not ready; null when it is. */
+export function explainUnreadiness(replica: Replica, clock: Clock): string | null {
   if (replica.isReloading) return 'what this node holds is being loaded anew';
   const silentMs = clock.monotonicMs() - replica.lastResponseMs;
   if (silentMs < SILENT_MS) return null;
@@ -46,8 +48,8 @@ export function unreadinessOf(replica: Replica, clock: Clock): string | null {
     + (disconnectReason === null ? '' : `: ${disconnectReason}`);
 }
 
-export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {
-  const { membership: { table, changes, clockOffsets }, replica, clock } = parts;
+export function createNodeMetrics(deps: NodeViewDeps): readonly MetricSource[] {
+  const { membership: { table, leaseChanges, clockOffsets }, replica, clock } = deps;
   const liveNodes = (): readonly string[] => [...table.nodes.keys()]
     .filter((id) => table.isLive(id, clock.monotonicMs()));
   return [
@@ -60,11 +62,11 @@ export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {
     counter('log_append_conflicts_total', 'Appends that began anew as another node was first.',
       () => replica.figures.conflicts),
     gauge('log_lag_transactions', 'Transactions in the log that are not applied here yet.',
-      () => positionOf(replica).lag),
+      () => getPosition(replica).lag),
     gauge('log_silent_seconds', 'Time since the engine was last heard.',
       () => Math.max(0, clock.monotonicMs() - replica.lastResponseMs) / 1000),
     counter('lease_changes_total', 'Shards that this node has claimed, released and lost.',
-      () => Object.entries(changes).map(([change, value]) => ({ labels: { change }, value }))),
+      () => Object.entries(leaseChanges).map(([change, value]) => ({ labels: { change }, value }))),
     gauge('node_shards', 'Shards of webhooks whose work this node does.',
       () => table.ownShards().length),
     gauge('nodes_live', 'Nodes that were heard within the length of their leases.',

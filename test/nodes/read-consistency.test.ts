@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { createSharing } from '../../src/nodes/sharing.ts';
+import { createReadConsistency } from '../../src/nodes/read-consistency.ts';
 import { callApiAnyStatus, openResponse, type ApiTarget } from '../../src/server/local/api-call.ts';
 import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
@@ -33,7 +33,7 @@ function targetOf(replica: Replica, routes = ROUTES): ApiTarget {
   const dispatcher = createDispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
     bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
-    readConsistency: createSharing(replica),
+    readConsistency: createReadConsistency(replica),
   });
   return createMemoryTarget(dispatcher.listeners('control').request);
 }
@@ -91,7 +91,7 @@ test('what no record is in waits for no sequence', async () => {
 });
 
 test('the OpenAPI document tells of the sequence of writes and reads', () => {
-  const { describeRoute } = createSharing(replicaOf());
+  const { describeRoute } = createReadConsistency(replicaOf());
   const answers = [200, 404].map((status) => ({ status, description: '' }));
   const [read, write, , health] = ROUTES.map((each) =>
     describeRoute({ ...each, responses: answers }));

@@ -32,7 +32,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'lose the chain check': {
     edits: [['store/replication/log-chain.ts',
-      'if (chain === chainOf(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
+      'if (chain === computeChain(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
   'tail a standby': {
@@ -58,7 +58,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'the answer to a commit is lost', rule: 'once',
   },
   'refuse from an old image': {
-    edits: [['store/replication/engine-journal.ts', '? this.#fresh.catchUp()',
+    edits: [['store/replication/engine-journal.ts', '? this.#freshReads.catchUp()',
       '? Promise.resolve()']],
     scenario: 'a node does not hear of what another has written', rule: 'refusal',
   },
@@ -70,7 +70,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'renew a lease late, and go on meanwhile': {
     edits: [
       ['nodes/lease-table.ts',
-        'return this.#sinceRenewalMs(now) < lengthMs - attemptMs - MARGIN_MS;',
+        'return this.#msSinceRenewal(now) < lengthMs - attemptMs - MARGIN_MS;',
         'return this.#renewal !== null;'],
       ['nodes/lease-table.ts',
         'return this.#lengths.lengthMs - MARGIN_MS - this.#msSinceRenewal(now);',
@@ -85,7 +85,7 @@ export const NEXT_VERSION = '99.0.0';
 export const NEXT_RELEASE: readonly Edit[] = [
   ['base/version.ts', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
   ['app.ts', '[bookResource.collection,', "[{ name: 'n', key: 'id' }, bookResource.collection,"],
-  ['app/nodes.ts', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
+  ['app/nodes.ts', 'describeNode: () => ({', "describe: () => ({ zone: 'a', "],
   ['books/book.ts', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
 ];
 /** It writes in logs of the format that it finds. */

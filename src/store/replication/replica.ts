@@ -11,7 +11,7 @@ import type { Files } from '../disk/files.ts';
 import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../store-port.ts';
-import { PROBE_BYTES } from './appending/rejections.ts';
+import { PROBE_BYTES } from './appending/append-rejections.ts';
 import { LOG_START } from './log-chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';

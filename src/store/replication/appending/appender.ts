@@ -26,7 +26,7 @@ import type { EngineLink } from '../engine-link.ts';
 import { encodeEntry } from '../log-entry.ts';
 import type { ReplicatedImage } from '../replicated-image.ts';
 import { Contention } from './contention.ts';
-import { Rejections } from './rejections.ts';
+import { AppendRejections } from './append-rejections.ts';
 
 /** Who has missed more transactions, as after an outage, applies them in pages of so many. */
 const PAGE_ENTRIES = 64;
@@ -47,7 +47,7 @@ type PendingAppend = {
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
-  readonly rejections: Rejections;
+  readonly rejections: AppendRejections;
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
@@ -66,7 +66,7 @@ export class Appender {
     this.#link = link;
     this.#clock = clock;
     this.contention = new Contention(clock);
-    this.rejections = new Rejections(clock);
+    this.rejections = new AppendRejections(clock);
   }
 
   get isPending(): boolean { return this.#pending !== null; }

@@ -11,7 +11,7 @@ import { createUnreachableError } from '../fresh-reads.ts';
 /** An accepted append of so many bytes shows that there is room again. */
 export const PROBE_BYTES = 256 << 10;
 
-/** AppendRejections that last until somebody mends the engine: no space left, or a missing right. */
+/** Rejections that last until somebody mends the engine: no space left, or a missing right. */
 const LASTING_CODES: readonly ErrorCode[] = ['storage_full', 'misconfigured'];
 /** Any other rejection counts as lasting once no append was accepted for so long. */
 const LASTING_MS = 2000;

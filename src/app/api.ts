@@ -16,8 +16,8 @@ import type { ShownSent } from '../webhooks/deliveries/sent.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
 import type { Disabling } from '../webhooks/health/disabled.ts';
 import type { WebhookHealth } from '../webhooks/health/shown.ts';
-import type { Diagnosis } from '../webhooks/senders/diagnosis/report.ts';
-import type { PresetDescription } from '../webhooks/senders/presets/list.ts';
+import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
+import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
 import type { SendResult } from '../webhooks/sending/sender.ts';
 
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';

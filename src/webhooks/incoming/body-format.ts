@@ -4,10 +4,10 @@ import type { JsonValue } from '../../base/schema.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/payload.ts';
 import {
-  FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm,
-} from '../senders/request/form.ts';
-import type { RequestReader } from '../senders/request/reader.ts';
-import { sourcesOf, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
+  FORM_TYPE, parseMediaType, parseForm, type ParsedForm,
+} from '../senders/request/parse-form.ts';
+import type { RequestReader } from '../senders/request/request-reader.ts';
+import { toSourceList, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
 export type BodyFormat = typeof BODY_FORMATS[number];
@@ -27,7 +27,7 @@ export function resolveBodyReading(
   format: BodyFormat | undefined, scheme: Scheme | null,
 ): BodyReading {
   const { payload = 'auto' } = scheme ?? { payload: 'json' };
-  const secretSources = sourcesOf(scheme?.signature.from);
+  const secretSources = toSourceList(scheme?.signature.from);
   if (typeof payload === 'object') {
     return { format: format ?? 'auto', formField: payload.formField, secretSources };
   }
@@ -38,7 +38,7 @@ export function resolveBodyReading(
 export function resolveBodyKind(
   format: BodyFormat, contentType: string | undefined,
 ): BodyKind | null {
-  return format === 'auto' ? findKind(mediaTypeOf(contentType)) : format;
+  return format === 'auto' ? findKind(parseMediaType(contentType)) : format;
 }
 
 /** null: the body is not of that kind, and what counts is the empty array. */
@@ -72,7 +72,7 @@ export function findFittingFormat(
   // To parse it once more could take long.
   if (tried !== 'json' && decodePayload(body) !== null) return 'json';
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
-  const isForm = mediaTypeOf(contentType) === FORM_TYPE
+  const isForm = parseMediaType(contentType) === FORM_TYPE
     || FORM_START.test(start) && !/\s/.test(start);
   if (isForm && tried !== 'form' && parseForm(body) !== null) return 'form';
   return tried !== 'text' && isUtf8(body) ? 'text' : null;

@@ -5,7 +5,7 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
-import { isReadablePath } from '../senders/scheme/check.ts';
+import { isReadablePath } from '../senders/scheme/scheme-schema.ts';
 import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
 
 const INBOXES = ['off', 'failed', 'all'] as const;

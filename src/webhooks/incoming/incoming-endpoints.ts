@@ -41,13 +41,13 @@ export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly Ht
   return [
     ...createReceiveEndpoints(deps.receive),
     examplesRoute(webhooks, deps.baseUri),
-    sampleRoute({ hooks: webhooks, collection, now, makeId: deps.makeId }),
+    sampleRoute({ webhooks, collection, now, makeId: deps.makeId }),
     presetsRoute(),
     diagnoseRoute({
-      hooks: webhooks, collection, now, requests: deps.requests, lookUpEvent: deps.lookUpEvent,
+      webhooks, collection, now, requests: deps.requests, lookUpEvent: deps.lookUpEvent,
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
-    matchRoute({ hooks: webhooks, collection, requests: deps.requests }),
+    matchRoute({ webhooks, collection, requests: deps.requests }),
     rotationRoute({
       resource: incomingResource, records: deps.records, store, now,
       secretSchema: verificationSecretSchema, shapeFor: chooseSecretShape,

@@ -8,12 +8,12 @@ import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target.ts';
-import { exampleOf, schemeSchema } from '../senders/scheme/check.ts';
-import { PRESETS, findPreset } from '../senders/presets/table.ts';
+import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
+import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
 import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';
-import { refusal } from '../senders/verification/verdict.ts';
+import { createRefusal } from '../senders/verification/verdict.ts';
 import {
-  makeVerifier, type Verifier, type VerifierSecret,
+  createVerifier, type Verifier, type VerifierSecret,
 } from '../senders/verification/verify.ts';
 
 export type Verification = {
@@ -85,7 +85,7 @@ function findVerificationProblems(verification: JsonObject): FieldError[] {
   if (preset.scheme === null && scheme === undefined) {
     return [{
       pointer: '/scheme',
-      detail: `is needed by the preset ${preset.name}, such as ${exampleOf(undefined)}`,
+      detail: `is needed by the preset ${preset.name}, such as ${formatExampleScheme(undefined)}`,
     }];
   }
   const errors: FieldError[] = [];
@@ -135,7 +135,7 @@ export function prepareSenderVerifier(webhook: SecretMembers): SenderVerifier | 
   // Stored by a later version of this program.
   if (scheme === undefined) return { preset, verifier: createRefusingVerifier(preset) };
   const { quirk = {} } = presetRow ?? {};
-  return { preset, verifier: makeVerifier({
+  return { preset, verifier: createVerifier({
     scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk,
   }) };
 }
@@ -158,10 +158,10 @@ function createRefusingVerifier(preset: string): Verifier {
     algorithm: 'token', key: 'utf8', content: '',
     signature: { from: { header: 'Authorization' }, encoding: 'utf8' },
   };
-  const verifier = makeVerifier({
+  const verifier = createVerifier({
     scheme, settings: {}, toleranceS: null, secrets: [], quirk: {},
   });
-  const problem = refusal('configuration', `this version knows no preset ${quoted(preset)}`);
+  const problem = createRefusal('configuration', `this version knows no preset ${quoted(preset)}`);
   return { ...verifier, problem };
 }
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { IncomingHttpHeaders } from 'node:http';
 import { prepareSenderVerifier, type Verification } from
   '../../../src/webhooks/incoming/verification-member.ts';
-import { RequestReader } from '../../../src/webhooks/senders/request/reader.ts';
+import { RequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
 import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
 import { verify } from '../../../src/webhooks/senders/verification/verify.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';

@@ -6,10 +6,10 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
-import { FORM_TYPE } from '../../senders/request/form.ts';
-import { sourcesOf, type Scheme, type ValueSource } from '../../senders/scheme/scheme.ts';
-import { isInBody, placesIn } from '../../senders/signing/placement.ts';
-import { formText, putAt } from './sample-body.ts';
+import { FORM_TYPE } from '../../senders/request/parse-form.ts';
+import { toSourceList, type Scheme, type ValueSource } from '../../senders/scheme/scheme.ts';
+import { isInBody, listPlacements } from '../../senders/signing/placement.ts';
+import { formText, setAtPath } from './sample-body.ts';
 
 type CustomSample = Preset['sample'] & {
   /** The raw query without `?`, apart from what is signed. */
@@ -25,9 +25,10 @@ const HELLO = { message: 'Hello, World!' };
 export function makeCustomSample(
   scheme: Scheme, payload: JsonValue = HELLO, event: string | null = null,
 ): CustomSample {
-  const [eventSource] = sourcesOf(scheme.event);
+  const [eventSource] = toSourceList(scheme.event);
   const values: readonly PlacedText[] = [
-    ...placesIn(scheme).map(([name, source]) => ({ text: `{${name}}`, source, isKept: true })),
+    ...listPlacements(scheme).map(([name, source]) =>
+      ({ text: `{${name}}`, source, isKept: true })),
     ...event === null || eventSource === undefined ? []
       : [{ text: event, source: eventSource, isKept: false }],
   ];
@@ -49,7 +50,7 @@ function makeBody(
   let whole = payload;
   for (const { text, source, isKept } of isJsonObject(payload) ? values : []) {
     if (!('json' in source)) continue;
-    whole = putAt(whole, source.json.split('.'), (given) => isKept ? given ?? text : text);
+    whole = setAtPath(whole, source.json.split('.'), (given) => isKept ? given ?? text : text);
   }
   const isForm = values.some(({ source }) => 'form' in source) || form === 'form'
     || typeof form === 'object' || content.includes('{formSorted}');

@@ -11,12 +11,12 @@ import {
 import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
-import { CHECKS } from '../../senders/diagnosis/report.ts';
+import { CHECKS } from '../../senders/diagnosis/diagnosis-report.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
 import { incomingResource } from '../incoming-resource.ts';
-import { givenHeadersMember } from './headers-input.ts';
-import { getHook } from './get-webhook.ts';
-import type { DiagnoseParts } from './run-diagnosis.ts';
+import { headersMember } from './headers-input.ts';
+import { getReadyWebhook } from './get-webhook.ts';
+import type { DiagnosisDeps } from './run-diagnosis.ts';
 
 const loadDiagnosis = lazyImport(() => import('./run-diagnosis.ts'));
 
@@ -27,7 +27,7 @@ const INPUT: ObjectSchema = {
       schema: { kind: 'string', maxLength: 64 },
       description: 'The id of a kept request; or `headers` and the members after it',
     },
-    headers: givenHeadersMember,
+    headers: headersMember,
     body: {
       schema: {
         kind: 'string', description: 'base64',
@@ -70,7 +70,7 @@ function findInputProblems({ request, at: _, ...written }: JsonObject): FieldErr
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 
-export function diagnoseRoute(parts: DiagnoseParts): HttpRoute {
+export function diagnoseRoute(deps: DiagnosisDeps): HttpRoute {
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/diagnose', access: 'write',
     operationId: 'diagnoseIncomingWebhook',
@@ -89,10 +89,10 @@ export function diagnoseRoute(parts: DiagnoseParts): HttpRoute {
       ...problemResponses(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
-      const hook = getHook(parts.hooks, exchange.params[0] ?? '');
-      const given = parseObject(INPUT, await exchange.readJson());
+      const webhook = getReadyWebhook(deps.webhooks, exchange.params[0] ?? '');
+      const input = parseObject(INPUT, await exchange.readJson());
       exchange.sendJson(200,
-        await loadDiagnosis(({ diagnoseFor }) => diagnoseFor(parts, hook, given)));
+        await loadDiagnosis(({ runDiagnosis }) => runDiagnosis(deps, webhook, input)));
     },
   };
 }

@@ -6,11 +6,11 @@ import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 import type { IncomingWebhookIndex } from '../receiving/incoming-webhook-index.ts';
 import { incomingResource } from '../incoming-resource.ts';
-import { getHook } from './get-webhook.ts';
+import { getReadyWebhook } from './get-webhook.ts';
 
 const loadExamples = lazyImport(() => import('./webhook-examples.ts'));
 
-export function examplesRoute(hooks: IncomingWebhookIndex, baseUri: () => string): HttpRoute {
+export function examplesRoute(webhooks: IncomingWebhookIndex, baseUri: () => string): HttpRoute {
   return {
     method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
     operationId: 'getIncomingWebhookExamples',
@@ -29,11 +29,11 @@ export function examplesRoute(hooks: IncomingWebhookIndex, baseUri: () => string
       ...problemResponses(404),
     ],
     handle(exchange) {
-      const hook = getHook(hooks, exchange.params[0] ?? '');
-      const { identifier, pathSegment, hasSecret } = hook;
+      const webhook = getReadyWebhook(webhooks, exchange.params[0] ?? '');
+      const { identifier, pathSegment, hasSecret } = webhook;
       const url = `${baseUri()}/webhook/in/${pathSegment}`;
-      return loadExamples(({ examplesFor }) => exchange.sendJson(200,
-        { identifier, pathSegment, hasSecret, ...examplesFor(hook, url) }));
+      return loadExamples(({ buildWebhookExamples }) => exchange.sendJson(200,
+        { identifier, pathSegment, hasSecret, ...buildWebhookExamples(webhook, url) }));
     },
   };
 }

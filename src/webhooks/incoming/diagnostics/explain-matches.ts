@@ -7,7 +7,7 @@ import { explainCondition } from '../../filters/explain.ts';
 import { Facts } from '../../filters/facts.ts';
 import { noPayload, toPayload } from '../../actions/payload.ts';
 import type { RequestService } from '../../requests/service.ts';
-import { readerOf } from '../../senders/request/reader.ts';
+import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
 import { KeptCall } from '../intake/stored-action-call.ts';
@@ -15,23 +15,24 @@ import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
 import { createFacts } from '../receiving/run-webhook-routes.ts';
-import { rawHeadersOf } from './headers-input.ts';
-import { getStored } from './get-webhook.ts';
+import { parseRawHeaders } from './headers-input.ts';
+import { getStoredWebhook } from './get-webhook.ts';
 
-export type MatchParts = {
-  readonly hooks: IncomingWebhookIndex;
+export type MatchDeps = {
+  readonly webhooks: IncomingWebhookIndex;
   readonly collection: Collection;
   readonly requests: Pick<RequestService, 'find' | 'body'>;
 };
 
 /** `given` is what the route takes. Throws `not_found` for a request that is not kept. */
-export function findMatches(
-  parts: MatchParts, exchange: Exchange, hook: ReadyIncomingWebhook, given: JsonObject,
+export function explainMatches(
+  deps: MatchDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, input: JsonObject,
 ): object {
-  const { request, routes: tried } = given;
+  const { request, routes: candidateRoutes } = input;
   const facts = request === undefined
-    ? writtenFacts(hook, given) : keptFacts(parts, exchange, hook, String(request));
-  const routes = hasRoutes(tried) ? tried : routesOf(parts, hook);
+    ? createDescribedFacts(webhook, input)
+    : createStoredFacts(deps, exchange, webhook, String(request));
+  const routes = hasRoutes(candidateRoutes) ? candidateRoutes : listRoutes(deps, webhook);
   return {
     event: facts.event() ?? null,
     routes: routes.map(({ name, when }, index) => {
@@ -42,14 +43,15 @@ export function findMatches(
   };
 }
 
-function routesOf(
-  { collection }: MatchParts, hook: ReadyIncomingWebhook,
+function listRoutes(
+  { collection }: MatchDeps, webhook: ReadyIncomingWebhook,
 ): readonly Pick<WebhookRoute, 'name' | 'when'>[] {
-  return getStored(collection, hook).routes ?? hook.routes.map(({ name }) => ({ name }));
+  return getStoredWebhook(collection, webhook).routes
+    ?? webhook.routes.map(({ name }) => ({ name }));
 }
 
-function keptFacts(
-  { requests }: MatchParts, exchange: Exchange, { bodyReading }: ReadyIncomingWebhook, id: string,
+function createStoredFacts(
+  { requests }: MatchDeps, exchange: Exchange, { bodyReading }: ReadyIncomingWebhook, id: string,
 ): Facts {
   const request = requests.find(id);
   const body = requests.body(id);
@@ -58,16 +60,17 @@ function keptFacts(
   return createFacts(new KeptCall(run, {}));
 }
 
-function writtenFacts({ sender }: ReadyIncomingWebhook, given: JsonObject): Facts {
-  const { payload = null, event, query, method } = given;
-  const rawHeaders = rawHeadersOf(given['headers']);
+function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObject): Facts {
+  const { payload = null, event, query, method } = input;
+  const rawHeaders = parseRawHeaders(input['headers']);
   const request = {
     method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
     search: String(query ?? ''), body: Buffer.from(JSON.stringify(payload)),
   };
   const readEvent = (): string | null => {
     const scheme = sender?.verifier.scheme;
-    return scheme?.event === undefined ? null : readerOf(scheme, request).read(scheme.event);
+    return scheme?.event === undefined ? null
+      : createRequestReader(scheme, request).read(scheme.event);
   };
   return new Facts({
     payload: () => toPayload(payload) ?? noPayload(),

@@ -7,14 +7,16 @@ import type {
 import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
 
 /** Throws `not_found`. */
-export function getHook(hooks: IncomingWebhookIndex, name: string): ReadyIncomingWebhook {
-  const hook = hooks.findNamed(name);
-  if (hook === undefined) throw notFoundError('incoming webhook', name);
-  return hook;
+export function getReadyWebhook(
+  webhooks: IncomingWebhookIndex, name: string,
+): ReadyIncomingWebhook {
+  const webhook = webhooks.findNamed(name);
+  if (webhook === undefined) throw notFoundError('incoming webhook', name);
+  return webhook;
 }
 
 /** With its secrets. Throws `not_found`. */
-export function getStored(
+export function getStoredWebhook(
   collection: Collection, { identifier }: ReadyIncomingWebhook,
 ): IncomingWebhook {
   const bytes = collection.findBytes(identifier);

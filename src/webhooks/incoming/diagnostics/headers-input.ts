@@ -5,13 +5,13 @@ import type { MemberSchema } from '../../../base/schema.ts';
 
 const HEADERS_BYTES_MAX = 64 * 1024;
 
-export const givenHeadersMember: MemberSchema = {
+export const headersMember: MemberSchema = {
   schema: { kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 3 },
   description: 'As they came: names and values; of one that came repeatedly an array',
 };
 
 /** Names and values in turn. Throws `invalid`. */
-export function rawHeadersOf(headers: unknown): string[] {
+export function parseRawHeaders(headers: unknown): string[] {
   const errors: FieldError[] = [];
   const raw = Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];

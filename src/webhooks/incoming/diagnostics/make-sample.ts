@@ -4,14 +4,16 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
-import { findPreset } from '../../senders/presets/table.ts';
-import { FORM_TYPE } from '../../senders/request/form.ts';
-import { sourcesOf, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
-import { findObstacle, isInBody, requiredInBody } from '../../senders/signing/placement.ts';
+import { findPreset } from '../../senders/presets/preset-table.ts';
+import { FORM_TYPE } from '../../senders/request/parse-form.ts';
+import { toSourceList, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
+import {
+  findSigningObstacle, isInBody, listRequiredInBody,
+} from '../../senders/signing/placement.ts';
 import { makeHandshake } from '../../senders/signing/handshake.ts';
 import {
-  signRequest, type SignedCall, type Signing, type Unsigned,
-} from '../../senders/signing/sign.ts';
+  signRequest, type SignedRequest, type SigningContext, type UnsignedRequest,
+} from '../../senders/signing/sign-request.ts';
 import { hasRequestBody } from '../../http/target.ts';
 import { chooseExampleMethod } from '../call-examples.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
@@ -19,7 +21,7 @@ import { prepareSenderVerifier } from '../verification-member.ts';
 import type { IncomingWebhook } from '../incoming-webhook.ts';
 import { makeCustomSample } from './custom-sample.ts';
 import {
-  headerLike, jsonPath, putAt, withEventId, withField, withMember,
+  matchHeaderName, findJsonPath, setAtPath, withEventId, withField, withMember,
 } from './sample-body.ts';
 
 export type SampleCall = {
@@ -32,41 +34,44 @@ export type SampleCall = {
   readonly body: string | null;
 };
 
-type SentCall = Omit<SampleCall, 'isAddressLimited'>;
+type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 
 /** A sample is an event of its own, and no duplicate of the one before. */
-type Drawn = { readonly id: string; readonly atMs: number };
+type SampleInputs = { readonly id: string; readonly atMs: number };
 
-export function sampleFor(
-  hook: ReadyIncomingWebhook, stored: IncomingWebhook, given: JsonObject, drawn: Drawn,
-): SentCall {
-  const { preset: name } = stored.verification ?? { preset: 'hookshelf' };
+export function makeSample(
+  webhook: ReadyIncomingWebhook, storedWebhook: IncomingWebhook, input: JsonObject,
+  drawn: SampleInputs,
+): SampleRequest {
+  const { preset: name } = storedWebhook.verification ?? { preset: 'hookshelf' };
   const preset = findPreset(name);
-  const verification = stored.verification ?? { preset: name };
-  const check = prepareSenderVerifier({ ...stored, verification });
-  if (preset === undefined || check === null) {
+  const verification = storedWebhook.verification ?? { preset: name };
+  const senderVerifier = prepareSenderVerifier({ ...storedWebhook, verification });
+  if (preset === undefined || senderVerifier === null) {
     throw new AppError('conflict', `this version knows no preset ${name}`);
   }
-  const { verifier: { scheme, settings, quirk } } = check;
+  const { verifier: { scheme, settings, quirk } } = senderVerifier;
   const signing = { scheme, settings, quirk };
-  const path = `/webhook/in/${hook.pathSegment}`;
-  if (given['handshake'] === true) return handshakeFor(preset, { signing, stored, path, drawn });
-  if (given['event'] !== undefined && scheme.event === undefined) {
+  const path = `/webhook/in/${webhook.pathSegment}`;
+  if (input['handshake'] === true) {
+    return makeHandshakeSample(preset, { signing, stored: storedWebhook, path, drawn });
+  }
+  if (input['event'] !== undefined && scheme.event === undefined) {
     throw new AppError('conflict', `${preset.sender} names no event in what it sends: leave the `
       + 'event out');
   }
-  const method = chooseExampleMethod(hook.methods);
-  const obstacle = findObstacle(scheme, method) ?? findMisfit(scheme, method, given);
+  const method = chooseExampleMethod(webhook.methods);
+  const obstacle = findSigningObstacle(scheme, method) ?? findMisfit(scheme, method, input);
   if (obstacle !== null) throw new AppError('conflict', `it cannot be tested: ${obstacle}`);
-  const { headers, ...unsigned } = unsignedFor(preset, scheme, hook.eventIdSources, given,
+  const { headers, ...unsigned } = unsignedFor(preset, scheme, webhook.eventIdSources, input,
     drawn.id);
   const hasBody = hasRequestBody(method);
-  const signed = signedBy(preset, signing, stored, {
+  const signed = signSample(preset, signing, storedWebhook, {
     ...unsigned, ...hasBody ? {} : NO_BODY, ...drawn, method,
   });
   return {
     method, path: withQuery(path, signed.search),
-    headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, given) },
+    headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, input) },
     body: hasBody ? signed.body.toString('base64') : null,
   };
 }
@@ -78,12 +83,12 @@ function findMisfit(
   scheme: Scheme, method: string, { payload, event }: JsonObject,
 ): string | null {
   if (hasRequestBody(method)) {
-    const isBeside = requiredInBody(scheme).some(([, source]) => 'json' in source);
+    const isBeside = listRequiredInBody(scheme).some(([, source]) => 'json' in source);
     return payload === undefined || isJsonObject(payload) || !isBeside ? null
       : 'something of the sender stands beside the payload, which must be a JSON object';
   }
   if (payload !== undefined) return `a ${method} request has no body: leave the payload out`;
-  const isNamed = sourcesOf(scheme.event).some((source) => !isInBody(source));
+  const isNamed = toSourceList(scheme.event).some((source) => !isInBody(source));
   return event === undefined || isNamed ? null
     : `a ${method} request has no body, where the event would stand: leave the event out`;
 }
@@ -92,7 +97,7 @@ function findMisfit(
 function unsignedFor(
   preset: Preset, scheme: Scheme, eventId: ReadyIncomingWebhook['eventIdSources'],
   given: JsonObject, id: string,
-): Pick<Unsigned, 'body' | 'contentType' | 'search'> & {
+): Pick<UnsignedRequest, 'body' | 'contentType' | 'search'> & {
   readonly headers: Readonly<Record<string, string>>;
 } {
   if (preset.scheme !== null) {
@@ -106,12 +111,14 @@ function unsignedFor(
   return { headers, search, contentType, body: Buffer.from(withTime(body, scheme, '')) };
 }
 
-type Asked = {
-  readonly signing: Omit<Signing, 'secret'>; readonly stored: IncomingWebhook;
-  readonly path: string; readonly drawn: Drawn;
+type HandshakeInput = {
+  readonly signing: Omit<SigningContext, 'secret'>; readonly stored: IncomingWebhook;
+  readonly path: string; readonly drawn: SampleInputs;
 };
 
-function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): SentCall {
+function makeHandshakeSample(
+  preset: Preset, { signing, stored, path, drawn }: HandshakeInput,
+): SampleRequest {
   const handshake = makeHandshake(signing.scheme, signing.settings);
   if (handshake === null) {
     throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
@@ -121,7 +128,7 @@ function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): 
   const body = Buffer.from(handshake.body ?? '');
   const contentType = JSON_TYPE;
   const signed = isSigned
-    ? signedBy(preset, signing, stored, { body, contentType, ...drawn, method, search }) : null;
+    ? signSample(preset, signing, stored, { body, contentType, ...drawn, method, search }) : null;
   return {
     method, path: withQuery(path, search), headers: signed?.headers ?? {},
     body: method === 'GET' ? null : body.toString('base64'),
@@ -129,10 +136,11 @@ function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): 
 }
 
 /** Throws `conflict` where nothing here can sign. */
-function signedBy(
-  { sender }: Preset, signing: Omit<Signing, 'secret'>, { secret, verification }: IncomingWebhook,
-  unsigned: Unsigned,
-): SignedCall {
+function signSample(
+  { sender }: Preset, signing: Omit<SigningContext, 'secret'>,
+  { secret, verification }: IncomingWebhook,
+  unsigned: UnsignedRequest,
+): SignedRequest {
   if (secret === undefined) {
     if (verification === undefined) {
       const { body, contentType, search } = unsigned;
@@ -178,8 +186,8 @@ function withPlaceholders(
   ];
   let whole: JsonValue = payload;
   for (const [sources, text] of places) {
-    const path = jsonPath(sources);
-    if (path !== null) whole = putAt(whole, path, (given) => given ?? text);
+    const path = findJsonPath(sources);
+    if (path !== null) whole = setAtPath(whole, path, (given) => given ?? text);
   }
   return whole;
 }
@@ -194,10 +202,10 @@ function withTime(body: string, { timestamp }: Scheme, sampleBody: string): stri
 function withEvent(
   body: string, contentType: string, sources: ValueSources | undefined, event: string,
 ): string {
-  const places = sourcesOf(sources);
+  const places = toSourceList(sources);
   if (places.some((place) => 'header' in place)) return body;
   if (contentType === FORM_TYPE) return withField(body, places, event);
-  const path = jsonPath(sources);
+  const path = findJsonPath(sources);
   return path === null ? body : withMember(body, path, event);
 }
 
@@ -205,9 +213,9 @@ function eventHeader(
   sources: ValueSources | undefined, sample: Readonly<Record<string, string>>,
   { event }: JsonObject,
 ): Readonly<Record<string, string>> {
-  const source = sourcesOf(sources).find((one) => 'header' in one);
+  const source = toSourceList(sources).find((one) => 'header' in one);
   if (event === undefined || source === undefined || !('header' in source)) return {};
-  return { [headerLike(sample, source.header)]: String(event) };
+  return { [matchHeaderName(sample, source.header)]: String(event) };
 }
 
 function withQuery(path: string, search: string): string {

@@ -8,11 +8,11 @@ import {
 import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
-import type { MatchParts } from './explain-matches.ts';
+import type { MatchDeps } from './explain-matches.ts';
 import { incomingResource } from '../incoming-resource.ts';
 import { routesMember } from '../webhook-routes.ts';
-import { givenHeadersMember } from './headers-input.ts';
-import { getHook } from './get-webhook.ts';
+import { headersMember } from './headers-input.ts';
+import { getReadyWebhook } from './get-webhook.ts';
 
 const loadMatches = lazyImport(() => import('./explain-matches.ts'));
 
@@ -32,7 +32,7 @@ const INPUT: ObjectSchema = {
       description: 'What happened, as the sender names it; read from the headers and the payload '
         + 'by the preset when absent',
     },
-    headers: givenHeadersMember,
+    headers: headersMember,
     query: {
       schema: { kind: 'string', maxLength: 8192 }, description: 'The raw query without `?`',
     },
@@ -52,18 +52,18 @@ const INPUT: ObjectSchema = {
   check: findInputProblems,
 };
 
-function findInputProblems({ request, routes: _, ...written }: JsonObject, given: JsonObject): {
+function findInputProblems({ request, routes: _, ...written }: JsonObject, input: JsonObject): {
   pointer: string; detail: string;
 }[] {
   if (request === undefined) {
-    const isGiven = given['request'] !== undefined || written['payload'] !== undefined;
+    const isGiven = input['request'] !== undefined || written['payload'] !== undefined;
     return isGiven ? [] : [{ pointer: '/payload', detail: 'is required, or request' }];
   }
   return Object.keys(written).map((name) =>
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 
-export function matchRoute(parts: MatchParts): HttpRoute {
+export function matchRoute(deps: MatchDeps): HttpRoute {
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/match', access: 'write',
     operationId: 'matchIncomingWebhook',
@@ -81,10 +81,10 @@ export function matchRoute(parts: MatchParts): HttpRoute {
       ...problemResponses(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
-      const hook = getHook(parts.hooks, exchange.params[0] ?? '');
-      const given = parseObject(INPUT, await exchange.readJson());
-      return loadMatches(({ findMatches }) =>
-        exchange.sendJson(200, findMatches(parts, exchange, hook, given)));
+      const webhook = getReadyWebhook(deps.webhooks, exchange.params[0] ?? '');
+      const input = parseObject(INPUT, await exchange.readJson());
+      return loadMatches(({ explainMatches }) =>
+        exchange.sendJson(200, explainMatches(deps, exchange, webhook, input)));
     },
   };
 }

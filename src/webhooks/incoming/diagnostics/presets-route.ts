@@ -6,7 +6,7 @@ import {
 } from '../../../resources/route-specs.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
 
-const loadPresetList = lazyImport(() => import('../../senders/presets/list.ts'));
+const loadPresetList = lazyImport(() => import('../../senders/presets/describe-presets.ts'));
 
 const seconds: Schema = { kind: 'integer', minimum: 1, maximum: 86_400 };
 
@@ -25,6 +25,6 @@ export function presetsRoute(): HttpRoute {
       }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] })),
     ],
     handle: (exchange) =>
-      loadPresetList(({ listPresets }) => sendList(exchange, listPresets())),
+      loadPresetList(({ describePresets }) => sendList(exchange, describePresets())),
   };
 }

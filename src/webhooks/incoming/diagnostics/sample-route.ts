@@ -15,14 +15,14 @@ import type { HttpRoute } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { IncomingWebhookIndex } from '../receiving/incoming-webhook-index.ts';
 import { incomingResource } from '../incoming-resource.ts';
-import { getHook, getStored } from './get-webhook.ts';
+import { getReadyWebhook, getStoredWebhook } from './get-webhook.ts';
 import type { SampleCall } from './make-sample.ts';
 
 const loadSample = lazyImport(() => import('./make-sample.ts'));
 
-type SampleParts = {
-  readonly hooks: IncomingWebhookIndex; readonly collection: Collection; readonly now: () => number;
-  readonly makeId: () => string;
+type SampleDeps = {
+  readonly webhooks: IncomingWebhookIndex; readonly collection: Collection;
+  readonly now: () => number; readonly makeId: () => string;
 };
 
 const INPUT: ObjectSchema = {
@@ -34,7 +34,7 @@ const INPUT: ObjectSchema = {
   },
 };
 
-export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): HttpRoute {
+export function sampleRoute({ webhooks, collection, now, makeId }: SampleDeps): HttpRoute {
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
@@ -49,13 +49,13 @@ export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Ht
       ...problemResponses(400, 404, 409, 413, 415, 422),
     ],
     async handle(exchange) {
-      const hook = getHook(hooks, exchange.params[0] ?? '');
-      const given = parseObject(INPUT, await exchange.readJson());
-      const stored = getStored(collection, hook);
+      const webhook = getReadyWebhook(webhooks, exchange.params[0] ?? '');
+      const input = parseObject(INPUT, await exchange.readJson());
+      const storedWebhook = getStoredWebhook(collection, webhook);
       const sample: SampleCall = {
-        ...await loadSample(({ sampleFor }) =>
-          sampleFor(hook, stored, given, { id: makeId(), atMs: now() })),
-        isAddressLimited: hook.addresses !== null,
+        ...await loadSample(({ makeSample }) =>
+          makeSample(webhook, storedWebhook, input, { id: makeId(), atMs: now() })),
+        isAddressLimited: webhook.addresses !== null,
       };
       exchange.sendJson(200, sample);
     },

@@ -1,7 +1,7 @@
 /** The examples of one incoming webhook: those of its sender, where it has a `verification`. */
-import { findPreset } from '../../senders/presets/table.ts';
+import { findPreset } from '../../senders/presets/preset-table.ts';
 import { isPublicKey } from '../../senders/scheme/scheme.ts';
-import { findShellObstacle, shellCall } from '../../senders/signing/shell.ts';
+import { findShellObstacle, formatShellExample } from '../../senders/signing/shell-example.ts';
 import { chooseExampleMethod, makeExamples, type Examples } from '../call-examples.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { SenderVerifier } from '../verification-member.ts';
@@ -23,15 +23,15 @@ export type SenderSetup = {
   readonly canSign: boolean;
 };
 
-type ShownExamples = { readonly [Name in keyof Examples]: Examples[Name] | null } & {
+type WebhookExamples = { readonly [Name in keyof Examples]: Examples[Name] | null } & {
   readonly setup: SenderSetup | null;
   /** Why there is no call to copy; null: there is one. */
   readonly curlObstacle: string | null;
 };
 
-export function examplesFor(
+export function buildWebhookExamples(
   { sender, methods, hasSecret, eventIdSources }: ReadyIncomingWebhook, url: string,
-): ShownExamples {
+): WebhookExamples {
   const method = chooseExampleMethod(methods);
   if (sender === null) {
     const examples = makeExamples({ url, method, hasSecret });
@@ -39,8 +39,8 @@ export function examplesFor(
   }
   const curlObstacle = findCallObstacle(sender, method);
   return {
-    url, curl: curlObstacle === null ? callOf(sender, method, eventIdSources, url) : null,
-    php: null, setup: setupOf(sender, url), curlObstacle,
+    url, curl: curlObstacle === null ? formatCall(sender, method, eventIdSources, url) : null,
+    php: null, setup: describeSetup(sender, url), curlObstacle,
   };
 }
 
@@ -50,7 +50,7 @@ function findCallObstacle({ preset, verifier }: SenderVerifier, method: string):
     : findShellObstacle(verifier.scheme, method);
 }
 
-function setupOf({ preset, verifier }: SenderVerifier, url: string): SenderSetup | null {
+function describeSetup({ preset, verifier }: SenderVerifier, url: string): SenderSetup | null {
   const row = findPreset(preset);
   if (row === undefined) return null;
   const { sender, setup, documentation, unconfirmed = null } = row;
@@ -61,7 +61,7 @@ function setupOf({ preset, verifier }: SenderVerifier, url: string): SenderSetup
   };
 }
 
-function callOf(
+function formatCall(
   { preset, verifier }: SenderVerifier, method: string,
   eventId: ReadyIncomingWebhook['eventIdSources'], url: string,
 ): string {
@@ -69,7 +69,7 @@ function callOf(
   const row = findPreset(preset);
   const sample = row === undefined || row.scheme === null ? makeCustomSample(scheme) : row.sample;
   const { body, contentType, headers = {} } = withEventId(sample, eventId, '{id}');
-  return shellCall({ scheme, settings, method, body, contentType, headers, url });
+  return formatShellExample({ scheme, settings, method, body, contentType, headers, url });
 }
 
 // A secret may be a public key where the scheme takes both, as whpk_ is.

@@ -7,7 +7,7 @@ import type { ActionContext, Verified } from '../../actions/action.ts';
 import type { Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
-import type { RequestReader } from '../../senders/request/reader.ts';
+import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
   findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';

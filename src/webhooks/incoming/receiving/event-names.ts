@@ -2,7 +2,7 @@
  * What the sender of a request calls its event: its name and its id. Each is read at first need,
  * and once: an action is given the payload and the headers that they stand in, and may change both.
  */
-import type { RequestReader } from '../../senders/request/reader.ts';
+import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ValueSources } from '../../senders/scheme/scheme.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 

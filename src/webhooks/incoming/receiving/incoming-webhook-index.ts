@@ -11,7 +11,7 @@ import { WebhookLoad, TokenBucket } from './webhook-load.ts';
 import { Rejections, type RejectionDeps, type RejectionReason } from './rejections.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
-import { signatureKey } from '../../senders/x-signature.ts';
+import { createSignatureKey } from '../../senders/x-signature.ts';
 import {
   OTHER_HOOKS, webhookFields, webhookLabel, type WebhookFields,
 } from '../../webhook-label.ts';
@@ -144,10 +144,10 @@ function toReady(
 
 function createSignatureKeys({ secret, previousSecret }: IncomingWebhook): TimedKey[] {
   if (secret === undefined) return [];
-  const current = { key: signatureKey(secret), validUntilMs: Infinity };
+  const current = { key: createSignatureKey(secret), validUntilMs: Infinity };
   if (previousSecret === undefined) return [current];
   const validUntilMs = Date.parse(previousSecret.validUntil);
-  return [current, { key: signatureKey(previousSecret.secret), validUntilMs }];
+  return [current, { key: createSignatureKey(previousSecret.secret), validUntilMs }];
 }
 
 function parseAddresses(addresses: readonly string[]): AddressSet {

@@ -6,8 +6,8 @@ import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
-import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/form.ts';
-import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
+import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
+import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import { resolveBodyKind } from '../body-format.ts';
 import { sendWebhookResponse, type WebhookResponse } from './webhook-response.ts';
 import { EventNames } from './event-names.ts';
@@ -218,7 +218,7 @@ function rejectUnreadBody(
 /** Throws `unauthorized` for a request that is not its sender's. */
 function admit(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
-): AdmittedRequest | ChallengeAnswer {
+): AdmittedRequest | ChallengeResponse {
   const { clock, limits, previousSecretUses } = deps;
   const { sender, eventIdSources } = webhook;
   const atMs = clock.now();

@@ -5,12 +5,12 @@
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Verified } from '../../actions/action.ts';
 import {
-  answerChallenge, findChallenge, isChallengeAttempt, type ChallengeAnswer,
+  buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
 } from '../../senders/verification/challenge.ts';
-import { RequestReader } from '../../senders/request/reader.ts';
-import { refusal, type Refusal } from '../../senders/verification/verdict.ts';
+import { RequestReader } from '../../senders/request/request-reader.ts';
+import { createRefusal, type Refusal } from '../../senders/verification/verdict.ts';
 import { verify } from '../../senders/verification/verify.ts';
-import { isSignatureValid, signatureRefusal } from '../../senders/x-signature.ts';
+import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { SenderVerifier } from '../verification-member.ts';
 
@@ -38,32 +38,32 @@ export function verifySignature(
 ): Admission | Refusal {
   const [current, previous] = signatureKeys;
   if (current === undefined) {
-    return isUnsignedAllowed ? UNSIGNED_ADMISSION : refusal('configuration', NO_SECRET);
+    return isUnsignedAllowed ? UNSIGNED_ADMISSION : createRefusal('configuration', NO_SECRET);
   }
   const signature = exchange.request.headers['x-signature'];
   if (isSignatureValid(current.key, body, signature)) return CURRENT_ADMISSION;
   const isPrevious = previous !== undefined && nowMs < previous.validUntilMs
     && isSignatureValid(previous.key, body, signature);
-  return isPrevious ? PREVIOUS_ADMISSION : signatureRefusal(signature);
+  return isPrevious ? PREVIOUS_ADMISSION : explainInvalidSignature(signature);
 }
 
 /** A webhook with `verification`. */
 export function verifySender(
   { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
-): Admission | ChallengeAnswer | Refusal {
+): Admission | ChallengeResponse | Refusal {
   const { scheme, problem } = verifier;
   const unsigned = findChallenge(scheme, reader, 'unsigned');
-  if (unsigned !== null) return problem ?? answerChallenge(unsigned, verifier, reader);
+  if (unsigned !== null) return problem ?? buildChallengeResponse(unsigned, verifier, reader);
   const isAttempt = isChallengeAttempt(scheme, reader);
   if (isAttempt && findChallenge(scheme, reader, 'signed') === null) {
-    return refusal('handshake', 'the challenge is not whole');
+    return createRefusal('handshake', 'the challenge is not whole');
   }
   const verdict = verify(verifier, reader, nowMs);
   if (!verdict.isGenuine) return verdict;
   const { secret, signedAtMs } = verdict;
   const signed = findChallenge(scheme, reader, 'signed');
   return signed === null ? { isAdmitted: true, verified: { preset, secret }, signedAtMs }
-    : answerChallenge(signed, verifier, reader, secret);
+    : buildChallengeResponse(signed, verifier, reader, secret);
 }
 
 /** Whether the webhook takes the method: it may take GET for its sender's handshake alone. */

@@ -5,11 +5,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
-import { FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm } from './form.ts';
+import { FORM_TYPE, parseMediaType, parseForm, type ParsedForm } from './parse-form.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
-import { sortedForm } from './sorted-form.ts';
+import { sortForm } from './sort-form.ts';
 
-export type SignedRequest = {
+export type RawRequest = {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as they came. */
@@ -20,7 +20,7 @@ export type SignedRequest = {
 };
 
 /** The reader of a request whose sender follows that scheme. */
-export function readerOf({ payload }: Scheme, request: SignedRequest): RequestReader {
+export function createRequestReader({ payload }: Scheme, request: RawRequest): RequestReader {
   return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
 }
 
@@ -30,7 +30,7 @@ const ELEMENTS_MAX = 1000;
 type HeaderSource = Extract<ValueSource, { readonly header: string }>;
 
 /** A source made ready: `name` is a header's in lower case, as Node has it. */
-type Place = {
+type CompiledSource = {
   readonly kind: 'header' | 'form' | 'query' | 'json' | 'every';
   readonly name: string;
   /** Of a path; `every` is one with `[]`. */
@@ -41,12 +41,12 @@ type Place = {
  * Schemes live as long as their webhooks: for each request, to cut a path costs 0.3 µs, and to look
  * a header up by a name that was just made 0.5 µs.
  */
-const placeBySource = new WeakMap<ValueSource, Place>();
+const compiledSources = new WeakMap<ValueSource, CompiledSource>();
 
 const BYTE_ORDER_MARK = '\ufeff';
 
 export class RequestReader {
-  readonly request: SignedRequest;
+  readonly request: RawRequest;
   readonly #formField: string | null;
   #json: unknown;
   #isJsonRead = false;
@@ -56,7 +56,7 @@ export class RequestReader {
   #query: URLSearchParams | null = null;
 
   /** `formField`: where a form carries the JSON that `json` sources look into. */
-  constructor(request: SignedRequest, formField: string | null = null) {
+  constructor(request: RawRequest, formField: string | null = null) {
     this.request = request;
     this.#formField = formField;
   }
@@ -75,27 +75,27 @@ export class RequestReader {
 
   /** Of a path with `[]`, the text of every element; null for one that lacks it. */
   readEvery(source: ValueSource): readonly (string | null)[] {
-    const { kind, steps } = placeOf(source);
+    const { kind, steps } = getCompiledSource(source);
     if (kind !== 'every') return [this.#readOne(source)];
-    return this.#collect(steps).map(textOf);
+    return this.#collectEvery(steps).map(formatScalar);
   }
 
   /** Whether anything but null stands there. */
   has(source: ValueSource): boolean {
-    const { kind, steps } = placeOf(source);
-    if (kind === 'json') return isThere(findValueAt(this.json(), steps));
+    const { kind, steps } = getCompiledSource(source);
+    if (kind === 'json') return isPresent(findValueAt(this.json(), steps));
     if (kind !== 'every') return this.#readOne(source) !== null;
-    return this.#collect(steps).some(isThere);
+    return this.#collectEvery(steps).some(isPresent);
   }
 
   /** How many header lines have that name: Node joins them, or drops all but one. */
-  count(source: HeaderSource): number {
-    const { name } = placeOf(source);
+  countHeaderLines(source: HeaderSource): number {
+    const { name } = getCompiledSource(source);
     const { rawHeaders } = this.request;
     let count = 0;
     for (let index = 0; index < rawHeaders.length; index += 2) {
-      const given = rawHeaders[index] ?? '';
-      if (given.length === name.length && given.toLowerCase() === name) count += 1;
+      const rawName = rawHeaders[index] ?? '';
+      if (rawName.length === name.length && rawName.toLowerCase() === name) count += 1;
     }
     return count;
   }
@@ -104,7 +104,7 @@ export class RequestReader {
   json(): unknown {
     if (!this.#isJsonRead) {
       this.#isJsonRead = true;
-      this.#json = parseJson(this.#jsonText());
+      this.#json = parseJsonIfValid(this.#readJsonText());
     }
     return this.#json;
   }
@@ -121,59 +121,59 @@ export class RequestReader {
   sortedForm(): string {
     if (this.#sortedForm === null) {
       const form = this.form();
-      this.#sortedForm = form === null ? '' : sortedForm(form);
+      this.#sortedForm = form === null ? '' : sortForm(form);
     }
     return this.#sortedForm;
   }
 
   isForm(): boolean {
-    this.#isForm ??= mediaTypeOf(this.request.headers['content-type']) === FORM_TYPE;
+    this.#isForm ??= parseMediaType(this.request.headers['content-type']) === FORM_TYPE;
     return this.#isForm;
   }
 
-  #collect(steps: JsonPath): readonly unknown[] {
-    const found: unknown[] = [];
-    collect(this.json(), steps, found);
-    return found;
+  #collectEvery(steps: JsonPath): readonly unknown[] {
+    const values: unknown[] = [];
+    collectValues(this.json(), steps, values);
+    return values;
   }
 
-  #field(name: string): string | null {
+  #readField(name: string): string | null {
     return this.form()?.fields.get(name)?.[0] ?? null;
   }
 
-  #jsonText(): string | null {
+  #readJsonText(): string | null {
     const { body } = this.request;
-    if (this.#formField !== null && this.isForm()) return this.#field(this.#formField);
+    if (this.#formField !== null && this.isForm()) return this.#readField(this.#formField);
     return isUtf8(body) ? body.toString('utf8') : null;
   }
 
   #readOne(source: ValueSource): string | null {
-    const { kind, name, steps } = placeOf(source);
+    const { kind, name, steps } = getCompiledSource(source);
     switch (kind) {
       case 'header': {
         const value = this.request.headers[name];
         return typeof value === 'string' ? value : null;
       }
-      case 'form': return this.#field(name);
+      case 'form': return this.#readField(name);
       case 'query':
         this.#query ??= new URLSearchParams(this.request.search);
         return this.#query.get(name);
-      case 'json': return textOf(findValueAt(this.json(), steps));
+      case 'json': return formatScalar(findValueAt(this.json(), steps));
       case 'every': return this.readEvery(source)[0] ?? null;
     }
   }
 }
 
-function placeOf(source: ValueSource): Place {
-  let place = placeBySource.get(source);
-  if (place === undefined) {
-    place = makePlace(source);
-    placeBySource.set(source, place);
+function getCompiledSource(source: ValueSource): CompiledSource {
+  let compiled = compiledSources.get(source);
+  if (compiled === undefined) {
+    compiled = compileSource(source);
+    compiledSources.set(source, compiled);
   }
-  return place;
+  return compiled;
 }
 
-function makePlace(source: ValueSource): Place {
+function compileSource(source: ValueSource): CompiledSource {
   if ('header' in source) return { kind: 'header', name: source.header.toLowerCase(), steps: [] };
   if ('form' in source) return { kind: 'form', name: source.form, steps: [] };
   if ('query' in source) return { kind: 'query', name: source.query, steps: [] };
@@ -186,35 +186,35 @@ function isList(sources: ValueSources): sources is readonly ValueSource[] {
 }
 
 /** What was not looked at, past a limit, is as good as not there: it must not count as right. */
-function collect(value: unknown, steps: readonly string[], found: unknown[]): void {
-  if (found.length > ELEMENTS_MAX) return;
-  if (steps.length > STEPS_MAX || found.length === ELEMENTS_MAX) {
-    found.push(undefined);
+function collectValues(value: unknown, steps: readonly string[], values: unknown[]): void {
+  if (values.length > ELEMENTS_MAX) return;
+  if (steps.length > STEPS_MAX || values.length === ELEMENTS_MAX) {
+    values.push(undefined);
     return;
   }
   const [step, ...rest] = steps;
   if (step === undefined) {
-    found.push(value);
+    values.push(value);
     return;
   }
   const isEvery = step.endsWith('[]');
   const member = findOwnMember(value, isEvery ? step.slice(0, -'[]'.length) : step);
-  if (!isEvery) return collect(member, rest, found);
+  if (!isEvery) return collectValues(member, rest, values);
   if (!Array.isArray(member)) {
-    found.push(undefined);
+    values.push(undefined);
     return;
   }
   for (const element of member) {
-    if (found.length > ELEMENTS_MAX) return;
-    collect(element, rest, found);
+    if (values.length > ELEMENTS_MAX) return;
+    collectValues(element, rest, values);
   }
 }
 
-function isThere(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function textOf(value: unknown): string | null {
+function formatScalar(value: unknown): string | null {
   if (typeof value === 'string') return value;
   // A larger one was rounded: it is not what was sent, and two ids could have become one.
   if (typeof value === 'number') {
@@ -223,7 +223,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'boolean' ? String(value) : null;
 }
 
-function parseJson(text: string | null): unknown {
+function parseJsonIfValid(text: string | null): unknown {
   if (text === null) return undefined;
   try {
     return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);

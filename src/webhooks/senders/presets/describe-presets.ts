@@ -1,7 +1,7 @@
 /** The table of presets as people read it. Pure. */
-import { coveredBy } from '../scheme/coverage.ts';
-import { placesOf } from '../verification/verdict.ts';
-import { PRESETS } from './table.ts';
+import { computeCoverage } from '../scheme/coverage.ts';
+import { describeSources } from '../verification/verdict.ts';
+import { PRESETS } from './preset-table.ts';
 
 export type PresetDescription = {
   readonly name: string;
@@ -28,22 +28,22 @@ export type PresetDescription = {
 };
 
 /** What the signature covers, in words. */
-export function coversText({ covers, needs }: PresetDescription): string {
-  return needs.includes('scheme') ? AS_THE_SCHEME_SAYS : covers.join(', ') || 'nothing';
+export function formatCoverage({ covers, needs }: PresetDescription): string {
+  return needs.includes('scheme') ? SCHEME_DECIDES : covers.join(', ') || 'nothing';
 }
 
-const AS_THE_SCHEME_SAYS = 'as the scheme says';
+const SCHEME_DECIDES = 'as the scheme says';
 
-export function listPresets(): readonly PresetDescription[] {
+export function describePresets(): readonly PresetDescription[] {
   return PRESETS.map((preset) => {
     const { name, sender, scheme, setup, documentation } = preset;
     const { onFailure = null, unconfirmed = null } = preset;
-    const covered = scheme === null ? null : coveredBy(scheme);
+    const coverage = scheme === null ? null : computeCoverage(scheme);
     return {
       name, sender,
-      header: scheme === null ? AS_THE_SCHEME_SAYS : placesOf(scheme.signature.from),
+      header: scheme === null ? SCHEME_DECIDES : describeSources(scheme.signature.from),
       needs: scheme === null ? ['scheme'] : scheme.needs ?? [],
-      covers: (['body', 'time', 'id'] as const).filter((part) => covered?.[part] === true),
+      covers: (['body', 'time', 'id'] as const).filter((part) => coverage?.[part] === true),
       toleranceS: scheme?.timestamp?.tolerance ?? null,
       answerWithinS: scheme?.ackWithin ?? null, onFailure,
       pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,

@@ -15,7 +15,7 @@ export type PlainForm = {
   /** The same, byte for byte. */
   readonly bytes: Buffer;
   /** Of each field three: where its name begins and ends, and where its value ends. */
-  readonly places: readonly number[];
+  readonly offsets: readonly number[];
 };
 
 /** More fields than any sender has; so many still take a few milliseconds to read. */
@@ -36,7 +36,7 @@ const HEX_VALUES = Int16Array.from({ length: 256 }, (_, byte) => {
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** The media type of a `Content-Type`, in lower case and without parameters. */
-export function mediaTypeOf(contentType = ''): string {
+export function parseMediaType(contentType = ''): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
@@ -60,7 +60,7 @@ export function hasTooManyFields(body: Buffer): boolean {
 export function parseForm(body: Buffer): ParsedForm | null {
   const size = body.length;
   const decoded = Buffer.allocUnsafe(size);
-  const places: number[] = [];
+  const offsets: number[] = [];
   let length = 0;
   let start = 0;
   let nameEnd = -1;
@@ -77,7 +77,7 @@ export function parseForm(body: Buffer): ParsedForm | null {
       allBits |= byte;
     } else if (byte === AMPERSAND) {
       if (length > start || nameEnd !== -1) {
-        places.push(start, nameEnd === -1 ? length : nameEnd, length);
+        offsets.push(start, nameEnd === -1 ? length : nameEnd, length);
       }
       start = length;
       nameEnd = -1;
@@ -86,25 +86,25 @@ export function parseForm(body: Buffer): ParsedForm | null {
     } else if (byte === EQUALS && nameEnd === -1) {
       nameEnd = length;
     } else {
-      let plain = byte === PLUS ? SPACE : byte;
+      let character = byte === PLUS ? SPACE : byte;
       if (byte === PERCENT && index + 1 < size) {
         const high = HEX_VALUES[body[index] ?? 0] ?? 0;
         const code = high * 16 + (HEX_VALUES[body[index + 1] ?? 0] ?? 0);
         // A lone % stands for itself.
         if (code >= 0) {
-          plain = code;
+          character = code;
           index += 2;
           allBits |= code;
         }
       }
-      decoded[length] = plain;
+      decoded[length] = character;
       length += 1;
     }
   }
   if (length > start || nameEnd !== -1) {
-    places.push(start, nameEnd === -1 ? length : nameEnd, length);
+    offsets.push(start, nameEnd === -1 ? length : nameEnd, length);
   }
-  return cutFields(decoded, length, places, allBits < 0x80);
+  return cutFields(decoded, length, offsets, allBits < 0x80);
 }
 
 function cutFields(
@@ -124,5 +124,5 @@ function cutFields(
     else values.push(value);
   }
   const isPlain = isAscii && fields.size * 3 === places.length;
-  return { fields, plain: isPlain ? { text, bytes, places } : null };
+  return { fields, plain: isPlain ? { text, bytes, offsets: places } : null };
 }

@@ -1,6 +1,6 @@
 /** What was signed: the template of a scheme, parsed once, filled for each request. Pure. */
 import { crc32 } from 'node:zlib';
-import type { RequestReader } from '../request/reader.ts';
+import type { RequestReader } from '../request/request-reader.ts';
 import { PLACEHOLDERS } from '../scheme/scheme.ts';
 import type { Placeholder } from '../scheme/scheme.ts';
 
@@ -13,7 +13,7 @@ type ContentValues = {
   readonly id: string;
   readonly url: string;
   readonly webhookId: string;
-  readonly parts: RequestReader;
+  readonly reader: RequestReader;
 };
 
 const PLACEHOLDER = /\{([A-Za-z0-9]*)\}/;
@@ -29,16 +29,16 @@ export function parseContent(template: string): readonly ContentPart[] {
 }
 
 /** The pieces whose bytes, one after the other, are what was signed. */
-export function contentPieces(
+export function collectPieces(
   content: readonly ContentPart[], values: ContentValues,
 ): readonly (string | Buffer)[] {
   const pieces: (string | Buffer)[] = [];
   // Not joined: a text that is joined anew for each request takes longer than its pieces.
-  for (const part of content) pieces.push(pieceOf(part, values));
+  for (const part of content) pieces.push(resolvePiece(part, values));
   return pieces;
 }
 
-function pieceOf(part: ContentPart, values: ContentValues): string | Buffer {
+function resolvePiece(part: ContentPart, values: ContentValues): string | Buffer {
   switch (part.kind) {
     case 'text': return part.text;
     case 'body': return values.body;
@@ -47,6 +47,6 @@ function pieceOf(part: ContentPart, values: ContentValues): string | Buffer {
     case 'url': return values.url;
     case 'webhookId': return values.webhookId;
     case 'bodyCrc32': return String(crc32(values.body));
-    case 'formSorted': return values.parts.sortedForm();
+    case 'formSorted': return values.reader.sortedForm();
   }
 }

@@ -12,7 +12,7 @@ export function parseSignedTime(
   text: string, unit: typeof TIME_UNITS[number],
 ): number | string {
   if (unit === 'iso') return parseTime(text) ?? 'is no RFC 3339 time';
-  const value = digitsIn(text);
+  const value = parseDigits(text);
   if (value === null) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
   if (unit === 's') {
     return value < SECONDS_BELOW ? value * 1000
@@ -22,7 +22,7 @@ export function parseSignedTime(
 }
 
 /** The number that 1 to 16 digits are: read so, as a pattern and `Number` take 0.3 µs. */
-function digitsIn(text: string): number | null {
+function parseDigits(text: string): number | null {
   if (text.length === 0 || text.length > DIGITS_MAX) return null;
   let value = 0;
   for (let index = 0; index < text.length; index += 1) {

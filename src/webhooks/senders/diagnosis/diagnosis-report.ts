@@ -26,15 +26,15 @@ export type Diagnosis = {
 /** Gathers the results, one a check, in order. */
 export class DiagnosisReport {
   readonly #results: CheckResult[] = [];
-  #failed: DiagnosisCheck | null = null;
+  #failedCheck: DiagnosisCheck | null = null;
 
   note(check: DiagnosisCheck, status: 'ok' | 'hint' | 'skipped', finding: string): void {
     this.#results.push({ check, status, finding });
   }
 
   fail(check: DiagnosisCheck, finding: string): void {
-    const status = this.#failed === null ? 'failed' : 'hint';
-    this.#failed ??= check;
+    const status = this.#failedCheck === null ? 'failed' : 'hint';
+    this.#failedCheck ??= check;
     this.#results.push({ check, status, finding });
   }
 
@@ -46,6 +46,7 @@ export class DiagnosisReport {
   }
 
   finish(): Diagnosis {
-    return { accepted: this.#failed === null, failedCheck: this.#failed, checks: this.#results };
+    const failedCheck = this.#failedCheck;
+    return { accepted: failedCheck === null, failedCheck, checks: this.#results };
   }
 }

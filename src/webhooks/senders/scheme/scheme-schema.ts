@@ -16,9 +16,10 @@ const TEXT_MAX = 200;
 const STEPS_MAX = 16;
 const DAY_S = 86_400;
 
-const text: StringSchema = { kind: 'string', minLength: 1, maxLength: TEXT_MAX };
-const oneOf = (values: readonly string[]): StringSchema => ({ kind: 'string', values });
-const seconds = (maximum: number): MemberSchema['schema'] =>
+const textSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: TEXT_MAX };
+const createChoiceSchema = (values: readonly string[]): StringSchema =>
+  ({ kind: 'string', values });
+const createSecondsSchema = (maximum: number): MemberSchema['schema'] =>
   ({ kind: 'integer', minimum: 1, maximum });
 
 const sourceSchema: ObjectSchema = {
@@ -26,28 +27,28 @@ const sourceSchema: ObjectSchema = {
   members: {
     header: {
       schema: {
-        ...text, pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/, description: 'a header name',
+        ...textSchema, pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/, description: 'a header name',
       },
     },
     json: {
       schema: {
-        ...text, description: `member names and indexes joined by dots, at most ${STEPS_MAX}`,
+        ...textSchema, description: `member names and indexes joined by dots, at most ${STEPS_MAX}`,
         canonical: (path) => isReadablePath(path) ? path : null,
       },
     },
-    form: { schema: text },
-    query: { schema: text },
+    form: { schema: textSchema },
+    query: { schema: textSchema },
   },
   check: (source) => Object.keys(source).length === 1 ? []
     : [{ pointer: '', detail: 'must have one of header, json, form and query' }],
 };
-const source: MemberSchema = { schema: sourceSchema };
-const neededSource: MemberSchema = { ...source, isRequired: true };
+const sourceMember: MemberSchema = { schema: sourceSchema };
+const requiredSourceMember: MemberSchema = { ...sourceMember, isRequired: true };
 
 const challengeSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationChallenge',
   members: {
-    method: { schema: oneOf(['GET', 'POST']), isRequired: true },
+    method: { schema: createChoiceSchema(['GET', 'POST']), isRequired: true },
     when: {
       isRequired: true,
       schema: {
@@ -55,7 +56,7 @@ const challengeSchema: ObjectSchema = {
         items: {
           kind: 'object',
           members: {
-            from: neededSource,
+            from: requiredSourceMember,
             equals: { schema: { kind: 'json', isObject: false, bytesMax: TEXT_MAX, depthMax: 1 } },
           },
           check: ({ equals }) => equals === undefined || typeof equals === 'string'
@@ -76,7 +77,7 @@ const challengeSchema: ObjectSchema = {
           status: { schema: { kind: 'integer', minimum: 200, maximum: 299 }, isRequired: true },
           type: {
             schema: {
-              ...text, pattern: /^[a-z]+\/[a-z0-9.+-]+(?:; ?charset=[a-z0-9-]+)?$/,
+              ...textSchema, pattern: /^[a-z]+\/[a-z0-9.+-]+(?:; ?charset=[a-z0-9-]+)?$/,
               description: 'a media type',
             },
             isRequired: true,
@@ -89,15 +90,15 @@ const challengeSchema: ObjectSchema = {
       },
     },
   },
-  check: checkChallenge,
+  check: findChallengeProblems,
 };
 
 /** The table of `verification.scheme`. */
 export const schemeSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationScheme',
   members: {
-    algorithm: { schema: oneOf(ALGORITHMS), isRequired: true },
-    key: { schema: oneOf(KEY_FORMS), isRequired: true },
+    algorithm: { schema: createChoiceSchema(ALGORITHMS), isRequired: true },
+    key: { schema: createChoiceSchema(KEY_FORMS), isRequired: true },
     content: {
       schema: { kind: 'string', maxLength: 500 }, default: '',
       description: `What is signed: text and ${PLACEHOLDERS.map((name) => `{${name}}`).join(' ')};`
@@ -108,11 +109,11 @@ export const schemeSchema: ObjectSchema = {
       schema: {
         kind: 'object',
         members: {
-          from: neededSource,
-          prefix: { schema: text },
-          split: { schema: oneOf([' ', ',']) },
-          param: { schema: text },
-          encoding: { schema: oneOf(ENCODINGS), isRequired: true },
+          from: requiredSourceMember,
+          prefix: { schema: textSchema },
+          split: { schema: createChoiceSchema([' ', ',']) },
+          param: { schema: textSchema },
+          encoding: { schema: createChoiceSchema(ENCODINGS), isRequired: true },
         },
       },
     },
@@ -120,90 +121,97 @@ export const schemeSchema: ObjectSchema = {
       schema: {
         kind: 'object',
         members: {
-          from: source,
-          param: { schema: text },
-          unit: { schema: oneOf(TIME_UNITS), isRequired: true },
-          tolerance: { schema: seconds(DAY_S), isNullable: true },
+          from: sourceMember,
+          param: { schema: textSchema },
+          unit: { schema: createChoiceSchema(TIME_UNITS), isRequired: true },
+          tolerance: { schema: createSecondsSchema(DAY_S), isNullable: true },
         },
       },
     },
-    id: source,
-    dedupe: source,
+    id: sourceMember,
+    dedupe: sourceMember,
     dedupeSigned: { schema: { kind: 'boolean' } },
-    retryWindow: { schema: seconds(30 * DAY_S) },
-    event: source,
+    retryWindow: { schema: createSecondsSchema(30 * DAY_S) },
+    event: sourceMember,
     payload: { schema: { kind: 'json', isObject: false, bytesMax: TEXT_MAX, depthMax: 2 } },
-    ackWithin: { schema: seconds(3600) },
+    ackWithin: { schema: createSecondsSchema(3600) },
     challenge: { schema: { kind: 'array', maxItems: 4, items: challengeSchema } },
-    needs: { schema: { kind: 'array', maxItems: 3, isUnique: true, items: oneOf(NEEDS) } },
+    needs: {
+      schema: { kind: 'array', maxItems: 3, isUnique: true, items: createChoiceSchema(NEEDS) },
+    },
   },
   check: (scheme) => [
-    ...checkContent(scheme), ...checkKey(scheme), ...checkTime(scheme), ...checkPayload(scheme),
-    ...checkTokens(scheme),
+    ...findContentProblems(scheme), ...findKeyProblems(scheme), ...findTimeProblems(scheme),
+    ...findPayloadProblems(scheme), ...findVerifyTokenProblems(scheme),
   ],
-  hint: ({ algorithm }) => `the preset custom needs all of it, such as ${exampleOf(algorithm)}`,
+  hint: ({ algorithm }) =>
+    `the preset custom needs all of it, such as ${formatExampleScheme(algorithm)}`,
 };
 
 /** The JSON of a short scheme that is sound, for an algorithm that is known. */
-export function exampleOf(algorithm: JsonValue | undefined): string {
-  const known = ALGORITHMS.find((name) => name === algorithm) ?? 'hmac-sha256';
-  const [key] = KEYS_OF[known] ?? HMAC_KEYS;
-  return JSON.stringify(known === 'token'
+export function formatExampleScheme(algorithm: JsonValue | undefined): string {
+  const knownAlgorithm = ALGORITHMS.find((name) => name === algorithm) ?? 'hmac-sha256';
+  const [key] = KEY_FORMS_BY_ALGORITHM[knownAlgorithm] ?? HMAC_KEY_FORMS;
+  return JSON.stringify(knownAlgorithm === 'token'
     ? { algorithm, key, signature: { from: { header: 'X-Token' }, encoding: 'utf8' } }
     : {
-      algorithm: known, key, content: '{body}',
+      algorithm: knownAlgorithm, key, content: '{body}',
       signature: { from: { header: 'X-Signature' }, encoding: 'hex' },
     });
 }
 
-function checkContent(scheme: JsonObject): FieldError[] {
+function findContentProblems(scheme: JsonObject): FieldError[] {
   const { content, algorithm, needs } = scheme;
   if (typeof content !== 'string') return [];
-  const at = (detail: string): FieldError[] => [{ pointer: '/content', detail }];
+  const toErrors = (detail: string): FieldError[] => [{ pointer: '/content', detail }];
   if (algorithm === 'token') {
-    return content === '' ? [] : at('must be empty: with the algorithm token nothing is signed');
+    return content === '' ? []
+      : toErrors('must be empty: with the algorithm token nothing is signed');
   }
-  if (content === '') return at('must say what is signed, such as {body}');
-  const used = [...content.matchAll(/\{([\w\s.-]*)\}/g)].map(([, name = '']) => name);
-  const twice = [...new Set(used.filter((name, index) => used.indexOf(name) !== index))];
-  const unknown = used.filter((name) => !PLACEHOLDERS.some((known) => known === name));
-  const missing = used.flatMap((name) => {
+  if (content === '') return toErrors('must say what is signed, such as {body}');
+  const usedNames = [...content.matchAll(/\{([\w\s.-]*)\}/g)].map(([, name = '']) => name);
+  const repeatedNames = new Set(
+    usedNames.filter((name, index) => usedNames.indexOf(name) !== index));
+  const unknownNames = usedNames.filter((name) =>
+    !PLACEHOLDERS.some((placeholder) => placeholder === name));
+  const missingMembers = usedNames.flatMap((name) => {
     if (name === 'timestamp' && scheme['timestamp'] === undefined) return ['timestamp'];
     if ((name === 'id' || name === 'token') && scheme['id'] === undefined) return ['id'];
     const isNeed = NEEDS.some((need) => need === name);
     return isNeed && !(Array.isArray(needs) && needs.includes(name)) ? [`needs: ["${name}"]`] : [];
   });
   return [
-    ...unknown.flatMap((name) => at(`{${name}} is no placeholder; there are `
-      + PLACEHOLDERS.map((known) => `{${known}}`).join(', '))),
-    ...missing.flatMap((name) => at(`uses a placeholder that needs \`${name}\` in the scheme`)),
+    ...unknownNames.flatMap((name) => toErrors(`{${name}} is no placeholder; there are `
+      + PLACEHOLDERS.map((placeholder) => `{${placeholder}}`).join(', '))),
+    ...missingMembers.flatMap((name) =>
+      toErrors(`uses a placeholder that needs \`${name}\` in the scheme`)),
     // A body of a megabyte is hashed once for each.
-    ...twice.flatMap((name) => at(`holds {${name}} more than once`)),
-    ...used.length === 0 ? at('must hold a placeholder, such as {body}') : [],
+    ...[...repeatedNames].flatMap((name) => toErrors(`holds {${name}} more than once`)),
+    ...usedNames.length === 0 ? toErrors('must hold a placeholder, such as {body}') : [],
   ];
 }
 
-const KEYS_OF: Readonly<Record<string, readonly string[]>> = {
+const KEY_FORMS_BY_ALGORITHM: Readonly<Record<string, readonly string[]>> = {
   ed25519: ['hex', 'base64', 'spki', 'pem'], 'ecdsa-p256': ['spki', 'pem'],
   'rsa-sha256': ['spki', 'pem'], token: ['utf8'],
 };
-const HMAC_KEYS = ['utf8', 'base64', 'hex', 'whsec'];
+const HMAC_KEY_FORMS = ['utf8', 'base64', 'hex', 'whsec'];
 
-function checkKey({ algorithm, key, signature }: JsonObject): FieldError[] {
-  const known = ALGORITHMS.find((name): name is Algorithm => name === algorithm);
-  if (known === undefined) return [];
-  const keys = KEYS_OF[known] ?? HMAC_KEYS;
-  const errors: FieldError[] = typeof key === 'string' && !keys.includes(key)
-    ? [{ pointer: '/key', detail: `must be ${keys.join(' or ')} for ${known}` }] : [];
+function findKeyProblems({ algorithm, key, signature }: JsonObject): FieldError[] {
+  const knownAlgorithm = ALGORITHMS.find((name): name is Algorithm => name === algorithm);
+  if (knownAlgorithm === undefined) return [];
+  const keyForms = KEY_FORMS_BY_ALGORITHM[knownAlgorithm] ?? HMAC_KEY_FORMS;
+  const errors: FieldError[] = typeof key === 'string' && !keyForms.includes(key)
+    ? [{ pointer: '/key', detail: `must be ${keyForms.join(' or ')} for ${knownAlgorithm}` }] : [];
   const encoding = isJsonObject(signature) ? signature['encoding'] : undefined;
-  if (encoding === 'utf8' && known !== 'token') {
-    const what = isPublicKey(known) ? 'a signature is bytes' : 'an HMAC is bytes';
+  if (encoding === 'utf8' && knownAlgorithm !== 'token') {
+    const what = isPublicKey(knownAlgorithm) ? 'a signature is bytes' : 'an HMAC is bytes';
     errors.push({ pointer: '/signature/encoding', detail: `must be hex or base64: ${what}` });
   }
   return errors;
 }
 
-function checkTime({ timestamp, signature }: JsonObject): FieldError[] {
+function findTimeProblems({ timestamp, signature }: JsonObject): FieldError[] {
   if (!isJsonObject(timestamp)) return [];
   const { from, param } = timestamp;
   if ((from === undefined) === (param === undefined)) {
@@ -214,7 +222,7 @@ function checkTime({ timestamp, signature }: JsonObject): FieldError[] {
     : [{ pointer: '/timestamp/param', detail: 'needs signature.param: it stands beside it' }];
 }
 
-function checkPayload({ payload }: JsonObject): FieldError[] {
+function findPayloadProblems({ payload }: JsonObject): FieldError[] {
   const isSound = payload === undefined || payload === 'json' || payload === 'form'
     || (isJsonObject(payload) && typeof payload['formField'] === 'string'
       && Object.keys(payload).length === 1);
@@ -223,7 +231,7 @@ function checkPayload({ payload }: JsonObject): FieldError[] {
 }
 
 /** What a challenge compares with has to be asked for when the webhook is saved. */
-function checkTokens({ challenge, needs }: JsonObject): FieldError[] {
+function findVerifyTokenProblems({ challenge, needs }: JsonObject): FieldError[] {
   const isAskedFor = Array.isArray(needs) && needs.includes('verifyToken');
   if (!Array.isArray(challenge) || isAskedFor) return [];
   return challenge.flatMap((one: JsonValue, index) =>
@@ -231,7 +239,7 @@ function checkTokens({ challenge, needs }: JsonObject): FieldError[] {
       ? [{ pointer: `/challenge/${index}/verify`, detail: 'needs `needs: ["verifyToken"]`' }] : []);
 }
 
-function checkChallenge({ verify, answer, when }: JsonObject): FieldError[] {
+function findChallengeProblems({ verify, answer, when }: JsonObject): FieldError[] {
   const errors: FieldError[] = Array.isArray(when) && when.length === 0
     ? [{ pointer: '/when', detail: 'must have at least one condition' }] : [];
   const isTokenRule = isJsonObject(verify) && isSource(verify['from'])
@@ -249,9 +257,9 @@ function checkChallenge({ verify, answer, when }: JsonObject): FieldError[] {
 
 function isSource(value: JsonValue | undefined): boolean {
   if (!isJsonObject(value)) return false;
-  const [[name, place] = [], ...others] = Object.entries(value);
+  const [[name, path] = [], ...others] = Object.entries(value);
   return others.length === 0 && name !== undefined && Object.hasOwn(sourceSchema.members, name)
-    && typeof place === 'string' && place !== '' && place.length <= TEXT_MAX;
+    && typeof path === 'string' && path !== '' && path.length <= TEXT_MAX;
 }
 
 /** Whether a path into JSON is one that a request's reader takes. */

@@ -18,12 +18,12 @@ import type { ReceiveDeps } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
 import type { OnRun } from './outcome.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
-import { InboxCapacity } from './requests/capacity.ts';
-import { encodeRequest, storedBytesOf } from './requests/codec.ts';
-import { EVENT_ID_LIMITS, eventExpiryMs, eventIdCollection } from './requests/event-ids.ts';
-import { requestRetention } from './requests/retention.ts';
-import { createRequestService, type RequestService } from './requests/service.ts';
-import { requestKind } from './requests/unit-of-work.ts';
+import { InboxCapacity } from './inbox/inbox-capacity.ts';
+import { encodeRequest, estimateStoredBytes } from './inbox/request-codec.ts';
+import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-ids.ts';
+import { requestRetention } from './inbox/inbox-retention.ts';
+import { createRequestService, type RequestService } from './inbox/request-service.ts';
+import { requestQueue } from './inbox/request-changes.ts';
 import { RequestWorker } from './runs/worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
@@ -68,18 +68,18 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   const requests = createRequestService({
     store, clock, makeId, rejected, hooks,
-    routesOf(request, body) {
+    findRoutes(request, body) {
       const hook = hooks.find(request.hook);
       return hook === undefined ? null : keptRoutes(hook, request, body);
     },
-    checkRoom: (request) => capacity.check(storedBytesOf(encodeRequest(request))),
+    assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
   const retention = new Retention({
-    ...requestRetention(store, inbox), queue: requestKind, store, clock, log, ownership,
+    ...requestRetention(store, inbox), queue: requestQueue, store, clock, log, ownership,
   });
   const eventIds = new ExpiringRecords({
     store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
-    expiresAtMs: eventExpiryMs, limits: EVENT_ID_LIMITS,
+    expiresAtMs: readExpiryMs, limits: EVENT_ID_LIMITS,
     mayRemove: () => ownership.isMaintainer(),
   });
   const worker = new RequestWorker({

@@ -6,8 +6,8 @@ import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { Store } from '../store/store-port.ts';
 import type { ActionSource } from './actions/registry.ts';
 import type { HttpSender } from './http/client-port.ts';
-import type { KeptRequest } from './requests/request.ts';
-import type { InboxLimits } from './requests/retention.ts';
+import type { StoredRequest } from './inbox/stored-request.ts';
+import type { InboxLimits } from './inbox/inbox-retention.ts';
 import type { OnOutcome } from './outcome.ts';
 import type { Ownership } from './durable-queue/ownership.ts';
 
@@ -47,7 +47,7 @@ export type WebhooksOptions = {
   };
   readonly inbox: InboxLimits;
   /** Told of each request that was rejected: no record says so. */
-  readonly onRejected?: (request: KeptRequest) => void;
+  readonly onRejected?: (request: StoredRequest) => void;
   readonly onOutcome: OnOutcome;
   readonly outgoing: {
     /** Seconds between attempts. */

@@ -42,11 +42,11 @@ import { createOutgoingIndex, readUnsaved, type OutgoingIndex } from './outgoing
 import { failingCollection } from './outgoing/disabling.ts';
 import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
-import { eventIdCollection } from './requests/event-ids.ts';
-import { requestBodyCollection, requestCollection } from './requests/request.ts';
-import { requestRoutes } from './requests/routes.ts';
-import type { RequestService } from './requests/service.ts';
-import { requestKind } from './requests/unit-of-work.ts';
+import { eventIdCollection } from './inbox/event-ids.ts';
+import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
+import { requestRoutes } from './inbox/request-routes.ts';
+import type { RequestService } from './inbox/request-service.ts';
+import { requestQueue } from './inbox/request-changes.ts';
 import { createResources, type Resources } from './webhook-resources.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
@@ -57,7 +57,7 @@ import { ALL_OWNED } from './durable-queue/ownership.ts';
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
-  requestCollection, requestBodyCollection, requestKind.totals.collection, eventIdCollection,
+  requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
   jobCollection,
   failingCollection, healthCollection,
 ];

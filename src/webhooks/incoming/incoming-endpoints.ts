@@ -8,7 +8,7 @@ import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { stateFilter } from '../health/shown.ts';
 import { rotationRoute } from '../http/rotation.ts';
-import type { RequestService } from '../requests/service.ts';
+import type { RequestService } from '../inbox/request-service.ts';
 import { receiveErrorFormat } from './receiving/webhook-response.ts';
 import {
   createReceiveHandler, createUnknownPathHandler, type ReceiveDeps,

@@ -17,11 +17,11 @@ import {
   runRoute, type RouteOutcome, type RouteDeps,
 } from '../incoming/receiving/run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
-import { bodyIn } from '../requests/body.ts';
-import { decodeRequest, statusOf } from '../requests/codec.ts';
+import { getRequestBody } from '../inbox/request-body.ts';
+import { decodeRequest, readStatus } from '../inbox/request-codec.ts';
 import {
-  requestBodyCollection, requestCollection, type KeptRequest, type RunAttempt, type Unparsed,
-} from '../requests/request.ts';
+  requestBodyCollection, requestCollection, type StoredRequest, type RunAttempt, type UnparsedBody,
+} from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import { requestOf, routeIndexOf } from './task.ts';
@@ -37,13 +37,13 @@ export type RunParts = RouteDeps & {
 
 /** A run that has ended, and the request as it was before. */
 export type Ran = {
-  readonly known: StoredItem<KeptRequest>;
+  readonly known: StoredItem<StoredRequest>;
   /** Of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
   /** Of the payload, if the action asked for it. */
-  readonly unparsed: Unparsed | null | undefined;
+  readonly unparsed: UnparsedBody | null | undefined;
   readonly hold: QueueLease;
 };
 
@@ -69,7 +69,7 @@ export function runKept(
   const route = known.item.routes[index];
   const hook = parts.hooks.find(known.item.hook);
   if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
-  let unparsed: Unparsed | null | undefined;
+  let unparsed: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): Ran | null => {
     if (outcome === null) return null;
     if (outcome.refusal !== null) throw outcome.refusal;
@@ -97,14 +97,15 @@ export function runKept(
   return unlessCutOff(running, cutOff).then(end);
 }
 
-function findPending({ store }: RunParts, id: string): StoredItem<KeptRequest> | null {
+function findPending({ store }: RunParts, id: string): StoredItem<StoredRequest> | null {
   const bytes = store.collection(requestCollection.name).findBytes(id);
-  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   return { bytes, item: decodeRequest(bytes) };
 }
 
-function findBody({ store }: RunParts, request: KeptRequest): Buffer {
-  return bodyIn(request, () => store.collection(requestBodyCollection.name).findBytes(request.id));
+function findBody({ store }: RunParts, request: StoredRequest): Buffer {
+  const bodies = store.collection(requestBodyCollection.name);
+  return getRequestBody(request, () => bodies.findBytes(request.id));
 }
 
 /** The webhook was changed meanwhile. */

@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecentRequests } from '../../../src/webhooks/incoming/intake/recent-requests.ts';
-import { encodeRequest } from '../../../src/webhooks/requests/codec.ts';
-import type { KeptRequest } from '../../../src/webhooks/requests/request.ts';
+import { encodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { until } from '../../support/until.ts';
 import { startRelay } from '../relay.ts';
-import { keptRequest } from '../requests/kept-request.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const idOf = (index: number): string =>
   `01890000-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
 function add(
   recent: RecentRequests, index: number, body = Buffer.from('{}'),
-  given: Partial<KeptRequest> = {},
+  given: Partial<StoredRequest> = {},
 ): Buffer {
-  const item = keptRequest({ body, given: { id: idOf(index), ...given } });
+  const item = makeStoredRequest({ body, given: { id: idOf(index), ...given } });
   const bytes = Buffer.from(encodeRequest(item));
   recent.add({ bytes, item, body });
   return bytes;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RejectedRing } from '../../../src/webhooks/incoming/intake/rejected-requests.ts';
-import { keptRequest } from '../requests/kept-request.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const SMALL = [['A', 'b']] as const;
 /** Takes some 160 KB, though it came in 12. */
@@ -12,7 +12,8 @@ function add(
   ring: RejectedRing, hook: string, index: number, headers: readonly (readonly [string, string])[],
 ): string {
   const id = `${hook}-${index}`;
-  ring.add(keptRequest({ given: { id, hook, headers, status: 'rejected' } }), Buffer.from('{}'));
+  ring.add(makeStoredRequest({ given: { id, hook, headers, status: 'rejected' } }),
+    Buffer.from('{}'));
   return id;
 }
 

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ApiCall } from '../../../server/local/api-call.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import { requestResource } from '../../../webhooks/requests/resource.ts';
+import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import {
   formatCoverage, describePresets as presetRows,
 } from '../../../webhooks/senders/presets/describe-presets.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import { isUuid } from '../../../base/uuid.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import { requestResource } from '../../../webhooks/requests/resource.ts';
+import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import type { Session } from '../../session/session.ts';
 import type { CommandContext } from '../context.ts';
 import { identifierOf, objectOf, pathOf, textOf } from '../resource.ts';

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
 import { MASK } from '../../http/url-credentials.ts';
-import type { KeptRequest } from '../../requests/request.ts';
-import type { RequestService } from '../../requests/service.ts';
+import type { StoredRequest } from '../../inbox/stored-request.ts';
+import type { RequestService } from '../../inbox/request-service.ts';
 import type { RecordedVerdict } from '../../senders/diagnosis/recorded-verdict.ts';
 import { createRequestReader, type RawRequest } from '../../senders/request/request-reader.ts';
 import type { Scheme } from '../../senders/scheme/scheme.ts';
@@ -23,7 +23,7 @@ export type DiagnosedRequest = {
   /** What was decided when it came, where what decided it was not kept; else null. */
   readonly recordedVerdict: RecordedVerdict | null;
   /** null: it is not kept. */
-  readonly stored: KeptRequest | null;
+  readonly stored: StoredRequest | null;
 };
 
 export function parseDescribedRequest(input: JsonObject): DiagnosedRequest {
@@ -42,11 +42,11 @@ export function parseDescribedRequest(input: JsonObject): DiagnosedRequest {
 
 /** Throws `not_found`, and `invalid` for a request of another webhook. */
 export function loadStoredRequest(
-  requests: Pick<RequestService, 'find' | 'body'>, webhook: ReadyIncomingWebhook, scheme: Scheme,
-  id: string,
+  requests: Pick<RequestService, 'find' | 'findBody'>, webhook: ReadyIncomingWebhook,
+  scheme: Scheme, id: string,
 ): DiagnosedRequest {
   const stored = requests.find(id);
-  const body = requests.body(id);
+  const body = requests.findBody(id);
   if (stored === undefined || body === null) throw notFoundError('request', id);
   if (stored.hook !== webhook.identifier) {
     throw invalid([{ pointer: '/request', detail: 'is a request of another webhook' }]);
@@ -65,7 +65,7 @@ export function loadStoredRequest(
 }
 
 function findRecordedVerdict(
-  { verdict, bodyBytes }: KeptRequest, request: RawRequest, scheme: Scheme,
+  { verdict, bodyBytes }: StoredRequest, request: RawRequest, scheme: Scheme,
 ): RecordedVerdict | null {
   const { accepted, failedCheck, secret } = verdict;
   if (bodyBytes !== request.body.length) {

@@ -6,7 +6,7 @@ import type { Collection } from '../../../store/store-port.ts';
 import { explainCondition } from '../../filters/explain.ts';
 import { Facts } from '../../filters/facts.ts';
 import { noPayload, toPayload } from '../../actions/payload.ts';
-import type { RequestService } from '../../requests/service.ts';
+import type { RequestService } from '../../inbox/request-service.ts';
 import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
@@ -21,7 +21,7 @@ import { getStoredWebhook } from './get-webhook.ts';
 export type MatchDeps = {
   readonly webhooks: IncomingWebhookIndex;
   readonly collection: Collection;
-  readonly requests: Pick<RequestService, 'find' | 'body'>;
+  readonly requests: Pick<RequestService, 'find' | 'findBody'>;
 };
 
 /** `given` is what the route takes. Throws `not_found` for a request that is not kept. */
@@ -54,7 +54,7 @@ function createStoredFacts(
   { requests }: MatchDeps, exchange: Exchange, { bodyReading }: ReadyIncomingWebhook, id: string,
 ): Facts {
   const request = requests.find(id);
-  const body = requests.body(id);
+  const body = requests.findBody(id);
   if (request === undefined || body === null) throw notFoundError('request', id);
   const run = { request, body, reading: bodyReading, attempt: 1, holder: exchange };
   return createFacts(new KeptCall(run, {}));

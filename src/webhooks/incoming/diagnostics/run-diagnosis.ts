@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
 import type { Collection } from '../../../store/store-port.ts';
-import type { RequestService } from '../../requests/service.ts';
+import type { RequestService } from '../../inbox/request-service.ts';
 import { diagnose } from '../../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../../senders/diagnosis/diagnosis-report.ts';
 import { findPreset } from '../../senders/presets/preset-table.ts';
@@ -24,7 +24,7 @@ import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
 export type DiagnosisDeps = {
   readonly webhooks: IncomingWebhookIndex;
   readonly collection: Collection;
-  readonly requests: Pick<RequestService, 'find' | 'body'>;
+  readonly requests: Pick<RequestService, 'find' | 'findBody'>;
   readonly lookUpEvent: LookUpEvent;
   readonly now: () => number;
   readonly isUnsignedAllowed: boolean;

@@ -2,10 +2,10 @@
 import { formatTimestamp } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
-import { carriedBody } from '../../requests/body.ts';
+import { createInlineBody } from '../../inbox/request-body.ts';
 import {
-  ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type RunAttempt,
-} from '../../requests/request.ts';
+  ATTEMPT_DATA_BYTES_MAX, type StoredRequest, type RunAttempt,
+} from '../../inbox/stored-request.ts';
 import { resolveOrigin, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { RouteOutcome } from '../receiving/run-webhook-routes.ts';
@@ -13,15 +13,15 @@ import { storedHead } from './stored-head.ts';
 import { X_SIGNATURE_PRESET } from '../receiving/verify-request.ts';
 
 /** What happened to it. */
-type Fate = Pick<KeptRequest, 'id' | 'status' | 'routes'> & Partial<
-  Pick<KeptRequest, 'answered' | 'duplicateOf' | 'eventIdReused'>>;
+type Fate = Pick<StoredRequest, 'id' | 'status' | 'routes'> & Partial<
+  Pick<StoredRequest, 'answered' | 'duplicateOf' | 'eventIdReused'>>;
 
 const MESSAGE_LENGTH_MAX = 1024;
 
 /** One that passed its checks. */
 export function acceptedRequest(
   exchange: Exchange, received: AdmittedRequest, fate: Fate,
-): KeptRequest {
+): StoredRequest {
   const { webhook, body, eventNames, verified, signedAtMs, receivedAtMs } = received;
   return requestOf(exchange, webhook, { body, bodyBytes: body.length, atMs: receivedAtMs }, fate, {
     event: eventNames.event, eventId: eventNames.eventId, unparsed: received.unparsed,
@@ -39,7 +39,7 @@ export function rejectedRequest(
   { id, atMs, failedCheck }: {
     readonly id: string; readonly atMs: number; readonly failedCheck: string | null;
   },
-): KeptRequest {
+): StoredRequest {
   const preset = hook.sender?.preset ?? (hook.hasSecret ? X_SIGNATURE_PRESET : null);
   const announced = Number(exchange.request.headers['content-length'] ?? 0);
   const bodyBytes = body?.length ?? (Number.isSafeInteger(announced) ? announced : 0);
@@ -89,8 +89,8 @@ type Came = {
 // V8 makes anew for each, which took 10 of the 70 µs of CPU time that keeping a request takes.
 function requestOf(
   exchange: Exchange, hook: ReadyIncomingWebhook, { body, bodyBytes, atMs }: Came, fate: Fate,
-  said: Pick<KeptRequest, 'event' | 'eventId' | 'verdict' | 'unparsed'>,
-): KeptRequest {
+  said: Pick<StoredRequest, 'event' | 'eventId' | 'verdict' | 'unparsed'>,
+): StoredRequest {
   const { request: { rawHeaders, method = '' }, search } = exchange;
   const { clientAddress, host, protocol } = resolveOrigin(exchange);
   const head = storedHead(rawHeaders, search, hook.sender?.verifier.scheme ?? null);
@@ -123,6 +123,7 @@ function requestOf(
     isReplay: false,
     unparsed: said.unparsed,
     // What is in memory alone has its body beside it.
-    carried: body === null || fate.status === 'rejected' ? null : carriedBody(body, fate.status),
+    inlineBody: body === null || fate.status === 'rejected' ? null
+      : createInlineBody(body, fate.status),
   };
 }

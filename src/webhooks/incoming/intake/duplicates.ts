@@ -7,9 +7,9 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Store } from '../../../store/store-port.ts';
-import { decodeRequest } from '../../requests/codec.ts';
-import { eventIdCollection, findEvent } from '../../requests/event-ids.ts';
-import { requestCollection, type KeptRequest } from '../../requests/request.ts';
+import { decodeRequest } from '../../inbox/request-codec.ts';
+import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
+import { requestCollection, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { WebhookResponse } from '../receiving/webhook-response.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
@@ -33,12 +33,12 @@ export type LookedUp = {
 };
 
 /** An event that is under way: in this process, or by its record. */
-type UnderWay = { readonly event: Event; readonly awaits: Claim | KeptRequest };
+type UnderWay = { readonly event: Event; readonly awaits: Claim | StoredRequest };
 
 /** What is known of an event that is not under way here. */
 type Known = {
   readonly bodySha256: string | null; readonly of: string | null; readonly dataJson: string;
-  readonly request: KeptRequest | null;
+  readonly request: StoredRequest | null;
 };
 
 // Where the sender does not say how long it waits for its answer.
@@ -161,7 +161,7 @@ export class Duplicates {
     const ids = this.#store.collection(eventIdCollection.name);
     // The identifier of a record is a hash, which the usual case need not make.
     if (ids.size === 0) return undefined;
-    const known = findEvent((identifier) => ids.findBytes(identifier), event, nowMs);
+    const known = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
     if (known === undefined) return undefined;
     const { bodySha256, request: of } = known;
     const bytes = this.#store.collection(requestCollection.name).findBytes(of);
@@ -214,7 +214,7 @@ export function isOther(
 }
 
 /** What the answer to a request told that is done. */
-function dataOf({ webhook }: AdmittedRequest, { id, routes }: KeptRequest): string {
+function dataOf({ webhook }: AdmittedRequest, { id, routes }: StoredRequest): string {
   if (webhook.answer === 'accepted') return JSON.stringify({ request: id });
   const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
   return JSON.stringify(webhook.isRouted ? { routes: Object.fromEntries(data) }

@@ -4,14 +4,14 @@ import type { Logger } from '../../../base/log.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Store } from '../../../store/store-port.ts';
-import type { InboxCapacity } from '../../requests/capacity.ts';
+import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
 import type { OwnEvents } from '../../deliveries/own-events.ts';
 import type { HealthMonitor } from '../../health/monitor.ts';
 import type { OnRun } from '../../outcome.ts';
-import { putEvent } from '../../requests/event-ids.ts';
+import { putEventId } from '../../inbox/event-ids.ts';
 import {
-  attempted, pendingRoute, statusOfRoutes, type KeptRequest,
-} from '../../requests/request.ts';
+  addAttempt, createPendingRoute, computeStatus, type StoredRequest,
+} from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { RouteOutcome, RouteDeps } from '../receiving/run-webhook-routes.ts';
 import type { Event } from './event.ts';
@@ -82,7 +82,7 @@ export class Keeper {
   }
 
   async #keepIfPossible(
-    exchange: Exchange, received: AdmittedRequest, kept: Kept, request: KeptRequest,
+    exchange: Exchange, received: AdmittedRequest, kept: Kept, request: StoredRequest,
   ): Promise<string | null> {
     try {
       await this.#parts.capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
@@ -97,7 +97,7 @@ export class Keeper {
   }
 
   #commit(
-    request: KeptRequest, { body }: AdmittedRequest, { event = null }: Kept,
+    request: StoredRequest, { body }: AdmittedRequest, { event = null }: Kept,
   ): Promise<void> {
     const { ownEvents, clock, makeId, health } = this.#parts;
     const drawn = request.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
@@ -105,24 +105,24 @@ export class Keeper {
       unit.add(request, body);
       health.stage(transaction, request.hook);
       if (drawn !== null) ownEvents.requestFailed(transaction, drawn, request);
-      if (event !== null) putEvent(transaction, event, request.id);
+      if (event !== null) putEventId(transaction, event, request.id);
     });
   }
 
   #finished(
     exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[],
     { status, id = null, event = null }: Kept,
-  ): KeptRequest {
+  ): StoredRequest {
     const at = formatTimestamp(received.receivedAtMs);
     const routes = outcomes.map((outcome) =>
-      attempted(pendingRoute(outcome.name, at), attemptOf(outcome)));
+      addAttempt(createPendingRoute(outcome.name, at), attemptOf(outcome)));
     return acceptedRequest(exchange, received, {
-      id: id ?? this.#parts.makeId(), routes, status: statusOfRoutes(routes),
+      id: id ?? this.#parts.makeId(), routes, status: computeStatus(routes),
       answered: this.#answered(received, status), eventIdReused: event?.isReused ?? false,
     });
   }
 
-  #answered({ receivedAtMs }: AdmittedRequest, status: number): KeptRequest['answered'] {
+  #answered({ receivedAtMs }: AdmittedRequest, status: number): StoredRequest['answered'] {
     return { status, afterMs: Math.max(0, this.#parts.clock.now() - receivedAtMs) };
   }
 }

@@ -17,7 +17,7 @@ import {
   createFacts, findMatchingRoutes, runRouteAction,
 } from '../receiving/run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
-import { changeRequests } from '../../requests/unit-of-work.ts';
+import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted } from './stage-accepted.ts';
 import { Arrivals } from './arrivals.ts';
 import { Duplicates, type Seen, type LookedUp } from './duplicates.ts';
@@ -192,7 +192,7 @@ export class Intake {
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {
-          recent, checkRoom: () => capacity.check(bytes),
+          recent, checkRoom: () => capacity.assertRoom(bytes),
         })));
     }
     return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>

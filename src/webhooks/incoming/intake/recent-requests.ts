@@ -3,11 +3,11 @@
  * decoded to be run. In memory alone, and true of a record only while its bytes are the same.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { headBytesHeld, type KeptRequest } from '../../requests/request.ts';
+import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import { isSameMemory } from '../../durable-queue/unit-of-work.ts';
 
-type Recent = StoredItem<KeptRequest> & {
+type Recent = StoredItem<StoredRequest> & {
   readonly body: Buffer;
   /** As Node gives them, where none was left out of the record; null: to be made from that. */
   readonly headers?: IncomingHttpHeaders | null;
@@ -59,5 +59,5 @@ export class RecentRequests {
 }
 
 function sizeOf({ bytes, item, body }: Recent): number {
-  return bytes.length + headBytesHeld(item) + body.length;
+  return bytes.length + estimateHeadBytes(item) + body.length;
 }

@@ -2,8 +2,8 @@
  * Requests that were rejected, in memory alone: anyone can send them, and no stranger is to fill a
  * disk, or the memory. The oldest go first, a webhook's own before those of others.
  */
-import type { RejectedRequests } from '../../requests/list.ts';
-import { headBytesHeld, type KeptRequest } from '../../requests/request.ts';
+import type { RejectedRequests } from '../../inbox/request-list.ts';
+import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
 
 const HOOK_MAX = 100;
 const ALL_MAX = 1000;
@@ -12,7 +12,9 @@ const BODY_BYTES_MAX = 8 * 1024;
 const HOOK_BYTES_MAX = 2 << 20;
 const ALL_BYTES_MAX = 12 << 20;
 
-type Rejected = { readonly request: KeptRequest; readonly body: Buffer; readonly isWhole: boolean };
+type Rejected = {
+  readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
+};
 /** The requests of one webhook: their ids in order of arrival. */
 type OfHook = { readonly ids: Set<string>; bytes: number };
 
@@ -23,7 +25,7 @@ export class RejectedRing implements RejectedRequests {
   #bytes = 0;
 
   /** `body` is null when it was never read. */
-  add(request: KeptRequest, body: Buffer | null): void {
+  add(request: StoredRequest, body: Buffer | null): void {
     const { id, hook } = request;
     // A copy, as a slice would keep all of it.
     const kept = Buffer.from(body?.subarray(0, BODY_BYTES_MAX) ?? '');
@@ -41,7 +43,7 @@ export class RejectedRing implements RejectedRequests {
     }
   }
 
-  * all(): Iterable<KeptRequest> {
+  * all(): Iterable<StoredRequest> {
     for (const { request } of this.#byId.values()) yield request;
   }
 
@@ -69,5 +71,5 @@ export class RejectedRing implements RejectedRequests {
 }
 
 function sizeOf({ request, body }: Rejected): number {
-  return headBytesHeld(request) + body.length;
+  return estimateHeadBytes(request) + body.length;
 }

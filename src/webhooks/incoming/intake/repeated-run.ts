@@ -1,8 +1,8 @@
 /** The failed routes of a request that its sender has sent again. Pure. */
 import { ActionResult } from '../../actions/action.ts';
 import {
-  attempted, withRoutes, type KeptRequest, type RouteRun,
-} from '../../requests/request.ts';
+  addAttempt, withRoutes, type StoredRequest, type RouteRun,
+} from '../../inbox/stored-request.ts';
 import type { RouteOutcome } from '../receiving/run-webhook-routes.ts';
 import { attemptOf } from './build-request.ts';
 
@@ -10,9 +10,9 @@ const GONE = 'The webhook has no such route any more';
 
 /** The request after another run of the routes that had failed. */
 export function afterAnotherRun(
-  before: KeptRequest, outcomes: readonly RouteOutcome[],
-  answered: KeptRequest['answered'], nowMs: number,
-): KeptRequest {
+  before: StoredRequest, outcomes: readonly RouteOutcome[],
+  answered: StoredRequest['answered'], nowMs: number,
+): StoredRequest {
   const routes = before.routes.map((route) => {
     const outcome = outcomes.find(({ name }) => name === route.name);
     return outcome === undefined ? route : afterOutcome(route, outcome);
@@ -21,7 +21,7 @@ export function afterAnotherRun(
 }
 
 function afterOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
-  const after = attempted(route, attemptOf(outcome));
+  const after = addAttempt(route, attemptOf(outcome));
   // An operator has sent it again meanwhile: then it is run until it is done.
   const isDue = route.status === 'pending' && !outcome.result.success;
   return isDue ? { ...after, status: 'pending', nextAttemptAt: route.nextAttemptAt } : after;
@@ -29,7 +29,7 @@ function afterOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
 
 /** Of every route in order: those that ran now, and what the others gave when they ran. */
 export function allOutcomes(
-  { routes }: KeptRequest, outcomes: readonly RouteOutcome[],
+  { routes }: StoredRequest, outcomes: readonly RouteOutcome[],
 ): readonly RouteOutcome[] {
   return routes.map((route) =>
     outcomes.find(({ name }) => name === route.name) ?? earlierOutcome(route));

@@ -5,8 +5,8 @@ import type { Exchange } from '../../../server/http-route.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { ChainRefusal } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
-import { commitRequests } from '../../requests/unit-of-work.ts';
-import type { KeptRequest } from '../../requests/request.ts';
+import { commitRequests } from '../../inbox/request-changes.ts';
+import type { StoredRequest } from '../../inbox/stored-request.ts';
 import {
   buildOutcomeResponse, buildRoutesResponse, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
@@ -61,7 +61,7 @@ export class ResultRuns {
 
   /** Its failed routes, with the request that came now. */
   async runAgain(
-    exchange: Exchange, received: AdmittedRequest, failed: KeptRequest,
+    exchange: Exchange, received: AdmittedRequest, failed: StoredRequest,
   ): Promise<Taken> {
     const { clock, store, health } = this.#parts;
     store.checkWritable();
@@ -94,7 +94,7 @@ export class ResultRuns {
    */
   report(
     { requestId }: Exchange, { identifier, labels, routes }: ReadyIncomingWebhook,
-    outcomes: readonly RouteOutcome[], previous: KeptRequest | null = null,
+    outcomes: readonly RouteOutcome[], previous: StoredRequest | null = null,
   ): void {
     for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
       if (refusal !== null) continue;

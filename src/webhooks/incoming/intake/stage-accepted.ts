@@ -5,12 +5,12 @@
 import { formatTimestamp } from '../../../base/clock.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Transaction } from '../../../store/store-port.ts';
-import { statusOf } from '../../requests/codec.ts';
-import { eventIdCollection, findEvent, putEvent } from '../../requests/event-ids.ts';
+import { readStatus } from '../../inbox/request-codec.ts';
+import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
 import {
-  pendingRoute, requestCollection, statusOfRoutes, withRoutes, type KeptRequest,
-} from '../../requests/request.ts';
-import type { RequestUnit } from '../../requests/unit-of-work.ts';
+  createPendingRoute, requestCollection, computeStatus, withRoutes, type StoredRequest,
+} from '../../inbox/stored-request.ts';
+import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import { buildAcceptedResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
@@ -41,7 +41,7 @@ export function stageAccepted(
     checkRoom();
     const event = met?.event ?? null;
     const known = stageNew(unit, arrival, event);
-    if (event !== null) putEvent(transaction, event, arrival.id);
+    if (event !== null) putEventId(transaction, event, arrival.id);
     // Routes must not see what one of them makes of the body.
     if (arrival.routes.length === 1) {
       const { bytes, item } = known;
@@ -52,7 +52,7 @@ export function stageAccepted(
   }
   const { of, event } = met;
   const bytes = transaction.find(requestCollection.name, of);
-  if (bytes !== undefined && statusOf(bytes) === 'failed') {
+  if (bytes !== undefined && readStatus(bytes) === 'failed') {
     unit.change(of, (before) => dueAgain(before, arrival.nowMs));
     return buildAcceptedResponse(of, '');
   }
@@ -67,21 +67,21 @@ function meetStaged(transaction: Transaction, { event, nowMs }: Arrival): Met | 
   if (event === null) return null;
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);
-  const known = findEvent(find, event, nowMs);
+  const known = findEventId(find, event, nowMs);
   if (known === undefined) return { event, isNew: true };
   if (!isOther(known, event)) return { event, of: known.request };
   const own = event.reused();
-  const again = findEvent(find, own, nowMs);
+  const again = findEventId(find, own, nowMs);
   return again === undefined ? { event: own, isNew: true } : { event: own, of: again.request };
 }
 
 function stageNew(
   unit: RequestUnit, { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
-): StoredItem<KeptRequest> {
+): StoredItem<StoredRequest> {
   const at = formatTimestamp(received.receivedAtMs);
-  const runs = routes.map((name) => pendingRoute(name, at));
+  const runs = routes.map((name) => createPendingRoute(name, at));
   const request = acceptedRequest(exchange, received, {
-    id, routes: runs, status: statusOfRoutes(runs), answered: answeredAt(received, nowMs),
+    id, routes: runs, status: computeStatus(runs), answered: answeredAt(received, nowMs),
     eventIdReused: event?.isReused ?? false,
   });
   return { item: request, bytes: unit.add(request, received.body) };
@@ -98,12 +98,12 @@ function stageDuplicate(
 }
 
 /** Its failed routes are due, with the whole schedule before them. */
-function dueAgain(before: KeptRequest, nowMs: number): KeptRequest {
+function dueAgain(before: StoredRequest, nowMs: number): StoredRequest {
   const at = formatTimestamp(nowMs);
   return withRoutes(before, before.routes.map((route) => route.status !== 'failed' ? route
     : { ...route, status: 'pending', nextAttemptAt: at, failures: 0 }), nowMs);
 }
 
-function answeredAt({ receivedAtMs }: AdmittedRequest, nowMs: number): KeptRequest['answered'] {
+function answeredAt({ receivedAtMs }: AdmittedRequest, nowMs: number): StoredRequest['answered'] {
   return { status: 200, afterMs: Math.max(0, nowMs - receivedAtMs) };
 }

@@ -11,7 +11,7 @@ import type { ActionCall } from '../../actions/registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import { MASK } from '../../http/url-credentials.ts';
-import type { KeptRequest, Unparsed } from '../../requests/request.ts';
+import type { StoredRequest, UnparsedBody } from '../../inbox/stored-request.ts';
 import {
   findFittingFormat, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
@@ -20,7 +20,7 @@ import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 
 /** One run of a kept request, to be told to an action. */
 export type KeptRun = {
-  readonly request: KeptRequest;
+  readonly request: StoredRequest;
   readonly body: Buffer;
   /** As Node gave them, where that is known: making them takes as long as parsing a small body. */
   readonly headers?: IncomingHttpHeaders | null;
@@ -30,7 +30,7 @@ export type KeptRun = {
   readonly attempt: number;
   readonly holder: LogHolder;
   /** Told when the payload is asked for; null: one could be made of the body. */
-  readonly onRead?: (unparsed: Unparsed | null) => void;
+  readonly onRead?: (unparsed: UnparsedBody | null) => void;
 };
 
 export class KeptCall extends IncomingActionCall {
@@ -102,15 +102,15 @@ export class KeptCall extends IncomingActionCall {
 }
 
 /** Whether the headers of a request are stored as they came, without a credential hidden. */
-export function isHeadWhole({ headers }: KeptRequest): boolean {
+export function isHeadWhole({ headers }: StoredRequest): boolean {
   return headers.every(([, value]) => !value.includes(MASK));
 }
 
 /** Names and values in turn of what is stored as it came. */
-function rawHeadersOf({ headers }: KeptRequest): string[] {
+function rawHeadersOf({ headers }: StoredRequest): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }
 
-function verifiedOf({ verdict: { preset, secret } }: KeptRequest): Verified | null {
+function verifiedOf({ verdict: { preset, secret } }: StoredRequest): Verified | null {
   return preset === null || secret === null ? null : { preset, secret };
 }

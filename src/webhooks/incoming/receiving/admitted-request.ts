@@ -11,7 +11,7 @@ import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
   findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
-import type { Unparsed } from '../../requests/request.ts';
+import type { UnparsedBody } from '../../inbox/stored-request.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import type { EventNames } from './event-names.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
@@ -30,7 +30,7 @@ export type AdmittedRequest = {
   /** Milliseconds since the epoch. */
   readonly receivedAtMs: number;
   /** Set when something asks for its payload. */
-  unparsed: Unparsed | null;
+  unparsed: UnparsedBody | null;
   /** The routes that match; set where to find them takes turns of the loop. */
   matching?: readonly ReadyWebhookRoute[];
 };

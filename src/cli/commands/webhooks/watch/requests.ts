@@ -5,7 +5,7 @@ import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 import { printableJson } from '../../../terminal/output.ts';
 import { incomingResource } from '../../../../webhooks/incoming/incoming-resource.ts';
-import { requestResource } from '../../../../webhooks/requests/resource.ts';
+import { requestResource } from '../../../../webhooks/inbox/request-resource.ts';
 import { readEvents } from '../../../session/events.ts';
 import type { Session } from '../../../session/session.ts';
 import type { CommandContext } from '../../context.ts';

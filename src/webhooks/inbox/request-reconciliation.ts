@@ -2,21 +2,21 @@
 import type { Store } from '../../store/store-port.ts';
 import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
-import { hasBodyApart } from './codec.ts';
-import { requestBodyCollection, requestCollection } from './request.ts';
-import { requestKind, type KeptStatus, type RequestGone } from './unit-of-work.ts';
+import { hasBodyRecord } from './request-codec.ts';
+import { requestBodyCollection, requestCollection } from './stored-request.ts';
+import { requestQueue, type StoredStatus, type RequestRemoval } from './request-changes.ts';
 
-export type RequestReconciliation = QueueReconciliation<KeptStatus, RequestGone>;
+export type RequestReconciliation = QueueReconciliation<StoredStatus, RequestRemoval>;
 
 export async function reconcileRequests(store: Store): Promise<RequestReconciliation> {
   const records = store.collection(requestCollection.name);
   const bodies = store.collection(requestBodyCollection.name);
-  return reconcileQueue(store, requestKind, {
+  return reconcileQueue(store, requestQueue, {
     earlierProblems: await findOrphans(store),
     countUnwritten: () => ({}),
     inspect(bytes, slot, problems) {
       const id = records.idAt(slot) ?? '';
-      if (hasBodyApart(bytes) && bodies.findSlot(id) === -1) {
+      if (hasBodyRecord(bytes) && bodies.findSlot(id) === -1) {
         problems.push(`request ${id} has lost its body`);
       }
       return 'searched';

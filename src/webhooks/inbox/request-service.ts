@@ -6,38 +6,38 @@ import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
-import { bodyIn } from './body.ts';
-import { decodeRequest } from './codec.ts';
-import type { RequestFilter } from './columns.ts';
-import { RequestList, type RejectedRequests } from './list.ts';
-import { reconcileRequests, type RequestReconciliation } from './reconciliation.ts';
+import { getRequestBody } from './request-body.ts';
+import { decodeRequest } from './request-codec.ts';
+import type { RequestFilter } from './request-columns.ts';
+import { RequestList, type RejectedRequests } from './request-list.ts';
+import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
 import {
-  chooseRoutes, copiedRequest, retriedRequest, type KnownRoutes, type ReplayOptions,
+  chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
 import {
-  requestBodyCollection, requestCollection, shownRequest, stamped, type KeptRequest,
-} from './request.ts';
-import { requestResource } from './resource.ts';
-import { changeRequests } from './unit-of-work.ts';
+  requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type StoredRequest,
+} from './stored-request.ts';
+import { requestResource } from './request-resource.ts';
+import { changeRequests } from './request-changes.ts';
 
 export interface RequestService {
   /** Up to `limit` requests that are older than the one with the id `before`, newest first. */
-  list(filter: RequestFilter, before: string | null, limit: number): Promise<KeptRequest[]>;
+  list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]>;
   /** How many match, on all pages. */
   count(filter: RequestFilter): Promise<number>;
   /** As callers see it, by what its webhook is called now. */
-  toPublic(request: KeptRequest): object;
+  toPublic(request: StoredRequest): object;
   /** The same with its version. */
-  represent(request: KeptRequest): Representation;
+  represent(request: StoredRequest): Representation;
   /** A rejected one, too. */
-  find(id: string): KeptRequest | undefined;
+  find(id: string): StoredRequest | undefined;
   /** What is kept of its body; null: there is no such request. */
-  body(id: string): Buffer | null;
+  findBody(id: string): Buffer | null;
   /**
    * `pinned` null changes nothing. Throws `not_found`, what `expect` throws, and `conflict` for a
    * rejected one, as does the next.
    */
-  pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<KeptRequest>;
+  pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<StoredRequest>;
   /** Throws `conflict` for a pending one, too: whoever sent it was told that it will be done. */
   remove(id: string, expect?: Precondition): Promise<void>;
   /**
@@ -46,83 +46,83 @@ export interface RequestService {
    */
   replay(
     id: string, options: ReplayOptions,
-    within?: (transaction: Transaction, request: KeptRequest) => void,
-  ): Promise<KeptRequest>;
+    stageMore?: (transaction: Transaction, request: StoredRequest) => void,
+  ): Promise<StoredRequest>;
   /** `replay` as part of another transaction: what must not be drawn in it is given. */
   stageReplay(
-    transaction: Transaction, id: string, options: ReplayOptions, drawn: DrawnReplay,
-  ): KeptRequest;
+    transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
+  ): StoredRequest;
   reconcile(): Promise<RequestReconciliation>;
   close(): void;
 }
 
 /** Drawn before a transaction, which may run again; `id` is for a new request. */
-type DrawnReplay = { readonly nowMs: number; readonly id: string };
+type ReplayInputs = { readonly nowMs: number; readonly id: string };
 
-type RequestServiceParts = {
+type RequestServiceDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly rejected: RejectedRequests;
   readonly hooks: Pick<WebhookDirectory, 'find'>;
   /** null: the webhook was removed. */
-  readonly routesOf: (request: KeptRequest, body: () => Buffer) => KnownRoutes | null;
+  readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
   /** Throws `unavailable` when there is no room for the request. */
-  readonly checkRoom: (request: KeptRequest) => void;
+  readonly assertRoom: (request: StoredRequest) => void;
 };
 
-export function createRequestService(parts: RequestServiceParts): RequestService {
-  const { store, clock, makeId, rejected, hooks } = parts;
+export function createRequestService(deps: RequestServiceDeps): RequestService {
+  const { store, clock, makeId, rejected, hooks } = deps;
   const records = store.collection(requestCollection.name);
   const list = new RequestList(records, rejected);
-  const toPublic = (request: KeptRequest): object =>
-    shownRequest(request, hooks.find(request.hook)?.name ?? null);
-  const represent = (request: KeptRequest): Representation => {
+  const toPublic = (request: StoredRequest): object =>
+    toPublicRequest(request, hooks.find(request.hook)?.name ?? null);
+  const represent = (request: StoredRequest): Representation => {
     const bytes = Buffer.from(JSON.stringify(toPublic(request)));
     return new Representation(request.id, bytes, Date.parse(request.updatedAt));
   };
   const change = <T>(
     id: string, expect: Precondition | undefined,
-    apply: (transaction: Transaction, before: KeptRequest) => T,
+    apply: (transaction: Transaction, before: StoredRequest) => T,
   ): Promise<T> => store.transact((transaction) => {
     const before = getStaged(transaction, id, rejected);
     expect?.(represent(before));
     return apply(transaction, before);
   });
-  const stageReplay: RequestService['stageReplay'] = (transaction, id, options, drawn) =>
-    stage(parts, transaction, id, options, drawn);
+  const stageReplay: RequestService['stageReplay'] = (transaction, id, options, inputs) =>
+    stageReplayedRequest(deps, transaction, id, options, inputs);
   return {
     stageReplay, toPublic, represent,
-    list: (filter, before, limit) => list.page(filter, before, limit),
+    list: (filter, before, limit) => list.listPage(filter, before, limit),
     count: (filter) => list.count(filter),
     find(id) {
       const bytes = records.findBytes(id);
       return bytes === undefined ? rejected.find(id)?.request : decodeRequest(bytes);
     },
-    body(id) {
+    findBody(id) {
       const bytes = records.findBytes(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;
-      const apart = store.collection(requestBodyCollection.name);
-      return bodyIn(decodeRequest(bytes), () => apart.findBytes(id));
+      const bodies = store.collection(requestBodyCollection.name);
+      return getRequestBody(decodeRequest(bytes), () => bodies.findBytes(id));
     },
     pin: (id, pinned, expect) => {
       const nowMs = clock.now();
       return change(id, expect, (transaction, before) => {
         if (pinned === null || before.pinned === pinned) return before;
         const after = changeRequests(transaction, (unit) =>
-          unit.change(id, () => ({ ...stamped(before, nowMs), pinned })));
+          unit.change(id, () => ({ ...withUpdatedAt(before, nowMs), pinned })));
         return after ?? before;
       });
     },
     remove: (id, expect) => change(id, expect, (transaction, { status }) => {
-      if (status === 'pending') throw stillPending(id);
+      if (status === 'pending') throw stillPendingError(id);
       changeRequests(transaction, (unit) => unit.delete(id));
     }),
-    async replay(id, options, within) {
-      const drawn = { nowMs: clock.now(), id: makeId() };
+    async replay(id, options, stageMore) {
+      const inputs = { nowMs: clock.now(), id: makeId() };
       return store.transact((transaction) => {
-        const request = stageReplay(transaction, id, options, drawn);
-        within?.(transaction, request);
+        const request = stageReplay(transaction, id, options, inputs);
+        stageMore?.(transaction, request);
         return request;
       });
     },
@@ -131,49 +131,51 @@ export function createRequestService(parts: RequestServiceParts): RequestService
   };
 }
 
-function stage(
-  { rejected, routesOf, checkRoom }: RequestServiceParts, transaction: Transaction, id: string,
-  { routes, isNew }: ReplayOptions, drawn: DrawnReplay,
-): KeptRequest {
-  const { request, body, isStored } = getSource(transaction, id, rejected);
-  const known = routesOf(request, body);
-  if (known === null) {
+function stageReplayedRequest(
+  { rejected, findRoutes, assertRoom }: RequestServiceDeps, transaction: Transaction, id: string,
+  { routes, isNew }: ReplayOptions, inputs: ReplayInputs,
+): StoredRequest {
+  const { request, body, isStored } = getReplaySource(transaction, id, rejected);
+  const available = findRoutes(request, body);
+  if (available === null) {
     throw new AppError('conflict', `the webhook of request ${id} is gone: it cannot be run again`);
   }
-  const names = chooseRoutes(request, known, routes);
+  const names = chooseRoutes(request, available, routes);
   return changeRequests(transaction, (unit) => {
     if (isStored && !isNew) {
-      const after = retriedRequest(request, names, drawn.nowMs);
+      const after = retryRequest(request, names, inputs.nowMs);
       unit.change(id, () => after);
       return after;
     }
     const bytes = body();
-    const made = copiedRequest(request, bytes, names, drawn);
-    checkRoom(made);
-    unit.add(made, bytes);
-    return made;
+    const copy = copyRequest(request, bytes, names, inputs);
+    assertRoom(copy);
+    unit.add(copy, bytes);
+    return copy;
   });
 }
 
-type Source = {
-  readonly request: KeptRequest;
+type ReplaySource = {
+  readonly request: StoredRequest;
   /** Throws `conflict` when it was not kept whole. */
   readonly body: () => Buffer;
   /** Else it is in memory alone. */
   readonly isStored: boolean;
 };
 
-function getSource(transaction: Transaction, id: string, rejected: RejectedRequests): Source {
+function getReplaySource(
+  transaction: Transaction, id: string, rejected: RejectedRequests,
+): ReplaySource {
   const bytes = transaction.find(requestCollection.name, id);
   if (bytes !== undefined) {
     const request = decodeRequest(bytes);
     const body = (): Buffer =>
-      bodyIn(request, () => transaction.find(requestBodyCollection.name, id));
+      getRequestBody(request, () => transaction.find(requestBodyCollection.name, id));
     return { request, body, isStored: true };
   }
-  const found = rejected.find(id);
-  if (found === undefined) throw notFoundError(requestResource.noun, id);
-  const { request, body, isWhole } = found;
+  const rejectedRequest = rejected.find(id);
+  if (rejectedRequest === undefined) throw notFoundError(requestResource.noun, id);
+  const { request, body, isWhole } = rejectedRequest;
   if (isWhole) return { request, body: () => body, isStored: false };
   throw new AppError('conflict', `request ${id} was rejected, and only ${body.length} bytes of its `
     + 'body were kept: it cannot be run again');
@@ -181,7 +183,7 @@ function getSource(transaction: Transaction, id: string, rejected: RejectedReque
 
 function getStaged(
   transaction: Transaction, id: string, rejected: RejectedRequests,
-): KeptRequest {
+): StoredRequest {
   const bytes = transaction.find(requestCollection.name, id);
   if (bytes !== undefined) return decodeRequest(bytes);
   if (rejected.find(id) === undefined) throw notFoundError(requestResource.noun, id);
@@ -189,7 +191,7 @@ function getStaged(
     + 'itself');
 }
 
-function stillPending(id: string): AppError {
+function stillPendingError(id: string): AppError {
   return new AppError('conflict', `request ${id} is pending: it was accepted and will be done; `
     + 'delete it once it is done or has failed');
 }

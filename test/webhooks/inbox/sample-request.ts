@@ -1,15 +1,17 @@
 /** Kept requests made up for tests. */
 import { createHash } from 'node:crypto';
-import { carriedBody } from '../../../src/webhooks/requests/body.ts';
-import { pendingRoute, type KeptRequest } from '../../../src/webhooks/requests/request.ts';
+import { createInlineBody } from '../../../src/webhooks/inbox/request-body.ts';
+import {
+  createPendingRoute, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-export function keptRequest(
+export function makeStoredRequest(
   { body = Buffer.from('{}'), given = {} }: {
-    readonly body?: Buffer; readonly given?: Partial<KeptRequest>;
+    readonly body?: Buffer; readonly given?: Partial<StoredRequest>;
   },
-): KeptRequest {
+): StoredRequest {
   return {
     id: '01890000-0000-7000-8000-000000000001', receivedAt: AT, updatedAt: AT, status: 'pending',
     pinned: false, hook: '01890000-0000-7000-8000-00000000000a', method: 'POST',
@@ -19,8 +21,8 @@ export function keptRequest(
     client: '127.0.0.1', host: 'localhost', protocol: 'http', event: null, eventId: null,
     eventIdReused: false,
     verdict: { preset: null, accepted: true, failedCheck: null, secret: null, signedAt: null },
-    routes: [pendingRoute('default', AT)], answered: null, duplicateOf: null, replayOf: null,
+    routes: [createPendingRoute('default', AT)], answered: null, duplicateOf: null, replayOf: null,
     isReplay: false, unparsed: null,
-    carried: carriedBody(body, given.status ?? 'pending'), ...given,
+    inlineBody: createInlineBody(body, given.status ?? 'pending'), ...given,
   };
 }

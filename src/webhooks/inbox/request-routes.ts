@@ -23,15 +23,15 @@ import {
   EVENT_ID_PARAMETER, sendQueueList, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
 import type { ReplayOptions } from './replay.ts';
-import { REQUEST_STATUSES, type KeptRequest, type RequestStatus } from './request.ts';
-import { requestResource } from './resource.ts';
+import { REQUEST_STATUSES, type StoredRequest, type RequestStatus } from './stored-request.ts';
+import { requestResource } from './request-resource.ts';
 import {
   headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
-} from './schema.ts';
-import type { RequestService } from './service.ts';
+} from './request-schema.ts';
+import type { RequestService } from './request-service.ts';
 
 const { path: PATH, noun: NOUN } = requestResource;
-const ONE = `${PATH}/{id}`;
+const ITEM_PATH = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the request');
 const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_TYPE];
 
@@ -40,12 +40,12 @@ const IF_MATCH: ParameterSpec = {
   description: 'Tag of the version to be changed: 412 when another is stored',
 };
 
-export function requestRoutes(parts: {
+export function requestRoutes(deps: {
   readonly service: RequestService;
   readonly hooks: WebhookDirectory;
   readonly keys: IdempotencyKeys | null;
 }): readonly HttpRoute[] {
-  const { service, hooks, keys } = parts;
+  const { service, hooks, keys } = deps;
   return [
     requestListRoute(service, hooks),
     getRoute(service),
@@ -60,7 +60,7 @@ export function requestRoutes(parts: {
 
 function getRoute(service: RequestService): HttpRoute {
   return {
-    method: 'GET', path: ONE, operationId: 'getRequest', access: 'read',
+    method: 'GET', path: ITEM_PATH, operationId: 'getRequest', access: 'read',
     summary: 'One kept request with what became of it',
     parameters: [ID, IF_NONE_MATCH],
     responses: [
@@ -74,7 +74,7 @@ function getRoute(service: RequestService): HttpRoute {
 
 function bodyRoute(service: RequestService): HttpRoute {
   return {
-    method: 'GET', path: `${ONE}/body`, operationId: 'getRequestBody', access: 'read',
+    method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getRequestBody', access: 'read',
     summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
     parameters: [ID],
     responses: [
@@ -83,7 +83,7 @@ function bodyRoute(service: RequestService): HttpRoute {
     ],
     handle(exchange) {
       const request = getRequest(service, exchange);
-      const body = service.body(request.id);
+      const body = service.findBody(request.id);
       if (body === null) throw notFoundError(NOUN, request.id);
       sendAttachment(exchange, request.id, mediaTypeOf(request), body);
     },
@@ -93,7 +93,7 @@ function bodyRoute(service: RequestService): HttpRoute {
 // Who sees signatures could send the request once more from elsewhere: that is for who may write.
 function headersRoute(service: RequestService): HttpRoute {
   return {
-    method: 'GET', path: `${ONE}/headers`, operationId: 'getRequestHeaders', access: 'write',
+    method: 'GET', path: `${ITEM_PATH}/headers`, operationId: 'getRequestHeaders', access: 'write',
     summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
     parameters: [ID],
     responses: [jsonResponse('As they came', headersSchema), ...problemResponses(404)],
@@ -104,7 +104,7 @@ function headersRoute(service: RequestService): HttpRoute {
   };
 }
 
-function mediaTypeOf({ headers }: KeptRequest): string {
+function mediaTypeOf({ headers }: StoredRequest): string {
   return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
 }
 
@@ -119,38 +119,40 @@ function reconcileRoute(service: RequestService): HttpRoute {
 }
 
 function replayRoute(service: RequestService, keys: IdempotencyKeys | null): HttpRoute {
-  const answer: ResponseSpec = {
+  const response: ResponseSpec = {
     ...jsonResponse('Accepted: on disk, and it will be run; the request as it is now',
       requestSchema, 202),
     headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_HEADERS },
   };
   return {
-    method: 'POST', path: `${ONE}/replay`, operationId: 'replayRequest', access: 'write',
+    method: 'POST', path: `${ITEM_PATH}/replay`, operationId: 'replayRequest', access: 'write',
     summary: 'Run one kept request again as it came, in the background',
     parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
-    responses: [answer, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],
+    responses: [response, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],
     async handle(exchange) {
       refuseChained(exchange);
       const id = exchange.params[0] ?? '';
       const { headers } = exchange.request;
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
-        return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
-          service.replay(id, readReplay(parseOptionalBody(body)), (transaction, request) => {
-            const made = service.represent(request);
+        return keys.serve(exchange, [JSON_TYPE], (body, remember) => {
+          const options = parseReplayOptions(parseOptionalBody(body));
+          return service.replay(id, options, (transaction, request) => {
+            const representation = service.represent(request);
             remember(transaction, {
-              status: 202, headers: made.headers, body: made.bytes.toString(),
+              status: 202, headers: representation.headers, body: representation.bytes.toString(),
             });
-          }));
+          });
+        });
       }
-      const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
-      const made = service.represent(await service.replay(id, readReplay(given)));
-      exchange.send(202, made.headers, made.bytes);
+      const body = announcesBody(exchange.request) ? await exchange.readJson() : {};
+      const representation = service.represent(await service.replay(id, parseReplayOptions(body)));
+      exchange.send(202, representation.headers, representation.bytes);
     },
   };
 }
 
-function readReplay(value: unknown): ReplayOptions {
+function parseReplayOptions(value: unknown): ReplayOptions {
   const { routes, as } = parseObject(replaySchema, value);
   return {
     routes: Array.isArray(routes) ? routes.map(String) : null, isNew: as === 'new',
@@ -159,7 +161,7 @@ function readReplay(value: unknown): ReplayOptions {
 
 function pinRoute(service: RequestService): HttpRoute {
   return {
-    method: 'PATCH', path: ONE, operationId: 'patchRequest', access: 'write',
+    method: 'PATCH', path: ITEM_PATH, operationId: 'patchRequest', access: 'write',
     summary: 'Pin one kept request, or unpin it: a pinned one is kept whatever its age',
     parameters: [ID, IF_MATCH],
     body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
@@ -169,7 +171,7 @@ function pinRoute(service: RequestService): HttpRoute {
     ],
     async handle(exchange) {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
-      const pinned = pinnedIn(parseObject(pinSchema, patch), patch);
+      const pinned = parsePinned(parseObject(pinSchema, patch), patch);
       const stored = service.represent(
         await service.pin(exchange.params[0] ?? '', pinned, createPrecondition(exchange, NOUN)));
       exchange.send(200, stored.headers, stored.bytes);
@@ -178,14 +180,14 @@ function pinRoute(service: RequestService): HttpRoute {
 }
 
 /** null: the patch leaves it as it is. */
-function pinnedIn({ pinned }: JsonObject, patch: unknown): boolean | null {
+function parsePinned({ pinned }: JsonObject, patch: unknown): boolean | null {
   const isGiven = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
   return isGiven ? pinned === true : null;
 }
 
 function deleteRoute(service: RequestService): HttpRoute {
   return {
-    method: 'DELETE', path: ONE, operationId: 'deleteRequest', access: 'write',
+    method: 'DELETE', path: ITEM_PATH, operationId: 'deleteRequest', access: 'write',
     summary: 'Delete one kept request that is not pending',
     parameters: [ID, IF_MATCH],
     responses: [
@@ -198,7 +200,7 @@ function deleteRoute(service: RequestService): HttpRoute {
   };
 }
 
-function getRequest(service: RequestService, exchange: Exchange): KeptRequest {
+function getRequest(service: RequestService, exchange: Exchange): StoredRequest {
   const id = exchange.params[0] ?? '';
   const request = service.find(id);
   if (request === undefined) throw notFoundError(NOUN, id);
@@ -220,7 +222,7 @@ function requestListRoute(
       pagedListResponse('The requests', requestSchema, 'How many match, on all pages'),
       ...problemResponses(400),
     ],
-    handle: (exchange) => sendQueueList<KeptRequest, RequestStatus>(exchange, {
+    handle: (exchange) => sendQueueList<StoredRequest, RequestStatus>(exchange, {
       path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
       resolveHookId: (name) => resolveHook(hooks, name),
       toPublic: (request) => service.toPublic(request),

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventIdCollection } from '../../../src/webhooks/requests/event-ids.ts';
-import { RequestList } from '../../../src/webhooks/requests/list.ts';
+import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
+import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
 import {
-  REQUEST_STATUSES, requestBodyCollection, requestCollection, type KeptRequest,
-} from '../../../src/webhooks/requests/request.ts';
-import { changeRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
-import type { RequestFilter } from '../../../src/webhooks/requests/columns.ts';
+  REQUEST_STATUSES, requestBodyCollection, requestCollection, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import type { RequestFilter } from '../../../src/webhooks/inbox/request-columns.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom } from '../../support/random.ts';
-import { keptRequest } from './kept-request.ts';
+import { makeStoredRequest } from './sample-request.ts';
 
 const COLLECTIONS = [
-  requestCollection, requestBodyCollection, requestKind.totals.collection, eventIdCollection,
+  requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
 ];
 const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000${end}`);
 const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
@@ -23,8 +23,8 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
   const random = createRandom(7);
   const pick = <T>(values: readonly T[]): T => values[below(random, values.length)] as T;
   const store = createMemoryStore(COLLECTIONS);
-  const rejected: KeptRequest[] = [];
-  const kept = new Map<string, KeptRequest>();
+  const rejected: StoredRequest[] = [];
+  const kept = new Map<string, StoredRequest>();
   const list = new RequestList(store.collection(requestCollection.name), {
     all: () => rejected, find: () => undefined,
   });
@@ -33,7 +33,7 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     const atMs = Date.UTC(2026, 0, 1) + below(random, 50) * 1000;
     const at = new Date(atMs).toISOString();
     const id = `01890000-0000-7000-8000-${String(below(random, 1e9)).padStart(12, '0')}`;
-    const made = keptRequest({ given: {
+    const made = makeStoredRequest({ given: {
       id, hook: pick(HOOKS), event: pick(EVENTS), eventId: pick(EVENT_IDS),
       receivedAt: at, updatedAt: at,
       status: pick(STORED), pinned: below(random, 2) === 0,
@@ -75,7 +75,7 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     assert.equal(await list.count(filter), wanted.length);
     const found: string[] = [];
     for (let isMore = true; isMore;) {
-      const page = await list.page(filter, found.at(-1) ?? null, 3);
+      const page = await list.listPage(filter, found.at(-1) ?? null, 3);
       found.push(...page.map((request) => request.id));
       isMore = page.length === 3;
     }

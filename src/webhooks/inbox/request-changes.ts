@@ -7,62 +7,67 @@ import type { Store, Transaction } from '../../store/store-port.ts';
 import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsRecord } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
-import { encodeBodyRecord } from './body.ts';
-import { decodeRequest, encodeRequest, statusOf, updatedMsOf } from './codec.ts';
-import { forgetEvent } from './event-ids.ts';
+import { encodeBodyRecord } from './request-body.ts';
+import { decodeRequest, encodeRequest, readStatus, readUpdatedMs } from './request-codec.ts';
+import { deleteEventId } from './event-ids.ts';
 import {
-  requestBodyCollection, requestCollection, type KeptRequest, type RequestStatus,
-} from './request.ts';
+  requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
+} from './stored-request.ts';
 
 /** A status of a request that is on disk. */
-export type KeptStatus = Exclude<RequestStatus, 'rejected'>;
+export type StoredStatus = Exclude<RequestStatus, 'rejected'>;
 /** How a request leaves besides being too old: somebody deleted it. */
-export type RequestGone = 'deleted';
+export type RequestRemoval = 'deleted';
 
-const KEPT_STATUSES: readonly KeptStatus[] = ['pending', 'done', 'failed', 'filtered', 'duplicate'];
+const STORED_STATUSES: readonly StoredStatus[] = [
+  'pending', 'done', 'failed', 'filtered', 'duplicate',
+];
 
-export const requestKind: QueueSpec<KeptRequest, KeptStatus, RequestGone> = {
+export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval> = {
   noun: 'requests',
   collection: requestCollection,
-  totals: new TotalsRecord<KeptStatus, RequestGone>('request-totals', KEPT_STATUSES, ['deleted']),
+  totals: new TotalsRecord<StoredStatus, RequestRemoval>(
+    'request-totals', STORED_STATUSES, ['deleted']),
   idOf: ({ id }) => id,
   decode: decodeRequest,
   encode: encodeRequest,
-  statusOf: ({ status }) => keptStatus(status),
-  readStatus: (bytes) => keptStatus(statusOf(bytes)),
-  readUpdatedMs: updatedMsOf,
-  openRelatedRecords: (transaction) => new Remover(transaction),
+  statusOf: ({ status }) => toStoredStatus(status),
+  readStatus: (bytes) => toStoredStatus(readStatus(bytes)),
+  readUpdatedMs,
+  openRelatedRecords: (transaction) => new RequestRelatedRecords(transaction),
 };
 
 /** Runs `work` as one unit: the totals follow its changes once. */
-export function changeRequests<T>(transaction: Transaction, work: (unit: RequestUnit) => T): T {
+export function changeRequests<T>(
+  transaction: Transaction, makeChanges: (unit: RequestUnit) => T,
+): T {
   const unit = new RequestUnit(transaction);
-  const result = work(unit);
+  const result = makeChanges(unit);
   unit.complete();
   return result;
 }
 
 /** The same in a transaction of its own. */
 export function commitRequests<T>(
-  store: Store, work: (unit: RequestUnit, transaction: Transaction) => T,
+  store: Store, makeChanges: (unit: RequestUnit, transaction: Transaction) => T,
 ): Promise<T> {
   return store.transact((transaction) =>
-    changeRequests(transaction, (unit) => work(unit, transaction)));
+    changeRequests(transaction, (unit) => makeChanges(unit, transaction)));
 }
 
-export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
+export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, RequestRemoval> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
-    super(requestKind, transaction);
+    super(requestQueue, transaction);
     this.#transaction = transaction;
   }
 
   /** Stages a new request, its body too where that has a record of its own. Its bytes. */
-  add(request: KeptRequest, body: Buffer): Buffer {
-    const { id, carried } = request;
+  add(request: StoredRequest, body: Buffer): Buffer {
+    const { id, inlineBody } = request;
     // The body first: whoever sees a request applied finds its body there.
-    if (carried === null) {
+    if (inlineBody === null) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
     return this.accept(request);
@@ -75,7 +80,7 @@ export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone
 }
 
 /** What has a record of its own goes with its request: a body, the id of an event not done. */
-class Remover implements RelatedRecords<KeptRequest, KeptStatus, RequestGone> {
+class RequestRelatedRecords implements RelatedRecords<StoredRequest, StoredStatus, RequestRemoval> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
@@ -83,18 +88,18 @@ class Remover implements RelatedRecords<KeptRequest, KeptStatus, RequestGone> {
   }
 
   onStatusChange(
-    id: string, from: KeptStatus, to: KeptStatus | RequestGone | 'agedOut',
-    item: () => KeptRequest,
+    id: string, from: StoredStatus, to: StoredStatus | RequestRemoval | 'agedOut',
+    item: () => StoredRequest,
   ): void {
     if (to !== 'deleted' && to !== 'agedOut') return;
     this.#transaction.delete(requestBodyCollection.name, id);
-    if (from === 'failed' || from === 'pending') forgetEvent(this.#transaction, item());
+    if (from === 'failed' || from === 'pending') deleteEventId(this.#transaction, item());
   }
 
   stage(): void {}
 }
 
-function keptStatus(status: RequestStatus): KeptStatus {
+function toStoredStatus(status: RequestStatus): StoredStatus {
   assert(status !== 'rejected', 'rejected requests are never stored');
   return status;
 }

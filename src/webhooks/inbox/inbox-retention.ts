@@ -1,8 +1,8 @@
 /** How long, and how much of it, the inbox is kept after it has finished. */
 import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../durable-queue/queue-retention.ts';
-import { isPinned, statusOf } from './codec.ts';
-import { requestBodyCollection, requestCollection, type RequestStatus } from './request.ts';
+import { isPinned, readStatus } from './request-codec.ts';
+import { requestBodyCollection, requestCollection, type RequestStatus } from './stored-request.ts';
 
 export type InboxLimits = {
   readonly retentionMs: number;
@@ -22,7 +22,7 @@ export function requestRetention(store: Store, limits: InboxLimits): RetentionRu
   const bodies = store.collection(requestBodyCollection.name);
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
   return {
-    readFinish: (bytes) => isPinned(bytes) ? null : FINISHES[statusOf(bytes)],
+    readFinish: (bytes) => isPinned(bytes) ? null : FINISHES[readStatus(bytes)],
     bytesOf: (id, { length }) => length + (bodies.findBytes(id)?.length ?? 0),
     ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
     finishedMax: Infinity, finishedBytesMax: Infinity, companions: null,

@@ -5,8 +5,8 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { ExpiringRecords } from '../../../src/resources/expiring-records.ts';
 import { EventMemory } from '../../../src/webhooks/incoming/intake/event-memory.ts';
 import {
-  eventExpiryMs, eventIdCollection, eventIdentifier, findEvent, putEvent,
-} from '../../../src/webhooks/requests/event-ids.ts';
+  readExpiryMs, eventIdCollection, hashEventId, findEventId, putEventId,
+} from '../../../src/webhooks/inbox/event-ids.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { until } from '../../support/until.ts';
@@ -17,12 +17,12 @@ const REQUEST = '01890000-0000-7000-8000-000000000001';
 
 const keyOf = (id: string, expiresAtMs: number, bodySha256: string | null = null): {
   identifier: string; bodySha256: string | null; expiresAtMs: number;
-} => ({ identifier: eventIdentifier('hook', id), bodySha256, expiresAtMs });
+} => ({ identifier: hashEventId('hook', id), bodySha256, expiresAtMs });
 
 async function storeWith(...keys: readonly ReturnType<typeof keyOf>[]): Promise<MemoryStore> {
   const store = createMemoryStore([eventIdCollection]);
   for (const key of keys) {
-    await store.transact((transaction) => putEvent(transaction, key, REQUEST));
+    await store.transact((transaction) => putEventId(transaction, key, REQUEST));
   }
   return store;
 }
@@ -32,17 +32,17 @@ test('an id is found until it expires, with what is known of its body', async ()
   const store = await storeWith(key);
   const find = (identifier: string): Buffer | undefined =>
     store.collection(eventIdCollection.name).findBytes(identifier);
-  assert.deepEqual(findEvent(find, key, NOW + HOUR - 1), {
+  assert.deepEqual(findEventId(find, key, NOW + HOUR - 1), {
     expiresAt: '2026-01-01T01:00:00.000Z', request: REQUEST, bodySha256: 'abc',
   });
-  assert.equal(findEvent(find, key, NOW + HOUR), undefined);
-  assert.equal(findEvent(find, keyOf('b', NOW), NOW), undefined);
+  assert.equal(findEventId(find, key, NOW + HOUR), undefined);
+  assert.equal(findEventId(find, keyOf('b', NOW), NOW), undefined);
 });
 
 test('ids of two webhooks, and of two bodies, are apart', () => {
   const identifiers = [
-    eventIdentifier('a', 'b\nc'), eventIdentifier('a\nb', 'c'), eventIdentifier('a', 'c', 'b'),
-    eventIdentifier('b', 'c'), eventIdentifier('a', 'c'), eventIdentifier('a', '["c","b"]'),
+    hashEventId('a', 'b\nc'), hashEventId('a\nb', 'c'), hashEventId('a', 'c', 'b'),
+    hashEventId('b', 'c'), hashEventId('a', 'c'), hashEventId('a', '["c","b"]'),
   ];
   assert.equal(new Set(identifiers).size, identifiers.length);
 });
@@ -53,7 +53,7 @@ test('expired ids are removed, whatever the order in which they came', async () 
   const clock = new ManualClock(NOW + 3 * HOUR);
   const records = new ExpiringRecords({
     store, clock, log: silentLogger, collection: eventIdCollection.name, noun: 'ids',
-    expiresAtMs: eventExpiryMs, limits: { countMax: 100, bytesMax: 1e9 },
+    expiresAtMs: readExpiryMs, limits: { countMax: 100, bytesMax: 1e9 },
   });
   records.start();
   const left = store.collection(eventIdCollection.name);
@@ -67,7 +67,7 @@ test('of too many those go first that expire first', async () => {
   const store = await storeWith(...keys);
   const records = new ExpiringRecords({
     store, clock: new ManualClock(NOW), log: silentLogger, noun: 'ids',
-    collection: eventIdCollection.name, expiresAtMs: eventExpiryMs,
+    collection: eventIdCollection.name, expiresAtMs: readExpiryMs,
     limits: { countMax: 2, bytesMax: 1e9 },
   });
   records.start();

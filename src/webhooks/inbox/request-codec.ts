@@ -18,11 +18,11 @@ import {
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
-import { BODY_START, NO_BODY, addCarried } from './body.ts';
+import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import {
-  REQUEST_STATUSES, type KeptRequest, type KeptVerdict, type RequestStatus, type RouteRun,
+  REQUEST_STATUSES, type StoredRequest, type StoredVerdict, type RequestStatus, type RouteRun,
   type RunAttempt,
-} from './request.ts';
+} from './stored-request.ts';
 
 const ID_LENGTH = 36;
 const RECEIVED_AT = '{"id":"","receivedAt":"'.length + ID_LENGTH;
@@ -30,62 +30,62 @@ const UPDATED_AT = RECEIVED_AT + TIME_LENGTH + '","updatedAt":"'.length;
 const STATUS_AT = UPDATED_AT + TIME_LENGTH + '","status":"'.length;
 const PINNED_LENGTH = '","pinned":'.length;
 const LETTER_T = 0x74;
-type StoredRoute = Partial<RouteRun> & Pick<RouteRun, 'name' | 'status'>;
-type StoredAttempt = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
+type RouteRecord = Partial<RouteRun> & Pick<RouteRun, 'name' | 'status'>;
+type AttemptRecord = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
 
-type Stored = Omit<Partial<KeptRequest>, 'verdict' | 'routes'> & Pick<KeptRequest,
+type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes'> & Pick<StoredRequest,
   'id' | 'receivedAt' | 'updatedAt' | 'status' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
   | 'bodyBytes' | 'bodySha256' | 'client'> & {
-    readonly verdict: Partial<KeptVerdict> & Pick<KeptVerdict, 'accepted'>;
-    readonly routes: readonly StoredRoute[];
+    readonly verdict: Partial<StoredVerdict> & Pick<StoredVerdict, 'accepted'>;
+    readonly routes: readonly RouteRecord[];
   };
 
 /** A stored request, with what it leaves out filled in. */
-export function decodeRequest(bytes: Buffer): KeptRequest {
-  const end = bytes.lastIndexOf(BODY_START);
+export function decodeRequest(bytes: Buffer): StoredRequest {
+  const end = bytes.lastIndexOf(BODY_MARK);
   if (end === -1) throw new TypeError('a stored request has no body');
   // The body may be large, and is passed on as it is.
-  const stored = decodeRecordAs<Stored>(`${bytes.toString('utf8', 0, end)}}`, isSound);
-  const { id, receivedAt, updatedAt, status, pinned, hook, method, path, headers } = stored;
+  const record = decodeRecordAs<RequestRecord>(`${bytes.toString('utf8', 0, end)}}`, isSound);
+  const { id, receivedAt, updatedAt, status, pinned, hook, method, path, headers } = record;
   return {
     id, receivedAt, updatedAt, status, pinned, hook, method, path, headers,
-    query: stored.query ?? '',
-    signatures: stored.signatures ?? [],
-    bodyBytes: stored.bodyBytes,
-    bodySha256: stored.bodySha256,
-    client: stored.client,
-    host: stored.host ?? '',
-    protocol: stored.protocol ?? 'http',
-    event: stored.event ?? null,
-    eventId: stored.eventId ?? null,
-    eventIdReused: stored.eventIdReused ?? false,
-    verdict: decodeVerdict(stored.verdict),
-    routes: stored.routes.map(decodeRoute),
-    answered: stored.answered ?? null,
-    duplicateOf: stored.duplicateOf ?? null,
-    replayOf: stored.replayOf ?? null,
-    isReplay: stored.isReplay ?? false,
-    unparsed: stored.unparsed ?? null,
-    carried: hasBodyApart(bytes) ? null
-      : { bytes: bytes.subarray(end + 1, bytes.length - 1), isStored: true },
+    query: record.query ?? '',
+    signatures: record.signatures ?? [],
+    bodyBytes: record.bodyBytes,
+    bodySha256: record.bodySha256,
+    client: record.client,
+    host: record.host ?? '',
+    protocol: record.protocol ?? 'http',
+    event: record.event ?? null,
+    eventId: record.eventId ?? null,
+    eventIdReused: record.eventIdReused ?? false,
+    verdict: decodeVerdict(record.verdict),
+    routes: record.routes.map(decodeRoute),
+    answered: record.answered ?? null,
+    duplicateOf: record.duplicateOf ?? null,
+    replayOf: record.replayOf ?? null,
+    isReplay: record.isReplay ?? false,
+    unparsed: record.unparsed ?? null,
+    inlineBody: hasBodyRecord(bytes) ? null
+      : { bytes: bytes.subarray(end + 1, bytes.length - 1), isEncoded: true },
   };
 }
 
 function decodeVerdict(
   { preset = null, accepted, failedCheck = null, secret = null, signedAt = null }:
-  Stored['verdict'],
-): KeptVerdict {
+  RequestRecord['verdict'],
+): StoredVerdict {
   return { preset, accepted, failedCheck, secret, signedAt };
 }
 
-function decodeRoute({ name, status, ...route }: StoredRoute): RouteRun {
+function decodeRoute({ name, status, ...route }: RouteRecord): RouteRun {
   const attempts = (route.attempts ?? []).map(decodeAttempt);
   const { nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = route;
   return { name, status, attempts, nextAttemptAt, failures, attemptCount };
 }
 
 function decodeAttempt(
-  { at, durationMs, success, message = null, data = {} }: StoredAttempt,
+  { at, durationMs, success, message = null, data = {} }: AttemptRecord,
 ): RunAttempt {
   return { at, durationMs, success, message, data };
 }
@@ -94,7 +94,7 @@ function isSound(record: JsonObject): boolean {
   const { id, receivedAt, status, hook, headers, bodyBytes, verdict, routes } = record;
   return typeof id === 'string' && typeof receivedAt === 'string' && typeof hook === 'string'
     && typeof bodyBytes === 'number' && Array.isArray(headers) && Array.isArray(routes)
-    && isJsonObject(verdict) && REQUEST_STATUSES.some((known) => known === status);
+    && isJsonObject(verdict) && REQUEST_STATUSES.some((candidate) => candidate === status);
 }
 
 const writer = new ByteWriter();
@@ -103,67 +103,71 @@ const writer = new ByteWriter();
  * One line, members in a fixed order; good until the next one is encoded. `before` is the record of
  * an earlier version: what the request was as it came stands there, and never changes.
  */
-export function encodeRequest(request: KeptRequest, before: Buffer | null = null): Buffer {
-  const { id, receivedAt, updatedAt, status, pinned, hook, carried } = request;
+export function encodeRequest(request: StoredRequest, before: Buffer | null = null): Buffer {
+  const { id, receivedAt, updatedAt, status, pinned, hook, inlineBody } = request;
   const head = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
     + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`;
-  const fate = carried === null ? `${fateJson(request)}${NO_BODY}}` : fateJson(request);
+  const progress = inlineBody === null ? `${encodeProgress(request)}${BODY_APART}}`
+    : encodeProgress(request);
   writer.clear();
   if (before === null) {
-    writer.addText(head + originJson(request) + fate);
+    writer.addText(head + encodeOrigin(request) + progress);
   } else {
     writer.addText(head);
-    const origin = hookStart(before) + hook.length + 1;
-    writer.addBytes(before, origin, before.indexOf(ROUTES_MARK, origin));
-    writer.addText(fate);
+    const originStart = findHookStart(before) + hook.length + 1;
+    writer.addBytes(before, originStart, before.indexOf(ROUTES_MARK, originStart));
+    writer.addText(progress);
   }
-  if (carried === null) return writer.bytes;
-  addCarried(writer, carried);
+  if (inlineBody === null) return writer.bytes;
+  appendInlineBody(writer, inlineBody);
   writer.addText('}');
   return writer.bytes;
 }
 
 // Their places: the method, the path, the client, the host, and the headers.
-const repeated = new RepeatedStringEncoder();
-const FIRST_HEADER = 4;
+const repeatedTexts = new RepeatedStringEncoder();
+const FIRST_HEADER_SLOT = 4;
 
 /** What the request was as it came. */
-function originJson(request: KeptRequest): string {
+function encodeOrigin(request: StoredRequest): string {
   const { query, signatures, host } = request;
-  let json = `,"bodyBytes":${request.bodyBytes},"method":${repeated.encode(0, request.method)}`
-    + `,"path":${repeated.encode(1, request.path)}`;
+  let json = `,"bodyBytes":${request.bodyBytes},"method":${repeatedTexts.encode(0, request.method)}`
+    + `,"path":${repeatedTexts.encode(1, request.path)}`;
   if (query !== '') json += `,"query":${text(query)}`;
-  json += `,"headers":[${listJson(request.headers, headerJson)}]`;
-  if (signatures.length > 0) json += `,"signatures":[${listJson(signatures, text)}]`;
-  json += `,"bodySha256":"${request.bodySha256}","client":${repeated.encode(2, request.client)}`;
-  if (host !== '') json += `,"host":${repeated.encode(3, host)}`;
+  json += `,"headers":[${encodeList(request.headers, encodeHeader)}]`;
+  if (signatures.length > 0) json += `,"signatures":[${encodeList(signatures, text)}]`;
+  json += `,"bodySha256":"${request.bodySha256}"`
+    + `,"client":${repeatedTexts.encode(2, request.client)}`;
+  if (host !== '') json += `,"host":${repeatedTexts.encode(3, host)}`;
   if (request.protocol !== 'http') json += `,"protocol":${text(request.protocol)}`;
   if (request.event !== null) json += `,"event":${text(request.event)}`;
   if (request.eventId !== null) json += `,"eventId":${text(request.eventId)}`;
   if (request.eventIdReused) json += ',"eventIdReused":true';
-  return `${json},"verdict":${verdictJson(request.verdict)}`;
+  return `${json},"verdict":${encodeVerdict(request.verdict)}`;
 }
 
-function listJson<T>(items: readonly T[], itemJson: (item: T, index: number) => string): string {
+function encodeList<T>(
+  items: readonly T[], encodeItem: (item: T, index: number) => string,
+): string {
   let json = '';
   let index = 0;
   for (const item of items) {
-    json += index === 0 ? itemJson(item, index) : `,${itemJson(item, index)}`;
+    json += index === 0 ? encodeItem(item, index) : `,${encodeItem(item, index)}`;
     index += 1;
   }
   return json;
 }
 
-function headerJson([name, value]: readonly [string, string], index: number): string {
-  const place = FIRST_HEADER + 2 * index;
-  return `[${repeated.encode(place, name)},${repeated.encode(place + 1, value)}]`;
+function encodeHeader([name, value]: readonly [string, string], index: number): string {
+  const slot = FIRST_HEADER_SLOT + 2 * index;
+  return `[${repeatedTexts.encode(slot, name)},${repeatedTexts.encode(slot + 1, value)}]`;
 }
 
 /** What became of it. */
-function fateJson(
-  { routes, answered, duplicateOf, replayOf, isReplay, unparsed }: KeptRequest,
+function encodeProgress(
+  { routes, answered, duplicateOf, replayOf, isReplay, unparsed }: StoredRequest,
 ): string {
-  let json = `,"routes":[${listJson(routes, routeJson)}]`;
+  let json = `,"routes":[${encodeList(routes, encodeRoute)}]`;
   if (answered !== null) {
     json += `,"answered":{"status":${answered.status},"afterMs":${answered.afterMs}}`;
   }
@@ -174,7 +178,7 @@ function fateJson(
   return `${json},`;
 }
 
-function verdictJson({ preset, accepted, failedCheck, secret, signedAt }: KeptVerdict): string {
+function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: StoredVerdict): string {
   let json = `{"accepted":${accepted}`;
   if (preset !== null) json += `,"preset":${text(preset)}`;
   if (failedCheck !== null) json += `,"failedCheck":${text(failedCheck)}`;
@@ -183,18 +187,18 @@ function verdictJson({ preset, accepted, failedCheck, secret, signedAt }: KeptVe
   return `${json}}`;
 }
 
-function routeJson(
+function encodeRoute(
   { name, status, attempts, nextAttemptAt, failures, attemptCount }: RouteRun,
 ): string {
   let json = `{"name":${text(name)},"status":"${status}"`;
-  if (attempts.length > 0) json += `,"attempts":[${listJson(attempts, attemptJson)}]`;
+  if (attempts.length > 0) json += `,"attempts":[${encodeList(attempts, encodeAttempt)}]`;
   if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
   if (failures !== 0) json += `,"failures":${failures}`;
   if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;
   return `${json}}`;
 }
 
-function attemptJson({ at, durationMs, success, message, data }: RunAttempt): string {
+function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
   let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
   if (message !== null) json += `,"message":${text(message)}`;
   if (!isEmptyObject(data)) json += `,"data":${JSON.stringify(data)}`;
@@ -206,7 +210,7 @@ const STATUS_BY_LETTERS = new Map(REQUEST_STATUSES.map((status) =>
   [status.charCodeAt(0) << 8 | status.charCodeAt(1), status]));
 
 /** The status of a stored request, without parsing it. */
-export function statusOf(bytes: Buffer): RequestStatus {
+export function readStatus(bytes: Buffer): RequestStatus {
   const status = STATUS_BY_LETTERS.get(bytes.readUInt16BE(STATUS_AT));
   if (status === undefined) throw new TypeError('a stored request has no status');
   return status;
@@ -214,7 +218,7 @@ export function statusOf(bytes: Buffer): RequestStatus {
 
 /** Whether it may not be removed, without parsing it. */
 export function isPinned(bytes: Buffer): boolean {
-  return bytes[STATUS_AT + statusOf(bytes).length + PINNED_LENGTH] === LETTER_T;
+  return bytes[STATUS_AT + readStatus(bytes).length + PINNED_LENGTH] === LETTER_T;
 }
 
 const EVENT_MARK = Buffer.from(',"event":"');
@@ -225,27 +229,27 @@ const HOOK_LENGTH = ',"hook":"'.length;
 const QUOTE = 0x22;
 
 /** The incoming webhook's identifier, without parsing the record; so do the next three. */
-export function hookOf(bytes: Buffer): string {
-  const start = hookStart(bytes);
+export function readHook(bytes: Buffer): string {
+  const start = findHookStart(bytes);
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
-function hookStart(bytes: Buffer): number {
+function findHookStart(bytes: Buffer): number {
   const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
-  return STATUS_AT + statusOf(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
+  return STATUS_AT + readStatus(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
 }
 
 /** The sender's name of what happened. */
-export function eventOf(bytes: Buffer): string | null {
-  return textAfter(bytes, EVENT_MARK);
+export function readEvent(bytes: Buffer): string | null {
+  return readTextAfter(bytes, EVENT_MARK);
 }
 
 /** The sender's identifier of what happened. */
-export function eventIdOf(bytes: Buffer): string | null {
-  return textAfter(bytes, EVENT_ID_MARK);
+export function readEventId(bytes: Buffer): string | null {
+  return readTextAfter(bytes, EVENT_ID_MARK);
 }
 
-function textAfter(bytes: Buffer, mark: Buffer): string | null {
+function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
   // Up to the verdict no other member has that name, and in a string its quotes are escaped.
   const at = bytes.indexOf(mark, STATUS_AT);
   if (at === -1 || at > bytes.indexOf(VERDICT_MARK, STATUS_AT)) return null;
@@ -256,12 +260,12 @@ function textAfter(bytes: Buffer, mark: Buffer): string | null {
 }
 
 /** Milliseconds since the epoch. */
-export function receivedMsOf(bytes: Buffer): number {
+export function readReceivedMs(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH));
 }
 
 /** Whether the body has a record of its own, without parsing the request's. */
-export function hasBodyApart(bytes: Buffer): boolean {
+export function hasBodyRecord(bytes: Buffer): boolean {
   // A body in the record ends with a quote.
   return bytes[bytes.length - 2] !== QUOTE;
 }
@@ -282,26 +286,28 @@ const LETTER_B = 0x62;
 const BASE64_FACTOR = 4 / 3;
 
 /** About what a request takes with its body, wherever that is, without parsing it. */
-export function storedBytesOf(bytes: Buffer): number {
-  if (!hasBodyApart(bytes)) return bytes.length;
-  return bytes.length + Math.ceil(bodyBytesOf(bytes) * BASE64_FACTOR);
+export function estimateStoredBytes(bytes: Buffer): number {
+  if (!hasBodyRecord(bytes)) return bytes.length;
+  return bytes.length + Math.ceil(readBodyBytes(bytes) * BASE64_FACTOR);
 }
 
 // Byte by byte: two searches and a string took ten times as many instructions, 3,500.
-function bodyBytesOf(bytes: Buffer): number {
-  let at = hookStart(bytes) + 1;
-  while (bytes[at - 1] !== QUOTE) at += 1;
+function readBodyBytes(bytes: Buffer): number {
+  let position = findHookStart(bytes) + 1;
+  while (bytes[position - 1] !== QUOTE) position += 1;
   // Older records have `method` here, and this behind the headers.
-  if (bytes[at + ',"'.length] !== LETTER_B) at = bytes.indexOf(BODY_BYTES_MARK, at);
+  if (bytes[position + ',"'.length] !== LETTER_B) {
+    position = bytes.indexOf(BODY_BYTES_MARK, position);
+  }
   let bodyBytes = 0;
-  for (at += BODY_BYTES_MARK.length; ; at += 1) {
-    const byte = bytes[at] ?? COMMA;
+  for (position += BODY_BYTES_MARK.length; ; position += 1) {
+    const byte = bytes[position] ?? COMMA;
     if (byte === COMMA) return bodyBytes;
     bodyBytes = bodyBytes * 10 + byte - DIGIT_0;
   }
 }
 
 /** Milliseconds since the epoch at which a stored request was last written, without parsing it. */
-export function updatedMsOf(bytes: Buffer): number {
+export function readUpdatedMs(bytes: Buffer): number {
   return parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, after, beforeEach, test } from 'node:test';
-import { requestCollection, type KeptRequest } from '../../../src/webhooks/requests/request.ts';
-import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import {
+  requestCollection, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
-import { keptRequest } from './kept-request.ts';
+import { makeStoredRequest } from './sample-request.ts';
 
 let relay: Relay;
 let hook = '';
@@ -25,10 +27,10 @@ const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, secon
 
 /** Stores one request; its id and time are those of its number. */
 async function keep(
-  number: number, given: Partial<KeptRequest> = {}, body: Buffer = Buffer.from('{}'),
+  number: number, given: Partial<StoredRequest> = {}, body: Buffer = Buffer.from('{}'),
 ): Promise<string> {
   const id = ids[number] ?? '';
-  const request = keptRequest({
+  const request = makeStoredRequest({
     body, given: {
       id, hook, receivedAt: at(number), updatedAt: at(number), status: 'done', ...given,
     },

@@ -8,12 +8,12 @@
 import { AppError } from '../../base/errors.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
-import { isPinned, statusOf, storedBytesOf } from './codec.ts';
-import { requestBodyCollection, requestCollection } from './request.ts';
+import { isPinned, readStatus, estimateStoredBytes } from './request-codec.ts';
+import { requestBodyCollection, requestCollection } from './stored-request.ts';
 
-const FULL_RETRY_S = 10;
+const RETRY_AFTER_FULL_S = 10;
 /** Removing what is old takes a moment. */
-const BEHIND_RETRY_S = 1;
+const RETRY_AFTER_BEHIND_S = 1;
 /** How far what has not been removed yet may pass a limit. */
 const BEHIND_FACTOR = 1.25;
 
@@ -22,7 +22,7 @@ export class InboxCapacity {
   readonly #requests: Collection;
   readonly #bodies: Collection;
   readonly #unfollow: () => void;
-  #held = { count: 0, bytes: 0 };
+  #unremovable = { count: 0, bytes: 0 };
   #reservedCount = 0;
   #reservedBytes = 0;
 
@@ -33,8 +33,8 @@ export class InboxCapacity {
     this.#requests = store.collection(requestCollection.name);
     this.#bodies = store.collection(requestBodyCollection.name);
     this.#unfollow = followRecords(this.#requests, ({ before, after }) => {
-      if (before !== null) this.#hold(before, -1);
-      if (after !== null) this.#hold(after, 1);
+      if (before !== null) this.#countUnremovable(before, -1);
+      if (after !== null) this.#countUnremovable(after, 1);
     });
   }
 
@@ -42,7 +42,7 @@ export class InboxCapacity {
    * Throws `unavailable` when there is no room for one more request of that many bytes, and
    * `too_large` when there never will be.
    */
-  check(bytes: number): void {
+  assertRoom(bytes: number): void {
     const { maxCount, maxBytes } = this.#limits;
     if (bytes > maxBytes) {
       throw new AppError('too_large',
@@ -50,11 +50,15 @@ export class InboxCapacity {
     }
     const count = 1 + this.#reservedCount;
     const added = bytes + this.#reservedBytes;
-    if (this.#held.count + count > maxCount) {
-      throw full(`${this.#held.count} requests are pending or pinned (inbox.maxCount)`);
+    if (this.#unremovable.count + count > maxCount) {
+      throw inboxFullError(
+        `${this.#unremovable.count} requests are pending or pinned (inbox.maxCount)`,
+      );
     }
-    if (this.#held.bytes + added > maxBytes) {
-      throw full(`${this.#held.bytes} bytes are pending or pinned, and ${bytes} more do not fit `
+    if (this.#unremovable.bytes + added > maxBytes) {
+      const { bytes: unremovableBytes } = this.#unremovable;
+      throw inboxFullError(
+        `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
         + `(inbox.maxBytes: ${maxBytes})`);
     }
     // Without its own bytes: removal goes down to the limits and no further, so a large request
@@ -63,7 +67,7 @@ export class InboxCapacity {
     if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
       || total > maxBytes * BEHIND_FACTOR) {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
-        { retryAfterS: BEHIND_RETRY_S });
+        { retryAfterS: RETRY_AFTER_BEHIND_S });
     }
   }
 
@@ -72,7 +76,7 @@ export class InboxCapacity {
    * what that does.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
-    this.check(bytes);
+    this.assertRoom(bytes);
     this.#reserve(1, bytes);
     const free = (): void => this.#reserve(-1, -bytes);
     try {
@@ -94,13 +98,14 @@ export class InboxCapacity {
     this.#reservedBytes += bytes;
   }
 
-  #hold(record: Buffer, by: 1 | -1): void {
-    if (statusOf(record) !== 'pending' && !isPinned(record)) return;
-    this.#held.count += by;
-    this.#held.bytes += by * storedBytesOf(record);
+  #countUnremovable(record: Buffer, by: 1 | -1): void {
+    if (readStatus(record) !== 'pending' && !isPinned(record)) return;
+    this.#unremovable.count += by;
+    this.#unremovable.bytes += by * estimateStoredBytes(record);
   }
 }
 
-function full(why: string): AppError {
-  return new AppError('unavailable', `the inbox is full: ${why}`, { retryAfterS: FULL_RETRY_S });
+function inboxFullError(reason: string): AppError {
+  const details = { retryAfterS: RETRY_AFTER_FULL_S };
+  return new AppError('unavailable', `the inbox is full: ${reason}`, details);
 }

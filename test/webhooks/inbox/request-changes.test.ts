@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  attempted, requestBodyCollection, requestCollection, withRoutes, type KeptRequest,
-} from '../../../src/webhooks/requests/request.ts';
-import { commitRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
+  addAttempt, requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
-import { keptRequest } from './kept-request.ts';
+import { makeStoredRequest } from './sample-request.ts';
 
 const NO_TOTALS = {
   accepted: 0, pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, agedOut: 0, deleted: 0,
@@ -14,17 +14,17 @@ const NO_TOTALS = {
 const LARGE = Buffer.alloc(20_000, 'x');
 
 const newStore = (): ReturnType<typeof createMemoryStore> =>
-  createMemoryStore([requestCollection, requestBodyCollection, requestKind.totals.collection]);
+  createMemoryStore([requestCollection, requestBodyCollection, requestQueue.totals.collection]);
 const totalsOf = (store: ReturnType<typeof newStore>): object =>
-  ({ ...requestKind.totals.readCommitted(store) });
-const done = (request: KeptRequest): KeptRequest => withRoutes(request,
-  request.routes.map((route) => attempted(route, {
+  ({ ...requestQueue.totals.readCommitted(store) });
+const done = (request: StoredRequest): StoredRequest => withRoutes(request,
+  request.routes.map((route) => addAttempt(route, {
     at: request.receivedAt, durationMs: 1, success: true, message: null, data: null,
   })), Date.parse(request.receivedAt));
 
 test('totals follow a request from arrival to its end', async () => {
   const store = newStore();
-  const request = keptRequest({ body: LARGE });
+  const request = makeStoredRequest({ body: LARGE });
   const { id } = request;
   await commitRequests(store, (unit) => unit.add(request, LARGE));
   assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, pending: 1 });
@@ -43,7 +43,7 @@ test('totals follow a request from arrival to its end', async () => {
 test('a pending and a pinned request can be deleted', async () => {
   for (const given of [{}, { pinned: true, status: 'filtered', routes: [] }] as const) {
     const store = newStore();
-    const request = keptRequest({ given });
+    const request = makeStoredRequest({ given });
     await commitRequests(store, (unit) => unit.add(request, Buffer.from('{}')));
     assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), true);
     assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), false);

@@ -13,7 +13,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { KeptRequest } from './request.ts';
+import type { StoredRequest } from './stored-request.ts';
 
 export const eventIdCollection: CollectionSpec = { name: 'event-ids', key: 'identifier' };
 
@@ -28,12 +28,12 @@ export type EventKey = {
   readonly expiresAtMs: number;
 };
 
-type KnownEvent = {
+type StoredEventId = {
   readonly expiresAt: string; readonly request: string; readonly bodySha256: string | null;
 };
 
 /** `bodySha256` is null where the body does not tell events apart. */
-export function eventIdentifier(
+export function hashEventId(
   hook: string, eventId: string, bodySha256: string | null = null,
 ): string {
   const text = JSON.stringify([hook, eventId, bodySha256]);
@@ -41,19 +41,19 @@ export function eventIdentifier(
 }
 
 /** undefined: there is none, or it has expired. */
-export function findEvent(
+export function findEventId(
   find: (identifier: string) => Buffer | undefined, { identifier }: EventKey, nowMs: number,
-): KnownEvent | undefined {
+): StoredEventId | undefined {
   const bytes = find(identifier);
-  if (bytes === undefined || eventExpiryMs(bytes) <= nowMs) return undefined;
-  const { expiresAt, request, bodySha256 = null } = decodeRecordAs<Stored>(bytes, (record) =>
+  if (bytes === undefined || readExpiryMs(bytes) <= nowMs) return undefined;
+  const { expiresAt, request, bodySha256 = null } = decodeRecordAs<EventIdRecord>(bytes, (record) =>
     typeof record['request'] === 'string');
   return { expiresAt, request, bodySha256 };
 }
 
-type Stored = Omit<KnownEvent, 'bodySha256'> & { readonly bodySha256?: string };
+type EventIdRecord = Omit<StoredEventId, 'bodySha256'> & { readonly bodySha256?: string };
 
-export function putEvent(
+export function putEventId(
   transaction: Transaction, { identifier, bodySha256, expiresAtMs }: EventKey, request: string,
 ): void {
   transaction.put(eventIdCollection.name, identifier, JSON.stringify({
@@ -63,20 +63,20 @@ export function putEvent(
 }
 
 /** To be called when a request goes that is not done: the event may come again. */
-export function forgetEvent(
-  transaction: Transaction, { id, hook, eventId, eventIdReused, bodySha256 }: KeptRequest,
+export function deleteEventId(
+  transaction: Transaction, { id, hook, eventId, eventIdReused, bodySha256 }: StoredRequest,
 ): void {
   if (eventId === null) return;
-  const identifier = eventIdentifier(hook, eventId, eventIdReused ? bodySha256 : null);
+  const identifier = hashEventId(hook, eventId, eventIdReused ? bodySha256 : null);
   const bytes = transaction.find(eventIdCollection.name, identifier);
   if (bytes === undefined || !bytes.includes(`"request":"${id}"`)) return;
   transaction.delete(eventIdCollection.name, identifier);
 }
 
 // 256 bits in base64url are 43 characters.
-const HEAD_LENGTH = '{"identifier":"","expiresAt":"'.length + 43;
+const EXPIRES_AT = '{"identifier":"","expiresAt":"'.length + 43;
 
 /** In milliseconds since the epoch; without parsing the record. */
-export function eventExpiryMs(bytes: Buffer): number {
-  return Date.parse(bytes.toString('latin1', HEAD_LENGTH, HEAD_LENGTH + TIME_LENGTH));
+export function readExpiryMs(bytes: Buffer): number {
+  return Date.parse(bytes.toString('latin1', EXPIRES_AT, EXPIRES_AT + TIME_LENGTH));
 }

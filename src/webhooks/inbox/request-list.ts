@@ -1,15 +1,15 @@
 /** Lists of requests, the newest first: those on disk, and the rejected ones in memory. */
 import type { Collection } from '../../store/store-port.ts';
-import { decodeRequest } from './codec.ts';
-import { RequestColumns, type RequestFilter } from './columns.ts';
-import type { KeptRequest } from './request.ts';
+import { decodeRequest } from './request-codec.ts';
+import { RequestColumns, type RequestFilter } from './request-columns.ts';
+import type { StoredRequest } from './stored-request.ts';
 
 /** The rejected ones, which are kept in memory alone. */
 export interface RejectedRequests {
-  all(): Iterable<KeptRequest>;
+  all(): Iterable<StoredRequest>;
   /** `body` is its beginning unless it `isWhole`. */
   find(id: string): {
-    readonly request: KeptRequest; readonly body: Buffer; readonly isWhole: boolean;
+    readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
   } | undefined;
 }
 
@@ -29,15 +29,18 @@ export class RequestList {
   }
 
   /** Up to `limit` requests that are older than the one with the id `before`. */
-  async page(filter: RequestFilter, before: string | null, limit: number): Promise<KeptRequest[]> {
-    const rejected = this.#rejectedOf(filter).filter(({ id }) => before === null || id < before)
+  async listPage(
+    filter: RequestFilter, before: string | null, limit: number,
+  ): Promise<StoredRequest[]> {
+    const rejected = this.#filterRejected(filter).filter(({ id }) => before === null || id < before)
       .sort((left, right) => left.id < right.id ? 1 : -1).slice(0, limit);
-    const kept = await this.#storedPage(filter, before, limit);
-    const page: KeptRequest[] = [];
+    const storedPage = await this.#listStoredPage(filter, before, limit);
+    const page: StoredRequest[] = [];
     for (let index = 0; page.length < limit;) {
-      const stored = kept[index];
-      const [other] = rejected;
-      const isStoredNext = stored !== undefined && (other === undefined || stored.id > other.id);
+      const stored = storedPage[index];
+      const [newestRejected] = rejected;
+      const isStoredNext = stored !== undefined
+        && (newestRejected === undefined || stored.id > newestRejected.id);
       const next = isStoredNext ? stored : rejected.shift();
       if (next === undefined) break;
       if (isStoredNext) index += 1;
@@ -48,11 +51,11 @@ export class RequestList {
 
   /** How many match, on all pages. */
   async count(filter: RequestFilter): Promise<number> {
-    const rejected = this.#rejectedOf(filter).length;
+    const rejected = this.#filterRejected(filter).length;
     if (filter.status === 'rejected') return rejected;
-    if (isOpen(filter)) return rejected + this.#records.size;
-    await this.#columns.ready();
-    const matches = this.#columns.matcher(filter);
+    if (isUnfiltered(filter)) return rejected + this.#records.size;
+    await this.#columns.whenBuilt();
+    const matches = this.#columns.createMatcher(filter);
     if (matches === null) return rejected;
     let count = 0;
     for (let slot = 0; slot < this.#records.slotBound; slot += 1) {
@@ -61,33 +64,33 @@ export class RequestList {
     return rejected + count;
   }
 
-  async #storedPage(
+  async #listStoredPage(
     filter: RequestFilter, before: string | null, limit: number,
-  ): Promise<KeptRequest[]> {
-    const found: KeptRequest[] = [];
-    if (filter.status === 'rejected') return found;
-    if (!isOpen(filter)) await this.#columns.ready();
-    const matches = isOpen(filter) ? () => true : this.#columns.matcher(filter);
-    if (matches === null) return found;
+  ): Promise<StoredRequest[]> {
+    const page: StoredRequest[] = [];
+    if (filter.status === 'rejected') return page;
+    if (!isUnfiltered(filter)) await this.#columns.whenBuilt();
+    const matches = isUnfiltered(filter) ? () => true : this.#columns.createMatcher(filter);
+    if (matches === null) return page;
     const walk = this.#records.walk({ after: before, isDescending: true });
-    for (let slot = walk.next(); slot !== -1 && found.length < limit; slot = walk.next()) {
+    for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
       if (!matches(slot)) continue;
       const bytes = this.#records.bytesAt(slot);
-      if (bytes !== undefined) found.push(decodeRequest(bytes));
+      if (bytes !== undefined) page.push(decodeRequest(bytes));
     }
-    return found;
+    return page;
   }
 
-  #rejectedOf(filter: RequestFilter): KeptRequest[] {
-    return [...this.#rejected.all()].filter((request) => isWanted(filter, request));
+  #filterRejected(filter: RequestFilter): StoredRequest[] {
+    return [...this.#rejected.all()].filter((request) => matchesFilter(filter, request));
   }
 }
 
-function isOpen(filter: RequestFilter): boolean {
+function isUnfiltered(filter: RequestFilter): boolean {
   return Object.values(filter).every((wanted) => wanted === null);
 }
 
-function isWanted(filter: RequestFilter, request: KeptRequest): boolean {
+function matchesFilter(filter: RequestFilter, request: StoredRequest): boolean {
   const { hook, status, event, eventId, sinceMs, untilMs } = filter;
   const atMs = Date.parse(request.receivedAt);
   return (hook === null || hook === request.hook) && (status === null || status === request.status)

@@ -1,21 +1,21 @@
 /** Kept requests as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
-import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './request.ts';
+import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './stored-request.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
-const isTrue: Schema = { kind: 'boolean' };
+const BOOLEAN: Schema = { kind: 'boolean' };
 
 const ATTEMPT = objectSchema('RequestAttempt', {
-  at: time, durationMs: integer, success: isTrue, message: TEXT, data: ANY_JSON,
+  at: time, durationMs: integer, success: BOOLEAN, message: TEXT, data: ANY_JSON,
 }, { nullable: ['message', 'data'] });
 const ROUTE = objectSchema('RequestRoute', {
   name: TEXT, status: { kind: 'string', values: ROUTE_STATUSES }, attempts: arraySchema(ATTEMPT),
   nextAttemptAt: time,
 }, { nullable: ['nextAttemptAt'] });
 const VERDICT = objectSchema('RequestVerdict', {
-  preset: TEXT, accepted: isTrue, failedCheck: TEXT,
+  preset: TEXT, accepted: BOOLEAN, failedCheck: TEXT,
   secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: time,
 }, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
 
@@ -27,11 +27,11 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
   hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
   receivedAt: time, method: TEXT, path: TEXT, query: TEXT,
   headers, bodyBytes: integer, bodySha256: TEXT, client: TEXT,
-  event: TEXT, eventId: TEXT, eventIdReused: isTrue, verdict: VERDICT,
+  event: TEXT, eventId: TEXT, eventIdReused: BOOLEAN, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
   answered: objectSchema('RequestAnswer', { status: integer, afterMs: integer }),
-  duplicateOf: TEXT, replayOf: TEXT, pinned: isTrue,
-  unparsed: isTrue,
+  duplicateOf: TEXT, replayOf: TEXT, pinned: BOOLEAN,
+  unparsed: BOOLEAN,
   fittingBodyFormat: {
     kind: 'string', values: FITTING_FORMATS,
     description: 'Of one that is unparsed (no payload could be made of its body, so that actions '
@@ -46,7 +46,7 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
 
 export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {
   accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,
-  failed: integer, agedOut: integer, deleted: integer, isReconciled: isTrue,
+  failed: integer, agedOut: integer, deleted: integer, isReconciled: BOOLEAN,
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });
 
@@ -54,7 +54,7 @@ export const pinSchema: ObjectSchema = {
   kind: 'object', name: 'RequestChange',
   members: {
     pinned: {
-      schema: isTrue, default: false, description: 'Kept whatever its age; null is false',
+      schema: BOOLEAN, default: false, description: 'Kept whatever its age; null is false',
     },
   },
 };

@@ -4,16 +4,16 @@ import { test, type TestContext } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import {
-  requestBodyCollection, requestCollection, type KeptRequest, type RequestStatus,
-} from '../../../src/webhooks/requests/request.ts';
-import { requestRetention, type InboxLimits } from '../../../src/webhooks/requests/retention.ts';
-import { commitRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
+  requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
+import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { Retention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX } from '../relay.ts';
-import { keptRequest } from './kept-request.ts';
+import { makeStoredRequest } from './sample-request.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -42,14 +42,14 @@ async function pass(clock: ManualClock, durationMs: number): Promise<void> {
 
 async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): Promise<{
   readonly store: MemoryStore; readonly clock: ManualClock;
-  add(number: number, given: Partial<KeptRequest> & { status: RequestStatus }, body?: Buffer):
+  add(number: number, given: Partial<StoredRequest> & { status: RequestStatus }, body?: Buffer):
   Promise<void>;
 }> {
   const store =
-    createMemoryStore([requestCollection, requestBodyCollection, requestKind.totals.collection]);
+    createMemoryStore([requestCollection, requestBodyCollection, requestQueue.totals.collection]);
   const clock = new ManualClock(START_MS);
   const retention = new Retention({
-    ...requestRetention(store, { ...INBOX, ...limits }), queue: requestKind, store, clock,
+    ...requestRetention(store, { ...INBOX, ...limits }), queue: requestQueue, store, clock,
     log: silentLogger, ownership: ALL_OWNED,
   });
   retention.start();
@@ -58,7 +58,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
     store, clock,
     async add(number: number, given, body = SMALL) {
       const at = formatTimestamp(clock.now());
-      const request = keptRequest({
+      const request = makeStoredRequest({
         body, given: { id: idOf(number), receivedAt: at, updatedAt: at, ...given },
       });
       await commitRequests(store, (unit) => unit.add(request, body));
@@ -78,7 +78,7 @@ test('finished requests go after their days, failed ones after theirs, others ne
     assert.deepEqual(kept(store), [3, 4, 9]);
     await pass(clock, 24 * DAY_MS);
     assert.deepEqual(kept(store), [4, 9]);
-    assert.deepEqual({ ...requestKind.totals.readCommitted(store) }, {
+    assert.deepEqual({ ...requestQueue.totals.readCommitted(store) }, {
       accepted: 6, pending: 1, done: 1, failed: 0, filtered: 0, duplicate: 0, agedOut: 4,
       deleted: 0,
     });

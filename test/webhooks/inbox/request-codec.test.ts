@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import {
-  bodyIn, encodeBodyRecord,
-} from '../../../src/webhooks/requests/body.ts';
+  getRequestBody, encodeBodyRecord,
+} from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  decodeRequest, encodeRequest, hookOf, isPinned, statusOf, storedBytesOf, updatedMsOf,
-} from '../../../src/webhooks/requests/codec.ts';
+  decodeRequest, encodeRequest, readHook, isPinned, readStatus, estimateStoredBytes, readUpdatedMs,
+} from '../../../src/webhooks/inbox/request-codec.ts';
 import {
-  REQUEST_STATUSES, shownRequest, type KeptRequest,
-} from '../../../src/webhooks/requests/request.ts';
-import { keptRequest } from './kept-request.ts';
+  REQUEST_STATUSES, toPublicRequest, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { makeStoredRequest } from './sample-request.ts';
 
 const BODIES: Readonly<Record<string, Buffer>> = {
   'no body': Buffer.alloc(0),
@@ -26,20 +26,20 @@ const BODIES: Readonly<Record<string, Buffer>> = {
 describe('a stored request', () => {
   for (const [name, body] of Object.entries(BODIES)) {
     test(`keeps ${name} byte for byte`, () => {
-      const request = keptRequest({ body, given: { status: 'done' } });
+      const request = makeStoredRequest({ body, given: { status: 'done' } });
       const bytes = Buffer.from(encodeRequest(request));
       const decoded = decodeRequest(bytes);
-      const { carried, ...rest } = decoded;
-      assert.equal(carried?.isStored, true);
-      assert.deepEqual(bodyIn(decoded, () => undefined), body);
-      assert.deepEqual({ ...rest, carried: request.carried }, request);
+      const { inlineBody, ...rest } = decoded;
+      assert.equal(inlineBody?.isEncoded, true);
+      assert.deepEqual(getRequestBody(decoded, () => undefined), body);
+      assert.deepEqual({ ...rest, inlineBody: request.inlineBody }, request);
       // What carries the bytes on writes the same record.
       assert.deepEqual(encodeRequest(decoded), bytes);
     });
   }
 
   test('reads as text in the journal where the body is text', () => {
-    const request = keptRequest({ body: Buffer.from('needle') });
+    const request = makeStoredRequest({ body: Buffer.from('needle') });
     assert.match(encodeRequest(request).toString(), /"bodyText":"needle"/);
   });
 
@@ -53,11 +53,12 @@ describe('a stored request', () => {
       attemptCount: 1,
     } as const;
     for (const body of [Buffer.from('real'), Buffer.alloc(20_000, 'y')]) {
-      const request = keptRequest({ body, given: { routes: [route], status: 'done' } });
+      const request = makeStoredRequest({ body, given: { routes: [route], status: 'done' } });
       const decoded = decodeRequest(Buffer.from(encodeRequest(request)));
       assert.deepEqual(decoded.routes, [route]);
       const apart = Buffer.from(encodeBodyRecord(request.id, body));
-      assert.deepEqual(bodyIn(decoded, () => body.length > 10_000 ? apart : undefined), body);
+      assert.deepEqual(getRequestBody(decoded, () => body.length > 10_000 ? apart : undefined),
+        body);
     }
   });
 
@@ -65,9 +66,9 @@ describe('a stored request', () => {
     for (const status of REQUEST_STATUSES) {
       for (const pinned of [true, false]) {
         const updatedAt = '2026-03-04T05:06:07.089Z';
-        const request = keptRequest({ given: { status, pinned, updatedAt } });
+        const request = makeStoredRequest({ given: { status, pinned, updatedAt } });
         const bytes = Buffer.from(encodeRequest(request));
-        assert.deepEqual([statusOf(bytes), isPinned(bytes), updatedMsOf(bytes)],
+        assert.deepEqual([readStatus(bytes), isPinned(bytes), readUpdatedMs(bytes)],
           [status, pinned, Date.parse(updatedAt)]);
       }
     }
@@ -75,18 +76,18 @@ describe('a stored request', () => {
 
   test('keeps a larger body in a record of its own', () => {
     const body = Buffer.alloc(16 * 1024 + 1, 'z');
-    const request = keptRequest({ body });
+    const request = makeStoredRequest({ body });
     const decoded = decodeRequest(Buffer.from(encodeRequest(request)));
-    assert.equal(decoded.carried, null);
+    assert.equal(decoded.inlineBody, null);
     const record = Buffer.from(encodeBodyRecord(request.id, body));
-    assert.deepEqual(bodyIn(decoded, () => record), body);
-    assert.throws(() => bodyIn(decoded, () => undefined), { code: 'damaged' });
+    assert.deepEqual(getRequestBody(decoded, () => record), body);
+    assert.throws(() => getRequestBody(decoded, () => undefined), { code: 'damaged' });
   });
 
   test('tells what it takes with its body, also as older records have it', () => {
     const body = Buffer.alloc(3000, 'x');
     const headers = [['X-"', ',"bodyBytes":7,'], ['Accept', '*/*']] as const;
-    const bytes = Buffer.from(encodeRequest(keptRequest({ body, given: { headers } })));
+    const bytes = Buffer.from(encodeRequest(makeStoredRequest({ body, given: { headers } })));
     const member = ',"bodyBytes":3000';
     const json = bytes.toString();
     assert.ok(json.includes(`"${member},"method"`), json);
@@ -94,17 +95,18 @@ describe('a stored request', () => {
     assert.equal(older.length, bytes.length);
     assert.deepEqual(decodeRequest(older), decodeRequest(bytes));
     for (const stored of [bytes, older]) {
-      assert.equal(storedBytesOf(stored), bytes.length + 4000);
-      assert.equal(hookOf(stored), decodeRequest(bytes).hook);
+      assert.equal(estimateStoredBytes(stored), bytes.length + 4000);
+      assert.equal(readHook(stored), decodeRequest(bytes).hook);
     }
-    const carried = Buffer.from(encodeRequest(keptRequest({ body: Buffer.from('y') })));
-    assert.equal(storedBytesOf(carried), carried.length);
+    const inline = Buffer.from(encodeRequest(makeStoredRequest({ body: Buffer.from('y') })));
+    assert.equal(estimateStoredBytes(inline), inline.length);
   });
 
   test('keeps the body of one that is to be run apart, where that is worth a record', () => {
-    const carriedOf = (bytes: number, status: KeptRequest['status']): boolean =>
-      keptRequest({ body: Buffer.alloc(bytes, 'x'), given: { status } }).carried !== null;
-    assert.deepEqual([carriedOf(256, 'pending'), carriedOf(257, 'pending'), carriedOf(257, 'done')],
+    const hasInlineBody = (bytes: number, status: StoredRequest['status']): boolean =>
+      makeStoredRequest({ body: Buffer.alloc(bytes, 'x'), given: { status } }).inlineBody !== null;
+    assert.deepEqual([hasInlineBody(256, 'pending'), hasInlineBody(257, 'pending'),
+      hasInlineBody(257, 'done')],
       [true, false, true]);
   });
 
@@ -123,7 +125,7 @@ describe('a stored request', () => {
     const verdict = {
       preset: 'github', accepted: true, failedCheck: null, secret: 'previous', signedAt: null,
     } as const;
-    const request = keptRequest({ given: { routes: [failing, done], verdict } });
+    const request = makeStoredRequest({ given: { routes: [failing, done], verdict } });
     const json = encodeRequest(request).toString();
     const decoded = decodeRequest(Buffer.from(json));
     assert.deepEqual([decoded.routes, decoded.verdict], [[failing, done], verdict]);
@@ -134,16 +136,16 @@ describe('a stored request', () => {
   });
 
   test('is the same written anew and over an earlier version of it', () => {
-    const given: Partial<KeptRequest> = {
+    const given: Partial<StoredRequest> = {
       query: 'a=1', signatures: ['x-sig'], event: 'a.b","routes":[', eventId: 'e', host: 'h',
       headers: [['X-"', '\\","verdict":{},"routes":[],"bodyBytes":1'], ['X-Sig', 'ß']],
     };
     for (const status of REQUEST_STATUSES) {
       for (const body of Object.values(BODIES)) {
         const pinned = status === 'done';
-        const request = keptRequest({ body, given: { ...given, status, pinned } });
+        const request = makeStoredRequest({ body, given: { ...given, status, pinned } });
         const before = Buffer.from(encodeRequest(request));
-        const after: KeptRequest = {
+        const after: StoredRequest = {
           ...request, status: 'failed', pinned: true, answered: { status: 200, afterMs: 3 },
           updatedAt: '2027-01-01T00:00:00.000Z',
           routes: request.routes.map((route) => ({ ...route, status: 'failed', failures: 1 })),
@@ -156,7 +158,7 @@ describe('a stored request', () => {
   });
 
   test('is refused when it lacks what is always there', () => {
-    const bytes = encodeRequest(keptRequest({})).toString();
+    const bytes = encodeRequest(makeStoredRequest({})).toString();
     for (const [from, to] of [['"status":"pending"', '"status":"lost"'], ['"bodyBytes"', '"none"'],
       ['"bodyText"', '"none"']] as const) {
       assert.throws(() => decodeRequest(Buffer.from(bytes.replace(from, to))), TypeError);
@@ -165,7 +167,7 @@ describe('a stored request', () => {
 
   test('every body is one line', () => {
     for (const body of Object.values(BODIES)) {
-      const request = keptRequest({ body, given: { status: 'done' } });
+      const request = makeStoredRequest({ body, given: { status: 'done' } });
       assert.doesNotMatch(encodeRequest(request).toString(), /\n/);
     }
   });
@@ -173,20 +175,20 @@ describe('a stored request', () => {
 
 test('says of a body that no payload could be made of it, and what would fit', () => {
   for (const fittingFormat of ['form', null] as const) {
-    const request = keptRequest({ given: { unparsed: { fittingFormat }, isReplay: true } });
+    const request = makeStoredRequest({ given: { unparsed: { fittingFormat }, isReplay: true } });
     const decoded = decodeRequest(Buffer.from(encodeRequest(request)));
     assert.deepEqual([decoded.unparsed, decoded.isReplay], [{ fittingFormat }, true]);
-    const shown = { ...shownRequest(decoded, null), fittingBodyFormat: fittingFormat };
-    assert.deepEqual(shownRequest(decoded, null), { ...shown, unparsed: true });
+    const shown = { ...toPublicRequest(decoded, null), fittingBodyFormat: fittingFormat };
+    assert.deepEqual(toPublicRequest(decoded, null), { ...shown, unparsed: true });
   }
 });
 
 test('shows the members of the contract and hides signatures', () => {
-  const given: Partial<KeptRequest> = {
+  const given: Partial<StoredRequest> = {
     headers: [['X-Sig', 'abc'], ['Accept', '*/*']], signatures: ['x-sig', 's'], query: 'a=1&s=2',
   };
   const body = Buffer.from('x');
-  const shown = shownRequest(keptRequest({ body, given }), null);
+  const shown = toPublicRequest(makeStoredRequest({ body, given }), null);
   assert.deepEqual(Object.keys(shown), [
     'id', 'hook', 'hookName', 'receivedAt', 'method', 'path', 'query', 'headers', 'bodyBytes',
     'bodySha256', 'client', 'event', 'eventId', 'eventIdReused', 'verdict', 'status', 'routes',

@@ -5,8 +5,10 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
-import { carriedBody } from './body.ts';
-import { pendingRoute, withRoutes, type KeptRequest, type RouteRun } from './request.ts';
+import { createInlineBody } from './request-body.ts';
+import {
+  createPendingRoute, withRoutes, type StoredRequest, type RouteRun,
+} from './stored-request.ts';
 
 export type ReplayOptions = {
   /** null: the usual ones, see `chooseRoutes`. */
@@ -15,38 +17,38 @@ export type ReplayOptions = {
 };
 
 /** The routes that the webhook of a request has now. */
-export type KnownRoutes = {
+export type AvailableRoutes = {
   readonly names: readonly string[];
   /** Those of them that the request matches. */
-  matching(): readonly string[];
+  listMatching(): readonly string[];
 };
 
 /** The same request with routes due at once, each with its whole schedule before it. */
-export function retriedRequest(
-  before: KeptRequest, names: readonly string[], nowMs: number,
-): KeptRequest {
+export function retryRequest(
+  before: StoredRequest, names: readonly string[], nowMs: number,
+): StoredRequest {
   const at = formatTimestamp(nowMs);
-  const due = (route: RouteRun): RouteRun => names.includes(route.name)
+  const makeDue = (route: RouteRun): RouteRun => names.includes(route.name)
     ? { ...route, status: 'pending', nextAttemptAt: at, failures: 0 } : route;
-  const known = before.routes.map(({ name }) => name);
-  const added = names.filter((name) => !known.includes(name))
-    .map((name) => pendingRoute(name, at));
+  const existingNames = before.routes.map(({ name }) => name);
+  const added = names.filter((name) => !existingNames.includes(name))
+    .map((name) => createPendingRoute(name, at));
   return {
-    ...withRoutes(before, [...before.routes.map(due), ...added], nowMs), isReplay: true,
+    ...withRoutes(before, [...before.routes.map(makeDue), ...added], nowMs), isReplay: true,
   };
 }
 
 /** A new request that came as `source` did. */
-export function copiedRequest(
-  source: KeptRequest, body: Buffer, names: readonly string[],
-  drawn: { readonly id: string; readonly nowMs: number },
-): KeptRequest {
-  const at = formatTimestamp(drawn.nowMs);
+export function copyRequest(
+  source: StoredRequest, body: Buffer, names: readonly string[],
+  inputs: { readonly id: string; readonly nowMs: number },
+): StoredRequest {
+  const at = formatTimestamp(inputs.nowMs);
   return {
-    ...source, id: drawn.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
-    routes: names.map((name) => pendingRoute(name, at)), answered: null, duplicateOf: null,
+    ...source, id: inputs.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
+    routes: names.map((name) => createPendingRoute(name, at)), answered: null, duplicateOf: null,
     replayOf: source.id, isReplay: true,
-    carried: carriedBody(body, 'pending'),
+    inlineBody: createInlineBody(body, 'pending'),
   };
 }
 
@@ -56,23 +58,23 @@ export function copiedRequest(
  * none is left.
  */
 export function chooseRoutes(
-  request: KeptRequest, known: KnownRoutes, asked: readonly string[] | null,
+  request: StoredRequest, available: AvailableRoutes, requestedNames: readonly string[] | null,
 ): readonly string[] {
-  const { names } = known;
-  if (asked !== null) {
-    const errors = asked.flatMap((name, index) => names.includes(name) ? [] : [{
+  const { names } = available;
+  if (requestedNames !== null) {
+    const errors = requestedNames.flatMap((name, index) => names.includes(name) ? [] : [{
       pointer: `/routes${pointerStep(index)}`,
       detail: `is no route of the webhook, which has ${names.join(', ')}`,
     }]);
     if (errors.length > 0) throw invalid(errors);
-    return asked;
+    return requestedNames;
   }
   const { status, routes } = request;
   const isUnfinished = status === 'failed' || status === 'pending';
   const chosen = isUnfinished
     ? routes.filter((route) => route.status !== 'done').map(({ name }) => name)
       .filter((name) => names.includes(name))
-    : known.matching();
+    : available.listMatching();
   if (chosen.length > 0) return chosen;
   const reason = isUnfinished ? 'the webhook no longer has the routes that failed'
     : 'no route of the webhook matches the request';

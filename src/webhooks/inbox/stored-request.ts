@@ -35,7 +35,7 @@ export type RouteRun = {
   readonly attemptCount: number;
 };
 
-export type KeptVerdict = {
+export type StoredVerdict = {
   readonly preset: string | null;
   readonly accepted: boolean;
   readonly failedCheck: string | null;
@@ -43,7 +43,7 @@ export type KeptVerdict = {
   readonly signedAt: string | null;
 };
 
-export type KeptRequest = {
+export type StoredRequest = {
   readonly id: string;
   readonly receivedAt: string;
   readonly updatedAt: string;
@@ -69,7 +69,7 @@ export type KeptRequest = {
   readonly eventId: string | null;
   /** The same id came before, unsigned and with another body. */
   readonly eventIdReused: boolean;
-  readonly verdict: KeptVerdict;
+  readonly verdict: StoredVerdict;
   readonly routes: readonly RouteRun[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null;
@@ -77,13 +77,13 @@ export type KeptRequest = {
   /** An operator has sent it again: `context.replay` is true from then on. */
   readonly isReplay: boolean;
   /** Of a body that gave no payload when an action last asked; null: it did, or none asked. */
-  readonly unparsed: Unparsed | null;
+  readonly unparsed: UnparsedBody | null;
   /** The body where it is in the record; null: it is in `request-bodies`. */
-  readonly carried: CarriedBody | null;
+  readonly inlineBody: InlineBody | null;
 };
 
 /** A body that is not what its webhook reads. */
-export type Unparsed = {
+export type UnparsedBody = {
   /** The `bodyFormat` in which a payload could be made of it. */
   readonly fittingFormat: FittingFormat | null;
 };
@@ -92,7 +92,7 @@ export const FITTING_FORMATS = ['json', 'form', 'text'] as const;
 type FittingFormat = (typeof FITTING_FORMATS)[number];
 
 /** A body as it came, or as the last member of its stored record (body.ts). */
-export type CarriedBody = { readonly bytes: Buffer; readonly isStored: boolean };
+export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean };
 
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
 /** Bodies that are too large for their request's own record, by the same id. */
@@ -103,18 +103,19 @@ export const ATTEMPT_DATA_BYTES_MAX = 1024;
 const ATTEMPTS_MAX = 20;
 
 /** A route that is to run, due at once. */
-export function pendingRoute(name: string, at: string): RouteRun {
+export function createPendingRoute(name: string, at: string): RouteRun {
   return { name, status: 'pending', attempts: [], nextAttemptAt: at, failures: 0, attemptCount: 0 };
 }
 
 /** A route after one more attempt; whoever retries says when. */
-export function attempted(
+export function addAttempt(
   route: RouteRun, attempt: RunAttempt, nextAttemptAt: string | null = null,
 ): RouteRun {
   const { success } = attempt;
-  const waits = nextAttemptAt === null ? 'failed' : 'pending';
+  const statusAfterFailure = nextAttemptAt === null ? 'failed' : 'pending';
   return {
-    ...route, status: success ? 'done' : waits, nextAttemptAt: success ? null : nextAttemptAt,
+    ...route, status: success ? 'done' : statusAfterFailure,
+    nextAttemptAt: success ? null : nextAttemptAt,
     attempts: [...route.attempts, attempt].slice(-ATTEMPTS_MAX),
     failures: route.failures + (success ? 0 : 1), attemptCount: route.attemptCount + 1,
   };
@@ -122,29 +123,29 @@ export function attempted(
 
 /** The request with its routes as they are now; its status follows from theirs. */
 export function withRoutes(
-  request: KeptRequest, routes: readonly RouteRun[], nowMs: number,
-): KeptRequest {
-  const updatedAt = nextUpdate(request, nowMs);
-  return { ...request, updatedAt, routes, status: statusOfRoutes(routes) };
+  request: StoredRequest, routes: readonly RouteRun[], nowMs: number,
+): StoredRequest {
+  const updatedAt = computeUpdatedAt(request, nowMs);
+  return { ...request, updatedAt, routes, status: computeStatus(routes) };
 }
 
-export function statusOfRoutes(routes: readonly RouteRun[]): RequestStatus {
+export function computeStatus(routes: readonly RouteRun[]): RequestStatus {
   if (routes.length === 0) return 'filtered';
   if (routes.some(({ status }) => status === 'pending')) return 'pending';
   return routes.some(({ status }) => status === 'failed') ? 'failed' : 'done';
 }
 
-export function stamped(request: KeptRequest, nowMs: number): KeptRequest {
-  return { ...request, updatedAt: nextUpdate(request, nowMs) };
+export function withUpdatedAt(request: StoredRequest, nowMs: number): StoredRequest {
+  return { ...request, updatedAt: computeUpdatedAt(request, nowMs) };
 }
 
 /** `updatedAt` rises, whatever the clock does. */
-function nextUpdate({ updatedAt }: KeptRequest, nowMs: number): string {
+function computeUpdatedAt({ updatedAt }: StoredRequest, nowMs: number): string {
   return formatTimestamp(Math.max(nowMs, parseTimestamp(updatedAt) + 1));
 }
 
 /** What callers see: of signatures that they were there. `hookName` is the webhook's, by now. */
-export function shownRequest(request: KeptRequest, hookName: string | null): object {
+export function toPublicRequest(request: StoredRequest, hookName: string | null): object {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
     eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,
@@ -155,8 +156,8 @@ export function shownRequest(request: KeptRequest, hookName: string | null): obj
     id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
     bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
-    routes: request.routes.map(({ name, status: state, attempts, nextAttemptAt }) =>
-      ({ name, status: state, attempts, nextAttemptAt })),
+    routes: request.routes.map(({ name, status: routeStatus, attempts, nextAttemptAt }) =>
+      ({ name, status: routeStatus, attempts, nextAttemptAt })),
     answered, duplicateOf, replayOf, pinned,
     ...unparsed === null ? {}
       : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
@@ -168,7 +169,7 @@ const HEADER_BYTES = 128;
 const HEAD_BYTES = 1024;
 
 /** About what a request takes in memory beside its body, for those that bound what they hold. */
-export function headBytesHeld({ headers, query }: KeptRequest): number {
+export function estimateHeadBytes({ headers, query }: StoredRequest): number {
   let bytes = HEAD_BYTES + query.length + HEADER_BYTES * headers.length;
   for (const [name, value] of headers) bytes += name.length + value.length;
   return bytes;

@@ -32,7 +32,7 @@ function version(): void {
     bareMs.push(timed(['-e', '0']));
     oursMs.push(timed([MAIN, '--version']));
   }
-  heading('--version', '1.5 × node -e 0');
+  heading('--version', '1.2 × node -e 0');
   printRatio('ms', median(bareMs), median(oursMs));
 }
 
@@ -50,7 +50,7 @@ async function firstAnswer(folder: string): Promise<void> {
       await stop(server);
     }
   }
-  heading('From start to the first answer, empty directory', 'no target; bare: until it listens');
+  heading('From start to the first answer, empty directory', '2.2 ×; bare: until it listens');
   printRatio('ms', median(bareMs), median(oursMs));
 }
 
@@ -67,7 +67,7 @@ async function idle(folder: string): Promise<void> {
     await Promise.all(servers.map(stop));
   }
   heading(`Resident memory after ${IDLE_MS / 1000} s with an empty directory`,
-    '1.35 × node -e serving hello');
+    '1.25 × node -e serving hello');
   printRatio('MB', median(bareMegabytes), median(oursMegabytes));
 }
 

@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs';
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
-import { loadQuietly } from '../../process/load-quietly.ts';
 
 const MEGABYTES_MIN = 64;
 const MEGABYTES_MAX = 1_048_576;
@@ -18,7 +17,7 @@ export async function serve(context: CommandContext): Promise<number> {
     const { isCapped, runCapped } = await import('../../process/memory-cap.ts');
     if (!isCapped(megabytes)) return runCapped(megabytes, () => context.identity.becomeOwner());
   }
-  const { runServer } = await loadQuietly(() => import('./server.ts'));
+  const { runServer } = await import('./server.ts');
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
 }
 

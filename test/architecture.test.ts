@@ -47,7 +47,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   base: ['json', 'text', 'network', 'files', 'structures'],
   books: ['transfer', 'list', 'index', 'query'],
-  cli: ['commands', 'session', 'terminal', 'process', 'arguments'],
+  cli: ['commands', 'api-client', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],
   'cli/commands/webhooks': ['watch'],
   console: ['screens', 'parts', 'base'],
@@ -61,10 +61,10 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'store/engines': ['etcd', 'postgres'],
   'store/replication': ['appending'],
   'webhooks/deliveries': ['api'],
-  'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
+  'webhooks/incoming': ['setup', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
-    'jobs', 'runs', 'incoming', 'sending', 'inbox', 'deliveries', 'outgoing', 'actions',
+    'jobs', 'runs', 'incoming', 'sending', 'requests', 'deliveries', 'outgoing', 'actions',
     'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
   ],
 };

@@ -1,7 +1,7 @@
 /**
  * The one error type of the program. `code` says what kind of failure it is; `server/problem.ts`
- * alone turns codes into HTTP statuses and `cli/report.ts` alone into exit codes. Anything else
- * that is thrown is a bug.
+ * alone turns codes into HTTP statuses and `cli/report-error.ts` alone into exit codes. Anything
+ * else that is thrown is a bug.
  */
 import * as types from 'node:util/types';
 

@@ -2,14 +2,14 @@
  * Every command as data, in the order of `help`. A row in the table of its group, and a function
  * that its `load` names, are all that a new command needs.
  */
-import { BOOK_COMMANDS } from './commands/books/table.ts';
-import { COMPLETION_COMMANDS } from './commands/completion/table.ts';
-import type { CommandSpec } from './commands/context.ts';
+import { BOOK_COMMANDS } from './commands/books/book-command-table.ts';
+import { COMPLETION_COMMANDS } from './commands/completion/completion-command-table.ts';
+import type { CommandSpec } from './commands/command-context.ts';
 import {
   DATA_COMMANDS, INSPECTION_COMMANDS, TOKEN_COMMANDS,
-} from './commands/operation/table.ts';
-import { SERVE } from './commands/serve/table.ts';
-import { WEBHOOK_COMMANDS } from './commands/webhooks/table.ts';
+} from './commands/operation/operation-command-table.ts';
+import { SERVE_COMMAND } from './commands/serve/serve-command-table.ts';
+import { WEBHOOK_COMMANDS } from './commands/webhooks/webhook-command-table.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 
 const HELP_COMMANDS: readonly CommandSpec[] = [
@@ -41,6 +41,6 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
 ];
 
 export const COMMANDS: readonly CommandSpec[] = [
-  SERVE, ...BOOK_COMMANDS, ...WEBHOOK_COMMANDS, ...TOKEN_COMMANDS, ...DATA_COMMANDS,
+  SERVE_COMMAND, ...BOOK_COMMANDS, ...WEBHOOK_COMMANDS, ...TOKEN_COMMANDS, ...DATA_COMMANDS,
   ...INSPECTION_COMMANDS, ...HELP_COMMANDS, ...COMPLETION_COMMANDS,
 ];

@@ -4,69 +4,72 @@
  */
 import { AppError } from '../base/errors.ts';
 import { findNearest } from '../base/text/nearest.ts';
-import { COMMON_OPTIONS, parseLine, readArguments } from './arguments/parse.ts';
-import type { ParsedLine } from './arguments/parse.ts';
-import type { CommandContext, CommandRun, CommandSpec } from './commands/context.ts';
-import { SERVE } from './commands/serve/table.ts';
-import { createContext, loadSessionAhead } from './create-context.ts';
-import type { WrapSession } from './create-context.ts';
+import { COMMON_OPTIONS, parseCommandLine, parseArguments } from './arguments/parse-arguments.ts';
+import type { CommandLine } from './arguments/parse-arguments.ts';
+import type { CommandContext, CommandRun, CommandSpec } from './commands/command-context.ts';
+import { SERVE_COMMAND } from './commands/serve/serve-command-table.ts';
+import { createCommandContext, loadApiClientAhead } from './create-command-context.ts';
+import type { WrapApiClient } from './create-command-context.ts';
 import { useCompileCache } from './process/compile-cache.ts';
-import { report } from './report.ts';
-import type { Io } from './terminal/io.ts';
+import { reportError } from './report-error.ts';
+import type { Io } from './terminal/process-io.ts';
 
 /**
  * Runs the command that `argv` (without node and script) names; never throws. A test may wrap the
- * session that the command opens.
+ * API client that the command opens.
  */
 export async function run(
-  argv: readonly string[], io: Io = processIo(), wrapSession: WrapSession = (session) => session,
+  argv: readonly string[], io: Io = processIo(),
+  wrapApiClient: WrapApiClient = (apiClient) => apiClient,
 ): Promise<number> {
   try {
-    return await dispatch(argv, io, wrapSession);
+    return await dispatch(argv, io, wrapApiClient);
   } catch (thrown) {
-    return report(thrown, argv.includes('--debug'), io);
+    return reportError(thrown, argv.includes('--debug'), io);
   }
 }
 
 async function dispatch(
-  argv: readonly string[], io: Io, wrapSession: WrapSession,
+  argv: readonly string[], io: Io, wrapApiClient: WrapApiClient,
 ): Promise<number> {
-  const parse = (rows: readonly CommandSpec[]): ParsedLine =>
-    withVersion(parseLine(argv, Object.assign({}, ...rows.map(({ options }) => options),
+  const parse = (rows: readonly CommandSpec[]): CommandLine =>
+    withVersion(parseCommandLine(argv, Object.assign({}, ...rows.map(({ options }) => options),
       COMMON_OPTIONS, { version: { type: 'boolean', short: 'V' } })));
   // A server stays in memory, and so would the rows of all the other commands.
-  let commands: readonly CommandSpec[] = [SERVE];
+  let commands: readonly CommandSpec[] = [SERVE_COMMAND];
   let line = parse(commands);
-  if (!isOf(line, SERVE, { ...SERVE.options, ...COMMON_OPTIONS })) {
+  if (!isLineOf(line, SERVE_COMMAND, { ...SERVE_COMMAND.options, ...COMMON_OPTIONS })) {
     useCompileCache();
     commands = (await import('./commands.ts')).COMMANDS;
     line = parse(commands);
   }
-  const spec = specOf(line, commands, SERVE);
+  const spec = findSpec(line, commands, SERVE_COMMAND);
   if (spec === undefined) {
     // In `hookshelf --prt 9000` the option is what is wrong: this throws an error that says so.
     if (line.beforeName !== null) {
-      readArguments(SERVE, { ...line, given: [line.beforeName] });
+      parseArguments(SERVE_COMMAND, { ...line, options: [line.beforeName] });
     }
-    throw unknownCommand(line.name ?? '', commands);
+    throw createUnknownCommandError(line.name ?? '', commands);
   }
-  const given = readArguments(spec, line);
-  const command = given.has('help') ? null : await spec.load();
-  const context = createContext(spec, commands, given, io, wrapSession);
+  const args = parseArguments(spec, line);
+  const command = args.has('help') ? null : await spec.load();
+  const context = createCommandContext(spec, commands, args, io, wrapApiClient);
   try {
     const code = await execute(context, command, line.name === null);
     await context.output.finish();
     return code;
   } finally {
-    await context.closeSession();
+    await context.closeApiClient();
   }
 }
 
 /** Whether the line names the command, or none, and nothing that the command does not know. */
-function isOf({ name, given }: ParsedLine, spec: CommandSpec, options: object): boolean {
-  if (name === null && given.some((one) => one.name === 'help')) return false;
+function isLineOf(
+  { name, options }: CommandLine, spec: CommandSpec, knownOptions: object,
+): boolean {
+  if (name === null && options.some((option) => option.name === 'help')) return false;
   return (name ?? spec.name) === spec.name
-    && given.every((one) => Object.hasOwn(options, one.name));
+    && options.every((option) => Object.hasOwn(knownOptions, option.name));
 }
 
 /** `command` is null for help on it. */
@@ -76,7 +79,7 @@ async function execute(
   const { spec, identity } = context;
   if (command !== null) {
     if (spec.isWithoutData !== true && identity.needsSwitch) {
-      await loadSessionAhead();
+      await loadApiClientAhead();
     }
     return command(context);
   }
@@ -84,21 +87,21 @@ async function execute(
   return isUnnamed ? printOverview(context) : printCommand(context.output, spec);
 }
 
-function specOf(
-  line: ParsedLine, commands: readonly CommandSpec[], standard: CommandSpec,
+function findSpec(
+  line: CommandLine, commands: readonly CommandSpec[], standard: CommandSpec,
 ): CommandSpec | undefined {
   if (line.name === null) return standard;
   return commands.find(({ name }) => name === line.name);
 }
 
 /** `--version` without a command counts as the command `version`. */
-function withVersion(line: ParsedLine): ParsedLine {
-  const given = line.given.filter(({ name }) => name !== 'version');
-  if (line.name !== null || given.length === line.given.length) return line;
-  return { ...line, name: 'version', given };
+function withVersion(line: CommandLine): CommandLine {
+  const others = line.options.filter(({ name }) => name !== 'version');
+  if (line.name !== null || others.length === line.options.length) return line;
+  return { ...line, name: 'version', options: others };
 }
 
-function unknownCommand(name: string, commands: readonly CommandSpec[]): AppError {
+function createUnknownCommandError(name: string, commands: readonly CommandSpec[]): AppError {
   const names = commands.map((command) => command.name);
   const group = names.filter((other) => other.startsWith(`${name}:`));
   if (group.length > 0) {

@@ -1,9 +1,9 @@
-/** A shard in this process: the attempts under way, and the right to begin more. */
+/** A shard in this process: what is under way of it, and the right to begin more. */
 import type { Transaction } from '../store/store-port.ts';
-import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.ts';
+import { LEASES, decodeLease, leaseId, type Holder } from './records.ts';
 
 /** What the leases of all shards share: see `LeaseTable`. */
-type ShardDeps = {
+type Rights = {
   readonly self: Holder;
   /** Whether attempts of a shard may begin now, in that term. */
   readonly mayBegin: (shard: number, term: number) => boolean;
@@ -14,28 +14,28 @@ type ShardDeps = {
 /** One shard; it lives as long as the process. */
 export class Shard {
   readonly number: number;
-  readonly #deps: ShardDeps;
-  /** Attempts under way, in all terms. */
-  attemptCount = 0;
-  /** Monotonic time since which the shard is given up; null while it is not. */
+  readonly #rights: Rights;
+  /** Attempts under way, of all holds. */
+  count = 0;
+  /** Since when it is given up, on the monotonic clock; null: it is not. */
   givenUpMs: number | null = null;
   #lease: ShardLease | null = null;
 
-  constructor(number: number, deps: ShardDeps) {
+  constructor(number: number, rights: Rights) {
     this.number = number;
-    this.#deps = deps;
+    this.#rights = rights;
   }
 
-  /** The lease of that term; a new one when the last was cut off. */
+  /** The one of that term; a new one when the last was cut off. */
   leaseForTerm(term: number): ShardLease {
     if (this.#lease?.term !== term || this.#lease.endSignal.aborted) {
       this.cutOff();
-      this.#lease = new ShardLease(this, term, this.#deps);
+      this.#lease = new ShardLease(this, term, this.#rights);
     }
     return this.#lease;
   }
 
-  /** Aborts the attempts under way. */
+  /** Ends what is under way. */
   cutOff(): void {
     this.#lease?.cutOff();
     this.#lease = null;
@@ -46,31 +46,31 @@ export class Shard {
 class ShardLease {
   readonly term: number;
   readonly #shard: Shard;
-  readonly #deps: ShardDeps;
+  readonly #rights: Rights;
   readonly #ended = new AbortController();
 
-  constructor(shard: Shard, term: number, deps: ShardDeps) {
+  constructor(shard: Shard, term: number, rights: Rights) {
     this.#shard = shard;
     this.term = term;
-    this.#deps = deps;
+    this.#rights = rights;
   }
 
   beginAttempt(): boolean {
     if (!this.mayBegin()) return false;
-    this.#shard.attemptCount += 1;
+    this.#shard.count += 1;
     return true;
   }
 
   endAttempt(): void {
     const shard = this.#shard;
-    shard.attemptCount -= 1;
-    if (shard.attemptCount === 0 && shard.givenUpMs !== null) this.#deps.onDrained();
+    shard.count -= 1;
+    if (shard.count === 0 && shard.givenUpMs !== null) this.#rights.onDrained();
   }
 
   mayBegin(): boolean {
     const { givenUpMs, number } = this.#shard;
     return givenUpMs === null && !this.#ended.signal.aborted
-      && this.#deps.mayBegin(number, this.term);
+      && this.#rights.mayBegin(number, this.term);
   }
 
   get endSignal(): AbortSignal {
@@ -78,10 +78,10 @@ class ShardLease {
   }
 
   isHeld(transaction: Transaction): boolean {
-    const bytes = transaction.find(LEASES.name, formatLeaseId(this.#shard.number));
+    const bytes = transaction.find(LEASES.name, leaseId(this.#shard.number));
     if (bytes === undefined) return false;
     const { node, run, term, released } = decodeLease(bytes);
-    const { self } = this.#deps;
+    const { self } = this.#rights;
     return node === self.node && run === self.run && term === this.term && !released;
   }
 

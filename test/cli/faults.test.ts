@@ -4,12 +4,12 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { WrapSession } from '../../src/cli/create-context.ts';
-import type { Session } from '../../src/cli/session/session.ts';
+import type { WrapApiClient } from '../../src/cli/create-command-context.ts';
+import type { ApiClient } from '../../src/cli/api-client/api-client.ts';
 import { WAYS, inPlace } from './place.ts';
 
 /** The command's own session, with some of its calls replaced. */
-const sessionWith = (replace: (session: Session) => Partial<Session>): WrapSession =>
+const sessionWith = (replace: (session: ApiClient) => Partial<ApiClient>): WrapApiClient =>
   (session) => ({ ...session, ...replace(session) });
 
 for (const way of WAYS) {

@@ -1,7 +1,7 @@
 /** The process as parameters, for tests: what a command reads, and what it wrote. */
 import { PassThrough, Readable, Writable } from 'node:stream';
-import type { WrapSession } from '../../src/cli/create-context.ts';
-import type { Io } from '../../src/cli/terminal/io.ts';
+import type { WrapApiClient } from '../../src/cli/create-command-context.ts';
+import type { Io } from '../../src/cli/terminal/process-io.ts';
 import { run } from '../../src/cli/run.ts';
 
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -12,7 +12,7 @@ export type RunOptions = {
   /** Columns of a terminal that stdout and stderr are. */
   readonly columns?: number;
   readonly isColoured?: boolean;
-  readonly wrapSession?: WrapSession;
+  readonly wrapSession?: WrapApiClient;
   readonly now?: () => number;
   /** Told what comes on standard output, byte for byte. */
   readonly onOutput?: (chunk: Buffer) => void;

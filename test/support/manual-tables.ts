@@ -1,10 +1,8 @@
 /** The tables of settings, commands, endpoints and senders, as the program itself has them. */
 import { COMMANDS } from '../../src/cli/commands.ts';
-import type { OptionSpec } from '../../src/cli/arguments/spec.ts';
+import type { OptionSpec } from '../../src/cli/arguments/option-spec.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
-import {
-  formatCoverage, describePresets,
-} from '../../src/webhooks/senders/presets/describe-presets.ts';
+import { coversText, listPresets } from '../../src/webhooks/senders/presets/list.ts';
 
 /** Lines below the two of the head. */
 export type TableRows = readonly string[];
@@ -23,14 +21,14 @@ export function settingRows(): TableRows {
 }
 
 export function senderRows(): TableRows {
-  return describePresets().map((preset) => {
+  return listPresets().map((preset) => {
     const { name, header, needs, answerWithinS, onFailure, toleranceS } = preset;
     const needed = needs.map((need) => `; needs ${code(need)}`).join('');
     const age = toleranceS === null ? '' : `; ${toleranceS} s`;
     const cells = [
       `[${code(name)}](${preset.documentation})`,
       `${header.replaceAll('|', '\\|')}${needed}`,
-      `${formatCoverage(preset)}${age}`,
+      `${coversText(preset)}${age}`,
       answerWithinS === null ? '' : `${answerWithinS} s`,
       `${onFailure ?? ''}${preset.unconfirmed === null ? '' : ' (?)'}`,
       `${preset.pasteUrl}. Secret: ${preset.pasteSecret}`,

@@ -1,11 +1,11 @@
 /** Help, made from the command table. */
 import { AppError } from '../../base/errors.ts';
 import { findNearest } from '../../base/text/nearest.ts';
-import { COMMON_OPTIONS, commonOptionsFor } from '../arguments/parse.ts';
-import type { CommandContext, CommandSpec } from './context.ts';
-import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';
+import { COMMON_OPTIONS, selectCommonOptions } from '../arguments/parse-arguments.ts';
+import type { CommandContext, CommandSpec } from './command-context.ts';
+import type { OptionSpec, OptionSpecs } from '../arguments/option-spec.ts';
 import type { Output } from '../terminal/output.ts';
-import { padToWidth, widthOf, wrapToWidth } from '../terminal/width.ts';
+import { padToWidth, textWidth, wrapToWidth } from '../terminal/text-width.ts';
 
 /** Help is no wider, also on a wide terminal and in a pipe: longer lines are hard to read. */
 const WIDTH_MAX = 80;
@@ -15,8 +15,8 @@ const TEXT_INDENT = 6;
 
 /** `help [command]`; a group's name (`book`) lists its commands. */
 export async function help(context: CommandContext): Promise<number> {
-  const { given, output, commands } = context;
-  const name = given.operand;
+  const { args, output, commands } = context;
+  const name = args.operand;
   if (name === undefined) return printOverview(context);
   const spec = commands.find((command) => command.name === name);
   if (spec !== undefined) return printCommand(output, spec);
@@ -30,18 +30,18 @@ export async function help(context: CommandContext): Promise<number> {
 
 export async function printOverview({ output, commands }: CommandContext): Promise<number> {
   if (output.isJson) return printGroup(output, commands);
-  const columns = columnsOf(output);
+  const columns = limitColumns(output);
   await output.write([
-    ...wrapped('hookshelf: a book catalog and a webhook relay in one small program.', columns),
+    ...wrap('hookshelf: a book catalog and a webhook relay in one small program.', columns),
     '',
-    title(output, 'Usage:', ' hookshelf [command] [options]'),
+    formatTitle(output, 'Usage:', ' hookshelf [command] [options]'),
     '',
-    ...summaries(commands, columns),
+    ...formatSummaries(commands, columns),
     '',
-    title(output, 'Every command:'),
-    ...optionLines(COMMON_OPTIONS, columns),
+    formatTitle(output, 'Every command:'),
+    ...formatOptions(COMMON_OPTIONS, columns),
     '',
-    ...wrapped('hookshelf help <command> shows its options and examples; hookshelf manual tells '
+    ...wrap('hookshelf help <command> shows its options and examples; hookshelf manual tells '
       + 'all the rest.', columns),
     '',
   ].join('\n'));
@@ -50,59 +50,60 @@ export async function printOverview({ output, commands }: CommandContext): Promi
 
 export async function printCommand(output: Output, spec: CommandSpec): Promise<number> {
   if (output.isJson) {
-    await output.json(dataOf(spec));
+    await output.json(toJson(spec));
     return 0;
   }
-  const columns = columnsOf(output);
+  const columns = limitColumns(output);
   const options = Object.keys(spec.options).length > 0
-    ? ['', title(output, 'Options:'), ...optionLines(spec.options, columns)] : [];
+    ? ['', formatTitle(output, 'Options:'), ...formatOptions(spec.options, columns)] : [];
   await output.write([
-    ...wrapped(`${spec.summary}.`, columns),
-    ...spec.details === undefined ? [] : ['', ...paragraphs(spec.details, columns)],
+    ...wrap(`${spec.summary}.`, columns),
+    ...spec.details === undefined ? [] : ['', ...wrapParagraphs(spec.details, columns)],
     '',
-    title(output, 'Usage:', ` hookshelf ${spec.name}${operandText(spec)}${usageOf(spec)}`),
+    formatTitle(output, 'Usage:',
+      ` hookshelf ${spec.name}${formatOperand(spec)}${formatUsage(spec)}`),
     ...options,
     '',
-    title(output, 'Every command:'),
-    ...optionLines(commonOptionsFor(spec), columns),
+    formatTitle(output, 'Every command:'),
+    ...formatOptions(selectCommonOptions(spec), columns),
     '',
-    title(output, 'Examples:'),
-    ...spec.examples.flatMap((example) => exampleLines(example, columns)),
+    formatTitle(output, 'Examples:'),
+    ...spec.examples.flatMap((example) => formatExample(example, columns)),
     '',
   ].join('\n'));
   return 0;
 }
 
 async function printGroup(output: Output, commands: readonly CommandSpec[]): Promise<number> {
-  if (output.isJson) await output.json(commands.map(dataOf));
-  else await output.write(`${summaries(commands, columnsOf(output)).join('\n')}\n`);
+  if (output.isJson) await output.json(commands.map(toJson));
+  else await output.write(`${formatSummaries(commands, limitColumns(output)).join('\n')}\n`);
   return 0;
 }
 
-function columnsOf({ columns }: Output): number {
+function limitColumns({ columns }: Output): number {
   return Math.min(columns ?? WIDTH_MAX, WIDTH_MAX);
 }
 
-function title(output: Output, word: string, rest = ''): string {
-  const [first = '', ...more] = wrapped(`${word}${rest}`, columnsOf(output), TEXT_INDENT);
+function formatTitle(output: Output, word: string, rest = ''): string {
+  const [first = '', ...more] = wrap(`${word}${rest}`, limitColumns(output), TEXT_INDENT);
   return [output.paint(word, 'strong') + first.slice(word.length), ...more].join('\n');
 }
 
-function dataOf({ name, summary, details, operand, options, examples }: CommandSpec): object {
+function toJson({ name, summary, details, operand, options, examples }: CommandSpec): object {
   return { name, summary, details, operand, options, examples };
 }
 
-function summaries(commands: readonly CommandSpec[], columns: number): string[] {
-  return inTwo(commands.map(({ name, summary }) => [name, summary]), columns);
+function formatSummaries(commands: readonly CommandSpec[], columns: number): string[] {
+  return formatTwoColumns(commands.map(({ name, summary }) => [name, summary]), columns);
 }
 
 /** Rows of a head and a text in two columns that fit the terminal. */
-function inTwo(
+function formatTwoColumns(
   rows: readonly (readonly [head: string, text: string])[], columns: number,
 ): string[] {
-  const width = Math.max(...rows.map(([head]) => widthOf(head)));
-  const whole = rows.map(([head, text]) => `  ${padToWidth(head, width)}  ${text}`);
-  if (whole.every((line) => widthOf(line) <= columns)) return whole;
+  const width = Math.max(...rows.map(([head]) => textWidth(head)));
+  const lines = rows.map(([head, text]) => `  ${padToWidth(head, width)}  ${text}`);
+  if (lines.every((line) => textWidth(line) <= columns)) return lines;
   const isBeside = columns - width - 4 >= TEXT_WIDTH_MIN;
   const indent = ' '.repeat(isBeside ? width + 4 : TEXT_INDENT);
   return rows.flatMap(([head, text]) => {
@@ -113,33 +114,33 @@ function inTwo(
   });
 }
 
-function wrapped(text: string, columns: number, indent = 0): string[] {
-  if (widthOf(text) <= columns) return [text];
+function wrap(text: string, columns: number, indent = 0): string[] {
+  if (textWidth(text) <= columns) return [text];
   const [first = '', ...more] = wrapToWidth(text, Math.max(1, columns - indent));
   return [first, ...more.map((line) => ' '.repeat(indent) + line)];
 }
 
 /** Lines as they are where they fit; else lines without an indent are joined and wrapped. */
-function paragraphs(lines: readonly string[], columns: number): string[] {
-  if (lines.every((line) => widthOf(line) <= columns)) return [...lines];
-  const parts: string[] = [];
+function wrapParagraphs(lines: readonly string[], columns: number): string[] {
+  if (lines.every((line) => textWidth(line) <= columns)) return [...lines];
+  const paragraphs: string[] = [];
   for (const line of lines) {
-    const before = parts.at(-1);
+    const before = paragraphs.at(-1);
     const flows = before !== undefined && !line.startsWith(' ') && !before.startsWith(' ');
-    if (flows) parts[parts.length - 1] = `${before} ${line}`;
-    else parts.push(line);
+    if (flows) paragraphs[paragraphs.length - 1] = `${before} ${line}`;
+    else paragraphs.push(line);
   }
-  return parts.flatMap((part) => wrapped(part, columns));
+  return paragraphs.flatMap((paragraph) => wrap(paragraph, columns));
 }
 
 /** A line for a shell; a long one goes on behind a backslash, so that it can still be copied. */
-function exampleLines(example: string, columns: number): string[] {
-  if (widthOf(example) + 2 <= columns) return [`  ${example}`];
+function formatExample(example: string, columns: number): string[] {
+  if (textWidth(example) + 2 <= columns) return [`  ${example}`];
   const room = columns - TEXT_INDENT - ' \\'.length;
   const lines: string[] = [];
-  for (const phrase of phrasesOf(example)) {
+  for (const phrase of splitPhrases(example)) {
     const longer = `${lines.at(-1)} ${phrase}`;
-    if (lines.length > 0 && widthOf(longer) <= room) lines[lines.length - 1] = longer;
+    if (lines.length > 0 && textWidth(longer) <= room) lines[lines.length - 1] = longer;
     else lines.push(phrase);
   }
   return lines.map((line, index) =>
@@ -147,7 +148,7 @@ function exampleLines(example: string, columns: number): string[] {
 }
 
 /** The parts between which a shell line may be broken: an option stays with its value. */
-function phrasesOf(example: string): string[] {
+function splitPhrases(example: string): string[] {
   const phrases: string[] = [];
   for (const word of example.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []) {
     if (phrases.length === 0 || /^(?:--|[<>|]$)/.test(word)) phrases.push(word);
@@ -156,7 +157,7 @@ function phrasesOf(example: string): string[] {
   return phrases;
 }
 
-function operandText({ operand }: CommandSpec): string {
+function formatOperand({ operand }: CommandSpec): string {
   if (operand === undefined) return '';
   const { name, values, isRequired } = operand;
   const word = values?.join(' | ') ?? `<${name}>`;
@@ -164,31 +165,31 @@ function operandText({ operand }: CommandSpec): string {
   return values === undefined ? ` ${word}` : ` (${word})`;
 }
 
-function usageOf({ options, oneOf = [] }: CommandSpec): string {
+function formatUsage({ options, oneOf = [] }: CommandSpec): string {
   const names = Object.keys(options);
-  const required = names.filter((name) => options[name]?.isRequired === true);
-  const words = required.map((name) => ` ${wordOf(name, options[name])}`);
+  const requiredNames = names.filter((name) => options[name]?.isRequired === true);
+  const words = requiredNames.map((name) => ` ${formatOptionWord(name, options[name])}`);
   for (const choice of oneOf) {
-    words.push(` (${choice.map((name) => wordOf(name, options[name])).join(' | ')})`);
+    words.push(` (${choice.map((name) => formatOptionWord(name, options[name])).join(' | ')})`);
   }
-  const told = new Set([...required, ...oneOf.flat()]);
-  const operand = names.find((name) => options[name]?.isOperand === true && !told.has(name));
-  if (operand !== undefined) words.push(` [${wordOf(operand, options[operand])}]`);
-  return words.join('') + (told.size < names.length ? ' [options]' : '');
+  const shownNames = new Set([...requiredNames, ...oneOf.flat()]);
+  const operand = names.find((name) => options[name]?.isOperand === true && !shownNames.has(name));
+  if (operand !== undefined) words.push(` [${formatOptionWord(operand, options[operand])}]`);
+  return words.join('') + (shownNames.size < names.length ? ' [options]' : '');
 }
 
-function wordOf(name: string, option: OptionSpec | undefined): string {
+function formatOptionWord(name: string, option: OptionSpec | undefined): string {
   const { isOperand = false, placeholder } = option ?? {};
   if (isOperand) return placeholder ?? '<value>';
   return placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`;
 }
 
-function optionLines(options: OptionSpecs, columns: number): string[] {
-  return inTwo(Object.entries(options).map(([name, option]) =>
-    [headOf(name, option), option.meaning]), columns);
+function formatOptions(options: OptionSpecs, columns: number): string[] {
+  return formatTwoColumns(Object.entries(options).map(([name, option]) =>
+    [formatOptionHead(name, option), option.meaning]), columns);
 }
 
-function headOf(name: string, option: OptionSpec): string {
+function formatOptionHead(name: string, option: OptionSpec): string {
   const short = option.short === undefined ? '' : `-${option.short}, `;
   const names = name === 'identifier' ? '--id, --identifier' : `${short}--${name}`;
   return option.placeholder === undefined ? names : `${names} ${option.placeholder}`;

@@ -3,8 +3,8 @@ import { CHAPTERS } from '../../manual/chapters.ts';
 import type { Chapter } from '../../manual/chapters.ts';
 import { getChapter, readChapter } from '../../manual/text.ts';
 import { showInPager } from '../terminal/pager.ts';
-import type { Column } from '../terminal/table.ts';
-import type { CommandContext } from './context.ts';
+import type { Column } from '../terminal/text-table.ts';
+import type { CommandContext } from './command-context.ts';
 
 const COLUMNS: readonly Column<Chapter>[] = [
   { title: 'CHAPTER', value: ({ name }) => name, isWhole: true },
@@ -12,9 +12,9 @@ const COLUMNS: readonly Column<Chapter>[] = [
 ];
 
 export async function manual(context: CommandContext): Promise<number> {
-  const { given, output } = context;
-  if (given.operand === undefined) await output.list(CHAPTERS, COLUMNS, '');
-  else await show(context, getChapter(given.operand));
+  const { args, output } = context;
+  if (args.operand === undefined) await output.list(CHAPTERS, COLUMNS, '');
+  else await show(context, getChapter(args.operand));
   return 0;
 }
 

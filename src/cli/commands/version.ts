@@ -1,6 +1,6 @@
 /** `version`, `--version` and `-V`. */
 import { VERSION } from '../../base/version.ts';
-import type { CommandContext } from './context.ts';
+import type { CommandContext } from './command-context.ts';
 
 export async function printVersion({ output }: CommandContext): Promise<number> {
   await output.result({ version: VERSION }, VERSION);

@@ -6,24 +6,24 @@
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** A terminal that closes sends SIGHUP. */
-const CLEANED_UP_ON = [...SIGNALS, 'SIGHUP'] as const;
+const CLEAN_UP_SIGNALS = [...SIGNALS, 'SIGHUP'] as const;
 const FIRST_PROCESS = 1;
 // As shells report a process that a signal has ended.
-const EXIT_BASE = 128;
+const EXIT_CODE_BASE = 128;
 
-function endBy(_signal: string, number: number): void {
-  process.exit(EXIT_BASE + number);
+function endBySignal(_signal: string, number: number): void {
+  process.exit(EXIT_CODE_BASE + number);
 }
 
 /** Ends process 1 at once on a signal: nothing is open yet. */
 export function endOnSignals(): void {
   if (process.pid !== FIRST_PROCESS) return;
-  for (const signal of SIGNALS) process.on(signal, endBy);
+  for (const signal of SIGNALS) process.on(signal, endBySignal);
 }
 
 /** Called by the code that handles signals from now on. */
 export function releaseSignals(): void {
-  for (const signal of SIGNALS) process.off(signal, endBy);
+  for (const signal of SIGNALS) process.off(signal, endBySignal);
 }
 
 /**
@@ -31,19 +31,19 @@ export function releaseSignals(): void {
  * have without. Returns a function that takes this back.
  */
 export function cleanUpOnSignals(cleanUp: () => void): () => void {
-  const takeBack = (): void => {
-    for (const signal of CLEANED_UP_ON) process.off(signal, end);
+  const stopListening = (): void => {
+    for (const signal of CLEAN_UP_SIGNALS) process.off(signal, end);
   };
   const end = (signal: NodeJS.Signals, number: number): void => {
-    takeBack();
+    stopListening();
     try {
       cleanUp();
     } finally {
-      if (process.pid === FIRST_PROCESS) endBy(signal, number);
+      if (process.pid === FIRST_PROCESS) endBySignal(signal, number);
       else process.kill(process.pid, signal);
     }
   };
-  for (const signal of CLEANED_UP_ON) process.on(signal, end);
+  for (const signal of CLEAN_UP_SIGNALS) process.on(signal, end);
   releaseSignals();
-  return takeBack;
+  return stopListening;
 }

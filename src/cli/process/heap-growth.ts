@@ -15,6 +15,7 @@ const SET_BY_OTHERS = /(^| )--heap[-_]growing[-_]percent/;
 
 /** To be called once what is on disk is in memory: loading it leaves garbage that has to go. */
 export function letHeapGrow(): void {
-  const given = [...process.execArgv, process.env['NODE_OPTIONS']].join(' ');
-  if (!SET_BY_OTHERS.test(given)) setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+  const nodeOptions = [...process.execArgv, process.env['NODE_OPTIONS']].join(' ');
+  if (SET_BY_OTHERS.test(nodeOptions)) return;
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

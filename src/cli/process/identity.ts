@@ -45,13 +45,13 @@ export class Identity {
    * it and yet others could replace it.
    */
   get needsSwitch(): boolean {
-    return this.#other !== null;
+    return this.#otherOwner !== null;
   }
 
   /** Whether the owner could replace what the path names, or we have become the owner. */
   isOwnersPath(path: string): boolean {
-    if (this.#other === null) return false;
-    return this.#isOwner || canBeReplacedBy(walkPath(path), this.#other);
+    if (this.#otherOwner === null) return false;
+    return this.#isOwner || canBeReplacedBy(walkPath(path), this.#otherOwner);
   }
 
   /**
@@ -67,7 +67,7 @@ export class Identity {
     assert(!this.#isRootAgain, 'root again: the data directory must not be opened any more');
     if (this.#isOwner) return;
     this.#isOwner = true;
-    if (this.#other !== null) switchTo(this.#other, becomeForGood);
+    if (this.#otherOwner !== null) switchTo(this.#otherOwner, becomeForGood);
   }
 
   /** Becomes the directory's owner until `becomeRootAgain`; once more, after that. */
@@ -75,9 +75,9 @@ export class Identity {
     if (this.#isOwner) return;
     this.#isOwner = true;
     this.#isRootAgain = false;
-    if (this.#other === null) return;
+    if (this.#otherOwner === null) return;
     const caller = { gid: process.getegid?.() ?? ROOT, groups: process.getgroups?.() ?? [] };
-    switchTo(this.#other, becomeForNow);
+    switchTo(this.#otherOwner, becomeForNow);
     this.#caller = caller;
   }
 
@@ -92,28 +92,28 @@ export class Identity {
     this.#isRootAgain = true;
   }
 
-  get #other(): User | null {
-    if (this.#owner === undefined) this.#owner = otherOwnerOf(this.#directory);
+  get #otherOwner(): User | null {
+    if (this.#owner === undefined) this.#owner = findOtherOwner(this.#directory);
     return this.#owner;
   }
 }
 
 /** Null when we are not root, or only root can change the directory. */
-function otherOwnerOf(directory: string | null): User | null {
+function findOtherOwner(directory: string | null): User | null {
   if (directory === null || process.geteuid?.() !== ROOT) return null;
   const walk = walkPath(directory);
-  if (walk.nearest.uid !== ROOT) return switchTo(walk.nearest, lookUp);
+  if (walk.nearest.uid !== ROOT) return switchTo(walk.nearest, lookUpUser);
   checkOnlyRootCanReplace(directory, walk);
   return null;
 }
 
-function lookUp({ uid, gid }: { readonly uid: number; readonly gid: number }): User {
-  const before = process.getgroups?.() ?? [];
+function lookUpUser({ uid, gid }: { readonly uid: number; readonly gid: number }): User {
+  const callersGroups = process.getgroups?.() ?? [];
   process.seteuid?.(uid);
   let user: { readonly name: string | null; readonly gid: number };
   try {
-    const { username, gid: own } = userInfo();
-    user = { name: username, gid: own };
+    const { username, gid: userGid } = userInfo();
+    user = { name: username, gid: userGid };
   } catch {
     // A folder may have got the group of the folder above it. Root's group is never taken.
     user = { name: null, gid: gid === ROOT ? GROUP_OF_NOBODY : gid };
@@ -122,7 +122,7 @@ function lookUp({ uid, gid }: { readonly uid: number; readonly gid: number }): U
   }
   setGroups(user);
   const groups = process.getgroups?.() ?? [];
-  process.setgroups?.(before);
+  process.setgroups?.(callersGroups);
   return { uid, ...user, groups };
 }
 
@@ -133,9 +133,9 @@ function setGroups({ name, gid }: Pick<User, 'name' | 'gid'>): void {
 
 // Node has it; its types lack it.
 function initGroups(name: string, gid: number): void {
-  const set: unknown = Reflect.get(process, 'initgroups');
-  assert(typeof set === 'function');
-  set.call(process, name, gid);
+  const initgroups: unknown = Reflect.get(process, 'initgroups');
+  assert(typeof initgroups === 'function');
+  initgroups.call(process, name, gid);
 }
 
 function becomeForNow(user: User): void {

@@ -8,7 +8,7 @@ import type { ChildProcess } from 'node:child_process';
 import { isSea } from 'node:sea';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../../base/errors.ts';
-import { EXIT_FAILED, exitSoon } from './exit.ts';
+import { EXIT_FAILED, exitSoon } from './exit-code.ts';
 import { releaseSignals } from './early-signals.ts';
 
 // The rest is for buffers: app.ts divides it.
@@ -29,30 +29,30 @@ export function isCapped(megabytes: number): boolean {
  * once the child has become another user, and this process need not be root any more. Throws
  * `usage` when this process was started so and something keeps the cap from holding.
  */
-export async function runCapped(megabytes: number, onBecome: () => void): Promise<number> {
+export async function runCapped(megabytes: number, onUserSwitched: () => void): Promise<number> {
   const oldSpace = Math.floor(megabytes * OLD_SPACE_SHARE);
   const flags = `${OLD_SPACE_FLAG}=${oldSpace} ${SEMI_SPACE_FLAG}=${SEMI_SPACE_MEGABYTES}`;
-  const given = process.env['NODE_OPTIONS'] ?? '';
-  if (given.endsWith(flags)) {
+  const nodeOptions = process.env['NODE_OPTIONS'] ?? '';
+  if (nodeOptions.endsWith(flags)) {
     throw new AppError('usage', '--max-memory has no effect beside other memory options of Node');
   }
-  const environment = { ...process.env, NODE_OPTIONS: `${given} ${flags}`.trim() };
+  const environment = { ...process.env, NODE_OPTIONS: `${nodeOptions} ${flags}`.trim() };
   // The last of equal options counts, and the command line comes after the environment.
-  const options = process.execArgv.filter((word) => !word.startsWith(OLD_SPACE_FLAG));
+  const options = process.execArgv.filter((arg) => !arg.startsWith(OLD_SPACE_FLAG));
   // The single executable holds its options and its script.
-  const words = isSea() ? process.argv.slice(2) : [...options, ...process.argv.slice(1)];
+  const args = isSea() ? process.argv.slice(2) : [...options, ...process.argv.slice(1)];
   if ('execve' in process && typeof process.execve === 'function') {
-    process.execve(process.execPath, [process.execPath, ...words], environment);
+    process.execve(process.execPath, [process.execPath, ...args], environment);
   }
   // In a group of its own: else a terminal's Ctrl-C would reach it twice, once through us.
-  const child = spawn(process.execPath, words, {
+  const child = spawn(process.execPath, args, {
     env: environment, detached: true, stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  child.once('message', onBecome);
-  return waitFor(child);
+  child.once('message', onUserSwitched);
+  return waitForChild(child);
 }
 
-function waitFor(child: ChildProcess): Promise<number> {
+function waitForChild(child: ChildProcess): Promise<number> {
   const forward = (signal: NodeJS.Signals): void => {
     child.kill(signal);
   };

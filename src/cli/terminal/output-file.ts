@@ -18,61 +18,61 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 export class OutputFile {
   readonly #path: string;
   /** The temporary name; null where the path is written to directly. */
-  readonly #part: string | null;
+  readonly #temporaryPath: string | null;
   #handle: FileHandle | null = null;
 
   constructor(path: string) {
     this.#path = path;
-    this.#part = isPipeOrDevice(path)
+    this.#temporaryPath = isPipeOrDevice(path)
       ? null : `${path}.${loadCrypto().randomBytes(NAME_BYTES).toString('hex')}.part`;
   }
 
   /** Throws `unavailable`, as do the methods below. */
   async open(): Promise<void> {
     try {
-      if (this.#part === null) {
+      if (this.#temporaryPath === null) {
         this.#handle = await open(this.#path, constants.O_WRONLY);
-        refuseForeign(this.#path, await this.#handle.stat());
+        checkOpenedPath(this.#path, await this.#handle.stat());
         return;
       }
-      this.#handle = await open(this.#part, NEW, 0o600);
-      giveToFolderOwner(this.#handle.fd, this.#part);
+      this.#handle = await open(this.#temporaryPath, NEW, 0o600);
+      giveToFolderOwner(this.#handle.fd, this.#temporaryPath);
     } catch (cause) {
-      throw cannotWrite(this.#path, cause);
+      throw createWriteError(this.#path, cause);
     }
   }
 
   async write(text: string): Promise<void> {
     try {
-      await this.#opened.writeFile(text);
+      await this.#openHandle.writeFile(text);
     } catch (cause) {
-      throw cannotWrite(this.#path, cause);
+      throw createWriteError(this.#path, cause);
     }
   }
 
   /** Resolves once the whole file is on disk and has its name. */
-  async keep(): Promise<void> {
+  async commit(): Promise<void> {
     try {
-      if (this.#part !== null) await this.#opened.sync();
-      await this.#opened.close();
-      if (this.#part !== null) renameSync(this.#part, this.#path);
+      if (this.#temporaryPath !== null) await this.#openHandle.sync();
+      await this.#openHandle.close();
+      if (this.#temporaryPath !== null) renameSync(this.#temporaryPath, this.#path);
     } catch (cause) {
-      throw cannotWrite(this.#path, cause);
+      throw createWriteError(this.#path, cause);
     }
   }
 
   /** Leaves an older file as it was; may be called after `keep` has failed, too. */
   async discard(): Promise<void> {
     await this.#handle?.close().catch(() => {});
-    this.removePart();
+    this.removeTemporary();
   }
 
   /** All that is left to do when the process ends at once. */
-  removePart(): void {
-    if (this.#part !== null) rmSync(this.#part, { force: true });
+  removeTemporary(): void {
+    if (this.#temporaryPath !== null) rmSync(this.#temporaryPath, { force: true });
   }
 
-  get #opened(): FileHandle {
+  get #openHandle(): FileHandle {
     assert(this.#handle !== null);
     return this.#handle;
   }
@@ -82,15 +82,15 @@ function isPipeOrDevice(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
   } catch (cause) {
-    throw cannotWrite(path, cause);
+    throw createWriteError(path, cause);
   }
 }
 
 /** What was opened need not be what was looked at: its name may be another user's to give. */
-function refuseForeign(path: string, opened: Stats): void {
-  if (opened.isFile()) throw new Error('there is a file in the place of the pipe that was there');
-  const isNamed = opened.isFIFO() && !/^\/(dev|proc)\//.test(path);
-  const { uid } = opened;
+function checkOpenedPath(path: string, status: Stats): void {
+  if (status.isFile()) throw new Error('there is a file in the place of the pipe that was there');
+  const isNamed = status.isFIFO() && !/^\/(dev|proc)\//.test(path);
+  const { uid } = status;
   if (!isNamed || uid === 0 || uid === process.geteuid?.()) return;
   throw new Error(`it is a pipe of user ${uid}, who could read what is written`);
 }
@@ -103,6 +103,6 @@ function giveToFolderOwner(descriptor: number, path: string): void {
   if (uid !== 0) fchownSync(descriptor, uid, gid);
 }
 
-function cannotWrite(path: string, cause: unknown): AppError {
+function createWriteError(path: string, cause: unknown): AppError {
   return new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
 }

@@ -7,13 +7,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { escapeControls, escapeLines } from '../../base/text/printable.ts';
-import { paintFor } from './colour.ts';
+import { createPaint } from './colour.ts';
 import type { Paint } from './colour.ts';
-import type { Io } from './io.ts';
+import type { Io } from './process-io.ts';
 import { Progress } from './progress.ts';
-import { Table } from './table.ts';
-import type { Column } from './table.ts';
-import { padToWidth, widthOf } from './width.ts';
+import { Table } from './text-table.ts';
+import type { Column } from './text-table.ts';
+import { padToWidth, textWidth } from './text-width.ts';
 
 const COLUMNS_DEFAULT = 80;
 
@@ -28,7 +28,7 @@ export class Output {
   constructor(io: Io, isJson: boolean) {
     this.#io = io;
     this.isJson = isJson;
-    this.paint = paintFor(io.stdout, io);
+    this.paint = createPaint(io.stdout, io);
     for (const stream of [io.stdout, io.stderr]) {
       stream.on('error', (error: Error) => {
         if (stream !== io.stdout) return;
@@ -80,7 +80,7 @@ export class Output {
   }
 
   async json(value: unknown): Promise<void> {
-    await this.write(`${printableJson(value, 2)}\n`);
+    await this.write(`${formatPrintableJson(value, 2)}\n`);
   }
 
   /** One line of text, escaped. */
@@ -109,14 +109,14 @@ export class Output {
   ): Promise<void> {
     if (this.isJson) await this.json(rows);
     else if (rows.length === 0) await this.line(empty);
-    else await this.write(`${this.table(columns).lines(rows).join('\n')}\n`);
+    else await this.write(`${this.table(columns).formatRows(rows).join('\n')}\n`);
   }
 
   /** One object: as it is with --json, else a line a member, nested ones by their path. */
   async object(value: unknown): Promise<void> {
     if (this.isJson) return this.json(value);
-    const members = flatten(value, '');
-    const width = Math.max(0, ...members.map(([name]) => widthOf(name)));
+    const members = flattenMembers(value, '');
+    const width = Math.max(0, ...members.map(([name]) => textWidth(name)));
     for (const [name, text] of members) await this.line(`${padToWidth(name, width)}  ${text}`);
   }
 
@@ -126,18 +126,19 @@ export class Output {
 }
 
 /** JSON with the control characters escaped that JSON.stringify leaves: terminals show it, too. */
-export function printableJson(value: unknown, indent = 0): string {
+export function formatPrintableJson(value: unknown, indent = 0): string {
   return escapeLines(JSON.stringify(value, null, indent));
 }
 
-function flatten(value: unknown, path: string): (readonly [string, string])[] {
+function flattenMembers(value: unknown, path: string): (readonly [string, string])[] {
   if (Array.isArray(value) && value.length > 0 && !value.some(isNested)) {
-    return [[path, value.map(textOf).join(', ')]];
+    return [[path, value.map(formatValue).join(', ')]];
   }
-  if (!isNested(value)) return [[path, textOf(value)]];
+  if (!isNested(value)) return [[path, formatValue(value)]];
   return Object.entries(value).flatMap(([name, member]) => {
     const step = Array.isArray(value) ? `[${name}]` : name;
-    return flatten(member, path === '' || step.startsWith('[') ? path + step : `${path}.${step}`);
+    const isAppended = path === '' || step.startsWith('[');
+    return flattenMembers(member, isAppended ? path + step : `${path}.${step}`);
   });
 }
 
@@ -145,7 +146,7 @@ function isNested(value: unknown): value is object {
   return (Array.isArray(value) || isJsonObject(value)) && Object.keys(value).length > 0;
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return '-';
   return Array.isArray(value) && value.length === 0 ? '-' : JSON.stringify(value);

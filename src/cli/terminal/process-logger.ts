@@ -2,17 +2,17 @@
 import { LOG_LEVELS, createLogger } from '../../base/log.ts';
 import type { Logger, LogLevel, LogLine } from '../../base/log.ts';
 import type { Settings } from '../../settings/load.ts';
-import type { Io } from './io.ts';
+import type { Io } from './process-io.ts';
 
 /** Writes from `log.level` up, and nothing below `lowest`; `keep` is given each line as well. */
 export function createProcessLogger(
-  { log }: Settings, io: Io, lowest: LogLevel = 'debug', keep?: (line: LogLine) => void,
+  { log }: Settings, io: Io, lowest: LogLevel = 'debug', onLine?: (line: LogLine) => void,
 ): Logger {
   const isPretty = log.format === 'pretty' || (log.format === 'auto' && io.stderr.isTTY === true);
-  const wanted = LOG_LEVELS.findIndex((level) => level === log.level);
-  const level = LOG_LEVELS[Math.max(wanted, LOG_LEVELS.indexOf(lowest))] ?? lowest;
+  const configured = LOG_LEVELS.findIndex((level) => level === log.level);
+  const level = LOG_LEVELS[Math.max(configured, LOG_LEVELS.indexOf(lowest))] ?? lowest;
   return createLogger({
     level, format: isPretty ? 'pretty' : 'json', now: io.now,
-    write: (line) => io.stderr.write(line), ...keep === undefined ? {} : { keep },
+    write: (line) => io.stderr.write(line), ...onLine === undefined ? {} : { keep: onLine },
   });
 }

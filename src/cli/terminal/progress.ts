@@ -1,5 +1,5 @@
 /** Shows count, rate and time left where stderr is a terminal, and nothing elsewhere. */
-import type { Terminal } from './io.ts';
+import type { Terminal } from './process-io.ts';
 
 const REDRAW_MS = 100;
 const CLEAR_LINE = '\r\u001b[K';
@@ -29,7 +29,9 @@ export class Progress {
     this.#drawnAt = now;
     this.#isDrawn = true;
     const elapsedS = Math.max((now - this.#startedAt) / 1000, 0.001);
-    const text = progressText({ noun: this.#noun, total: this.#total, count, done, elapsedS });
+    const text = formatProgressLine({
+      noun: this.#noun, total: this.#total, count, done, elapsedS,
+    });
     this.#stream.write(CLEAR_LINE + text);
   }
 
@@ -41,18 +43,18 @@ export class Progress {
 }
 
 /** `12,000 books, 8,000 a second, 0:42 left`. */
-function progressText(state: {
+function formatProgressLine(state: {
   readonly noun: string; readonly total: number | null;
   readonly count: number; readonly done: number; readonly elapsedS: number;
 }): string {
   const { noun, total, count, done, elapsedS } = state;
   const rate = Math.round(count / elapsedS);
-  const text = `${grouped(count)} ${noun}, ${grouped(rate)} a second`;
+  const text = `${formatGrouped(count)} ${noun}, ${formatGrouped(rate)} a second`;
   if (total === null || done <= 0 || total <= 0) return text;
   const leftS = Math.ceil(elapsedS * Math.max(total - done, 0) / done);
   return `${text}, ${Math.floor(leftS / 60)}:${String(leftS % 60).padStart(2, '0')} left`;
 }
 
-function grouped(value: number): string {
+function formatGrouped(value: number): string {
   return value.toLocaleString('en-US');
 }

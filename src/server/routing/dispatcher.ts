@@ -1,7 +1,7 @@
 /**
  * Finds the route of each request, lets the guard check the request, calls the route's handler, and
- * converts the errors that it throws to responses. One dispatcher serves any number of servers: on
- * a port, on the control socket, over a pipe in memory, or another program's that it is mounted in.
+ * turns what it throws into an answer. One dispatcher serves any number of servers: on a port, on
+ * the control socket, over a pipe in memory, or another program's server that it is mounted in.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -26,50 +26,50 @@ import { splitTarget } from './request-target.ts';
 /** Checks requests before they are served. */
 export interface Guard {
   /**
-   * Throws the error to respond with. `isRouted` is false when no route has the path and the
-   * method. True when the guard itself has responded, so that no handler must.
+   * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
+   * have the method; `allowedMethods` tells those it has. True when the guard itself has answered.
    */
-  admit(exchange: HttpExchange, isRouted: boolean, allowedMethods: AllowedMethods): boolean;
+  admit(exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean;
 }
 
-/** The methods of a path; empty when the path is unknown. */
+/** What a path can be asked; empty when it is unknown. */
 export type AllowedMethods = (path: string) => readonly string[];
 
-/** The rules of serving while several processes share one store. */
+/** What is done besides where several processes share one store. */
 export interface ReadConsistency {
-  /** The class of exchanges that follow these rules. */
+  /** Of each request. */
   readonly Exchange: typeof HttpExchange;
   /** Throws `unavailable` while the request cannot be served. */
   assertNotReloading(exchange: HttpExchange): void;
-  /** Resolves when the request may be served; null: at once. Throws `unavailable`, `malformed`. */
+  /** null: it may be served at once. Else it may then; rejects with `unavailable`, `malformed`. */
   waitUntilReadable(exchange: HttpExchange): Promise<void> | null;
-  /** The route as the OpenAPI document shows it. */
+  /** The route as its document shows it. */
   describeRoute(route: HttpRoute): HttpRoute;
 }
 
 type DispatcherOptions = {
   readonly routes: readonly HttpRoute[];
-  /** null: everybody may call everything. */
+  /** null: everybody may do everything. */
   readonly guard: Guard | null;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Counts the requests whose handlers return a promise. */
+  /** Told of requests whose handlers are not done at once. */
   readonly underWay?: InFlightCounter;
   readonly bodyBytesMax: number;
-  /** The memory of all bodies that are still arriving; default 256 MiB. */
+  /** What all bodies that are still arriving may hold; 256 MiB when not given. */
   readonly bodiesBytesMax?: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
-  /** Absent while this process alone has the store. */
+  /** Not given: the store is this process's alone. */
   readonly readConsistency?: ReadConsistency | null;
-  /** The beginning of links in responses, without a slash at its end; without it they are paths. */
+  /** What links in answers begin with, without a slash at its end; not given, they are paths. */
   readonly baseUri?: string | null;
-  /** Readers that take nothing for so long are cut; default 30 s. */
+  /** A reader that takes nothing for so long is cut; 30 s when not given. */
   readonly stallMs?: number;
-  /** Streamed bodies of which nothing arrives for so long are cut; default `stallMs`. */
+  /** A streamed body of which nothing arrives for so long is cut; as `stallMs` when not given. */
   readonly bodyStallMs?: number;
-  /** Awaited before the first request from outside is served; never rejects. */
+  /** What must be done before any request from outside is served; never rejects. */
   readonly prepare?: () => Promise<void>;
 };
 
@@ -77,37 +77,37 @@ export type { Entrance };
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Counts a response that no route has sent; `method` may be unknown. */
+/** Told the status of an answer that no route gave, and the method, or that it is unknown. */
 export type CountRejection = (method: string, status: number) => void;
 
 /** Listeners for the events of a `node:http` server. */
 export type RequestListeners = {
   readonly request: RequestListener;
-  /** For clients that wait for `100 Continue`. */
+  /** A sender that waits for `100 Continue`. */
   readonly checkContinue: RequestListener;
-  /** No event: to be called for responses to input that never became a request. */
+  /** No event: told of an answer to what never became a request of ours. */
   readonly countRejection: CountRejection;
 };
 
 export interface Dispatcher {
   listeners(entrance: Entrance): RequestListeners;
   /**
-   * Runs the option `prepare`, once. The first request from outside starts it too, and all requests
-   * wait for its end but those on the control socket.
+   * Does what must be done before a request from outside is served, once. The first such request
+   * asks for it, too, and all of them wait for its end; those on the control socket do not.
    */
   prepare(): Promise<void>;
   /**
-   * From now on every response closes its connection, and requests from another program's server
-   * get a 503.
+   * From now on every answer closes its connection, and what another program's server still passes
+   * is answered with 503.
    */
   drain(): void;
-  /** From now on every request gets a 503. */
+  /** From now on every request is answered with 503. */
   close(): void;
   readonly isClosed: boolean;
 }
 
 const STALL_MS = 30_000;
-// Room for a hundred of the largest bodies at once.
+// A hundred senders of the largest bodies at once still have room.
 export const BODIES_BYTES_MAX = 256 << 20;
 
 const UNROUTED_ROUTE: HttpRoute = {
@@ -128,7 +128,7 @@ class HttpDispatcher implements Dispatcher {
   readonly #publicTable: RouteTable;
   readonly #controlTable: RouteTable;
   readonly #unrouted: Endpoint;
-  /** Unique among the processes that share a log; drawn at the first request. */
+  /** Unique among processes with one log, cheap to make; drawn for the first request. */
   #idPrefix: string | null = null;
   #requestCount = 0;
   #isClosed = false;
@@ -277,10 +277,10 @@ function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable
   return { router, allowedMethods };
 }
 
-// The response to `OPTIONS *`.
+// What `OPTIONS *` is answered with.
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
-/** Throws for any parameter where the route has none; other routes check their own. */
+/** Refuses any parameter where the route knows none; others are looked at by the route. */
 function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void {
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
   if (path.startsWith('/api/') && !takesQuery) parseQuery(search, []);
@@ -288,7 +288,7 @@ function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void 
 
 function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
   const { path, request: { method = '' } } = exchange;
-  // Checked after the guard, so that callers without access learn nothing else.
+  // Only now, so that who may not come in is told that first.
   if (!isDecodable(path)) throw new AppError('malformed', 'the path holds a bad percent-encoding');
   if (allow.length === 0) throw new AppError('not_found', `there is nothing at ${path}`);
   if (method === 'OPTIONS') {

@@ -12,14 +12,14 @@ type FreshReader = {
 };
 
 export class FreshReads {
-  readonly #onAwaited: () => void;
+  readonly #onAsked: () => void;
   #waiting: FreshReader[] = [];
 
-  constructor(onAwaited: () => void) {
-    this.#onAwaited = onAwaited;
+  constructor(onAsked: () => void) {
+    this.#onAsked = onAsked;
   }
 
-  get isAwaited(): boolean {
+  get isAsked(): boolean {
     return this.#waiting.length > 0;
   }
 
@@ -27,7 +27,7 @@ export class FreshReads {
   catchUp(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#onAwaited();
+      this.#onAsked();
     });
   }
 
@@ -50,7 +50,7 @@ export class FreshReads {
   }
 }
 
-export function createUnreachableError(cause: unknown): AppError {
+export function unreachable(cause: unknown): AppError {
   const what = isUnreadable(cause) ? 'the log cannot be followed'
     : 'the engine that keeps the log cannot be reached';
   return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);

@@ -8,25 +8,25 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession } from '../engines/engine.ts';
-import type { SnapshotKeeper } from './snapshot-keeper.ts';
+import type { ImageKeeper } from './image-keeper.ts';
 import { reconcile } from './reconcile.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
-type ReloadDeps = {
+type ReloadParts = {
   readonly image: ReplicatedImage;
-  readonly snapshots: SnapshotKeeper;
+  readonly snapshots: ImageKeeper;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 export class Reload {
   /** What everyone is told meanwhile. */
-  rejection: AppError | null = null;
-  readonly #deps: ReloadDeps;
+  refusal: AppError | null = null;
+  readonly #parts: ReloadParts;
   readonly #listeners = new Set<(isOver: boolean) => void>();
 
-  constructor(deps: ReloadDeps) {
-    this.#deps = deps;
+  constructor(parts: ReloadParts) {
+    this.#parts = parts;
   }
 
   /** Calls `listener` when it begins, and when it is over. */
@@ -36,31 +36,31 @@ export class Reload {
   }
 
   begin(): AppError {
-    const { image, logger } = this.#deps;
+    const { image, logger } = this.#parts;
     logger.error('the log does not continue what this node has applied; loading everything anew',
       { reason: image.divergence });
-    if (this.rejection !== null) return this.rejection;
-    this.rejection = new AppError('unavailable', 'the records of this node are loaded anew, as '
+    if (this.refusal !== null) return this.refusal;
+    this.refusal = new AppError('unavailable', 'the records of this node are loaded anew, as '
       + 'the log does not continue them', { retryAfterS: 5 });
     for (const listener of this.#listeners) listener(false);
-    return this.rejection;
+    return this.refusal;
   }
 
   async load(session: EngineSession): Promise<void> {
-    const { image, snapshots, clock, logger } = this.#deps;
+    const { image, snapshots, clock, logger } = this.#parts;
     const startedMs = clock.monotonicMs();
-    const newest = await snapshots.load(session);
-    await reconcile(image.collections, newest.collections,
+    const loaded = await snapshots.load(session);
+    await reconcile(image.collections, loaded.collections,
       (error) => image.writers?.onListenerError(error));
-    image.reset(newest.log, newest.position);
+    image.reset(loaded.log, loaded.position);
     logger.info('everything is loaded anew', {
-      sequence: newest.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
+      sequence: loaded.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
     });
   }
 
   /** `goOn` lets appends in again before anybody hears of it. */
   end(goOn: () => void): void {
-    this.rejection = null;
+    this.refusal = null;
     goOn();
     for (const listener of this.#listeners) listener(true);
   }

@@ -1,7 +1,7 @@
 /**
- * Opens the store of a node: loads the records from a snapshot and the log of an engine, which the
- * journal then follows. The data directory holds the node's own snapshot, and no data that is not
- * in the engine too.
+ * Opens the store of a node: the records are loaded from a snapshot and the log of an engine, which
+ * the journal then follows. The data directory holds a snapshot of the node's own, and no data that
+ * is not in the engine too.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -11,13 +11,13 @@ import type { Files } from '../disk/files.ts';
 import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../store-port.ts';
-import { PROBE_BYTES } from './appending/append-rejections.ts';
-import { LOG_START } from './log-chain.ts';
+import { ROOM_BYTES } from './appending/refusals.ts';
+import { LOG_START } from './chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
-import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { LocalSnapshot } from './local-snapshot.ts';
-import { LOG_FORMAT } from './log-entry.ts';
+import { ImageKeeper } from './image-keeper.ts';
+import { LocalImage } from './local-image.ts';
+import { LOG_FORMAT } from './entry.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
 type ReplicaOptions = {
@@ -28,7 +28,7 @@ type ReplicaOptions = {
   readonly clock: Clock;
   readonly cachedRecordsMax: number | undefined;
   readonly engine: Engine;
-  /** UUID of this node; it never changes. */
+  /** A UUID, of this node's own for good. */
   readonly node: string;
   readonly snapshotEveryBytes?: number | undefined;
   readonly mayCreate?: boolean | undefined;
@@ -43,38 +43,37 @@ type OpenedReplica = {
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
   const { engine, node, clock, files, directory, logger, mayCreate = true } = options;
-  const local = new LocalSnapshot(files, directory);
+  const local = new LocalImage(files, directory);
   const link = new EngineLink(engine, node, clock);
   try {
-    const head = await link.connectFirst(mayCreate);
-    if (head === null) {
-      if (!mayCreate) throw new AppError('not_found', describeMissingLog(engine.name));
-      // A user who names an engine for the first time expects to find the old records there.
+    const found = await link.begin(mayCreate);
+    if (found === null) {
+      if (!mayCreate) throw new AppError('not_found', noLog(engine.name));
+      // Who names an engine for the first time expects to find their records there.
       checkDirectory(files, directory);
-      await createLog(link, local);
+      await begin(link, local);
     }
-    const snapshots = new SnapshotKeeper({
-      ...options, local, link, maxImageBytes: engine.maxSnapshotBytes,
+    const snapshots = new ImageKeeper({
+      ...options, local, link, maxImageBytes: engine.maxImageBytes,
     });
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
     const image = await snapshots.load(session);
-    await local.recordLog(image.log);
-    snapshots.follow(image);
-    const { maxBatchBytes, maxSnapshotBytes: maxRecordBytes } = engine;
+    await local.begin(image.log);
+    snapshots.keep(image);
+    const { maxBatchBytes, maxImageBytes: maxRecordBytes } = engine;
     const journal = new EngineJournal({
       image, link, snapshots, maxBatchBytes, maxRecordBytes, clock, logger,
     });
-    const { durability } = session;
-    const replica = createReplica(engine.name, durability, link, journal, clock);
-    return { journal, image, replica };
+    const { promise } = session;
+    return { journal, image, replica: createReplica(engine.name, promise, link, journal, clock) };
   } catch (error) {
     link.close();
     throw error;
   }
 }
 
-function describeMissingLog(engine: string): string {
+function noLog(engine: string): string {
   return `${engine} holds no log: name the right database, or start hookshelf serve to begin one`;
 }
 
@@ -85,25 +84,25 @@ function checkDirectory(files: Files, directory: string): void {
     + 'of a store without an engine: bring them there with data:move, or name another directory');
 }
 
-/** Creates the log, unless another node is first. */
-async function createLog(link: EngineLink, local: LocalSnapshot): Promise<void> {
+/** Makes the log, unless another node is first. */
+async function begin(link: EngineLink, local: LocalImage): Promise<void> {
   const { session } = link;
-  const previous = await local.find();
-  if (previous !== null) {
+  const known = await local.find();
+  if (known !== null) {
     throw new AppError('misconfigured', 'the engine holds no log, but this node has followed the '
-      + `log ${previous.log}: name the right database, or put its backup back; to begin anew, `
-      + `remove ${local.directory}`);
+      + `log ${known.log}: name the right database, or put its backup back; to begin anew, remove `
+      + local.directory);
   }
   const head = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
   if (session !== null) await link.ask(session, session.create(head));
 }
 
 function createReplica(
-  engine: string, durability: string, link: EngineLink, journal: EngineJournal, clock: Clock,
+  engine: string, promise: string, link: EngineLink, journal: EngineJournal, clock: Clock,
 ): Replica {
   const { image } = journal;
   return {
-    engine, durability,
+    engine, durability: promise,
     get log() { return image.log; },
     get sequence() { return image.position.sequence; },
     get headSequence() { return image.headSequence; },
@@ -111,20 +110,20 @@ function createReplica(
     get disconnectReason() { return journal.awayReason; },
     get isReloading() { return journal.rejection !== null; },
     get figures() { return journal.appender.figures; },
-    probeBytes: PROBE_BYTES,
+    probeBytes: ROOM_BYTES,
     waitFor: (sequence, timeoutMs) => new Promise((resolve) => {
       let leave = (): void => {};
       const timer = clock.startTimer(timeoutMs, () => {
         leave();
         resolve(false);
       });
-      leave = image.whenReached(sequence, () => {
+      leave = image.onReached(sequence, () => {
         timer.cancel();
         resolve(true);
       });
     }),
-    isBehindSincePause: (nowMs) => journal.pauseDetector.isBehind(nowMs),
-    waitAfterPause: () => journal.pauseDetector.waitUntilCaughtUp(),
+    isBehindSincePause: (nowMs) => journal.standstill.isBehind(nowMs),
+    waitAfterPause: () => journal.standstill.wait(),
     onReload: (listener) => journal.onReload(listener),
     maintainWhen(mayMaintain) {
       journal.snapshots.mayMaintain = mayMaintain;

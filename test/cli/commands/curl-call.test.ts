@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { curlCall, type RepeatedRequest } from '../../../src/cli/commands/webhooks/curl-call.ts';
+import { formatCurlCall,
+  type RequestToRepeat } from '../../../src/cli/commands/webhooks/curl-call.ts';
 
 type Received = {
   readonly method: string; readonly url: string; readonly headers: readonly string[];
@@ -12,7 +13,7 @@ type Received = {
 
 /** Runs what was made in a shell, and gives what a server got of it. */
 async function repeat(
-  given: Partial<RepeatedRequest> & { readonly path?: string },
+  given: Partial<RequestToRepeat> & { readonly path?: string },
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly received: readonly Received[]; readonly code: number | null;
   readonly stderr: string; readonly call: string }> {
@@ -30,7 +31,7 @@ async function repeat(
   try {
     const { port } = server.address() as AddressInfo;
     const { path = '/webhook/in/ci', ...members } = given;
-    const call = curlCall({
+    const call = formatCurlCall({
       method: 'POST', headers: [], body: Buffer.alloc(0), ...members,
       url: `http://127.0.0.1:${port}${path}`,
     });

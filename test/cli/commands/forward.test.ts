@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { forward } from '../../../src/cli/commands/webhooks/watch/forward.ts';
+import { forwardRequest } from '../../../src/cli/commands/webhooks/watch/forward-request.ts';
 
 /** The head of what reaches the program, as it came over the wire. */
-async function headOf(given: Partial<Parameters<typeof forward>[1]>): Promise<string> {
+async function headOf(given: Partial<Parameters<typeof forwardRequest>[1]>): Promise<string> {
   let head = '';
   const server = createServer((socket) => {
     socket.on('data', (chunk) => {
@@ -19,7 +19,7 @@ async function headOf(given: Partial<Parameters<typeof forward>[1]>): Promise<st
     const sent = {
       method: 'POST', query: '', headers: [], body: Buffer.alloc(0), pseudonym: 'me', ...given,
     };
-    const { status } = await forward(new URL(`http://127.0.0.1:${port}`), sent, () => 0);
+    const { status } = await forwardRequest(new URL(`http://127.0.0.1:${port}`), sent, () => 0);
     assert.equal(status, 204);
   } finally {
     server.close();

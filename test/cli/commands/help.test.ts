@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { COMMON_OPTIONS, parseLine, readArguments } from '../../../src/cli/arguments/parse.ts';
+import { COMMON_OPTIONS, parseCommandLine,
+  parseArguments } from '../../../src/cli/arguments/parse-arguments.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import type { OptionSpecs } from '../../../src/cli/arguments/spec.ts';
+import type { OptionSpecs } from '../../../src/cli/arguments/option-spec.ts';
 import { VERSION } from '../../../src/base/version.ts';
 import { runCommand } from '../io.ts';
 
@@ -105,9 +106,9 @@ test('every example is a line that its command takes', () => {
     COMMON_OPTIONS);
   for (const spec of COMMANDS) {
     for (const example of spec.examples) {
-      const line = parseLine(wordsOf(example), all);
+      const line = parseCommandLine(wordsOf(example), all);
       assert.equal(line.name ?? 'serve', spec.name, example);
-      assert.doesNotThrow(() => readArguments(spec, line), example);
+      assert.doesNotThrow(() => parseArguments(spec, line), example);
     }
   }
 });

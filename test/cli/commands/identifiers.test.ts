@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { findOwner } from '../../../src/cli/session/local.ts';
-import { openSession } from '../../../src/cli/session/open.ts';
-import type { Session } from '../../../src/cli/session/session.ts';
+import { findOwner } from '../../../src/cli/api-client/local-app.ts';
+import { openApiClient } from '../../../src/cli/api-client/open-api-client.ts';
+import type { ApiClient } from '../../../src/cli/api-client/api-client.ts';
 import { WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
@@ -117,9 +117,9 @@ test('the API finds identifiers of its resources by a part, and none of tokens',
     }
   }));
 
-function openSessionOf({ data }: Place): Promise<Session> {
-  return openSession({
+function openSessionOf({ data }: Place): Promise<ApiClient> {
+  return openApiClient({
     clock: systemClock, findOwner: () => findOwner(data),
-    openLocal: () => Promise.reject(new Error('a server holds the directory')),
+    openLocalApp: () => Promise.reject(new Error('a server holds the directory')),
   });
 }

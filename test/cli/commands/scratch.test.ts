@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { withScratch } from '../../../src/cli/commands/operation/engine.ts';
+import { withScratch } from '../../../src/cli/commands/operation/engine-scratch.ts';
 
 test('a command removes what killed ones left, and nothing of those that run', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'hookshelf-scratch-'));

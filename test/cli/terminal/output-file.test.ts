@@ -36,7 +36,7 @@ test('only its owner can read a file under any umask, and it appears when it is 
     assert.equal(readFileSync(path, 'utf8'), 'before');
     const parts = readdirSync(folder).filter((name) => name !== 'books.csv');
     assert.deepEqual(parts.map((name) => statSync(join(folder, name)).mode & 0o777), [0o600]);
-    await file.keep();
+    await file.commit();
     assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\n');
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(folder), ['books.csv']);
@@ -51,7 +51,7 @@ test('follows no link at its name or at a temporary name',
     const path = join(folder, 'books.csv');
     const file = await openFile(path);
     await file.write('books');
-    await file.keep();
+    await file.commit();
     assert.equal(readFileSync(path, 'utf8'), 'books');
     assert.equal(readFileSync(precious, 'utf8'), 'precious');
   });
@@ -100,7 +100,7 @@ test('writes to a device directly, and refuses a folder', {
   const folder = makeFolder(context);
   const nothing = await openFile('/dev/null');
   await nothing.write('books');
-  await nothing.keep();
+  await nothing.commit();
   assert.ok(!statSync('/dev/null').isFile());
   const full = await openFile('/dev/full');
   await assert.rejects(full.write('books'), { code: 'unavailable', message: /ENOSPC/ });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printableJson } from '../../../src/cli/terminal/output.ts';
+import { formatPrintableJson } from '../../../src/cli/terminal/output.ts';
 import { runCommand } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
 
@@ -9,10 +9,10 @@ const NO_CONTROLS = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200f\u202
 
 test('JSON holds no control or direction character, and parses to the same value', () => {
   const value = { text: `a${HIDDEN}\u007f\u0085\ufeff`, 'na\u009bme': ['ünï ☃'] };
-  const text = printableJson(value);
+  const text = formatPrintableJson(value);
   assert.match(text, NO_CONTROLS);
   assert.deepEqual(JSON.parse(text), value);
-  assert.deepEqual(JSON.parse(printableJson(value, 2)), value);
+  assert.deepEqual(JSON.parse(formatPrintableJson(value, 2)), value);
 });
 
 for (const way of WAYS) {

@@ -32,7 +32,7 @@ class OwnEngine implements Engine {
   readonly kind = 'postgres';
   readonly name: string;
   readonly maxBatchBytes: number;
-  readonly maxSnapshotBytes: number;
+  readonly maxImageBytes: number;
   readonly #engine: SimulatedEngine;
   readonly #sessions: EngineSession[] = [];
   #isDead = false;
@@ -40,7 +40,7 @@ class OwnEngine implements Engine {
   constructor(engine: SimulatedEngine) {
     this.#engine = engine;
     ({ name: this.name, maxBatchBytes: this.maxBatchBytes } = engine);
-    this.maxSnapshotBytes = engine.maxSnapshotBytes;
+    this.maxImageBytes = engine.maxImageBytes;
   }
 
   async connect(): Promise<EngineSession> {

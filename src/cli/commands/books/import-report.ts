@@ -11,8 +11,8 @@ import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
 /** A line of the source; `problem` says why it was not sent, null where it was. */
-type Expected = { readonly line: number; readonly problem: string | null };
-type Problem = { readonly line: number; readonly id?: string; readonly detail: string };
+type SourceLine = { readonly line: number; readonly problem: string | null };
+type ImportProblem = { readonly line: number; readonly id?: string; readonly detail: string };
 
 // A file that is imported twice, or a full disk, would print a hundred thousand equal problems.
 const ALIKE_SHOWN_MAX = 20;
@@ -28,14 +28,14 @@ export class ImportReport {
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
   // The lines not reported yet, in order; the first is one whose result is still to come.
-  #expected: Expected[] = [];
-  #taken = 0;
-  #problems: Problem[] = [];
-  #refused = 0;
-  #seen = 0;
+  #lines: SourceLine[] = [];
+  #reportedCount = 0;
+  #problems: ImportProblem[] = [];
+  #invalidCount = 0;
+  #resultCount = 0;
   /** How often each problem without field errors has come. */
-  readonly #alike = new Map<string, number>();
-  #count: JsonObject | null = null;
+  readonly #timesByDetail = new Map<string, number>();
+  #totals: JsonObject | null = null;
 
   constructor(output: Output, progress: Progress, isDryRun: boolean) {
     this.#output = output;
@@ -44,77 +44,78 @@ export class ImportReport {
   }
 
   /** The record on this line has been sent. */
-  expect(line: number): void {
-    this.#expected.push({ line, problem: null });
+  addSentLine(line: number): void {
+    this.#lines.push({ line, problem: null });
   }
 
   /** The line holds no record. */
-  refuse(line: number, detail: string): void {
-    this.#refused += 1;
-    this.#expected.push({ line, problem: detail });
-    this.#sayRefused();
+  addInvalidLine(line: number, detail: string): void {
+    this.#invalidCount += 1;
+    this.#lines.push({ line, problem: detail });
+    this.#reportInvalidLines();
   }
 
   /** Reports what is left when no more results come. */
   end(): void {
-    for (const { line, problem } of this.#expected.slice(this.#taken)) {
-      if (problem !== null) this.#say({ line, detail: problem });
+    for (const { line, problem } of this.#lines.slice(this.#reportedCount)) {
+      if (problem !== null) this.#report({ line, detail: problem });
     }
-    this.#expected = [];
-    this.#taken = 0;
+    this.#lines = [];
+    this.#reportedCount = 0;
   }
 
   /** One line of the answer: a record's result, or the count at the end. */
-  add(result: JsonObject): void {
+  addResult(result: JsonObject): void {
     if (result['status'] === undefined) {
-      this.#count = result;
+      this.#totals = result;
       return;
     }
-    this.#seen += 1;
-    this.#progress.update(this.#seen, this.bytesRead);
-    const line = this.#expected[this.#taken]?.line ?? 0;
-    this.#taken += 1;
-    if (result['status'] === 'skipped') this.#saySkipped(line, result);
-    this.#sayRefused();
+    this.#resultCount += 1;
+    this.#progress.update(this.#resultCount, this.bytesRead);
+    const line = this.#lines[this.#reportedCount]?.line ?? 0;
+    this.#reportedCount += 1;
+    if (result['status'] === 'skipped') this.#reportSkipped(line, result);
+    this.#reportInvalidLines();
   }
 
-  #saySkipped(line: number, result: JsonObject): void {
-    const errors = fieldErrorsOf(result['errors']);
+  #reportSkipped(line: number, result: JsonObject): void {
+    const errors = parseFieldErrors(result['errors']);
     const id = typeof result['id'] === 'string' ? { id: result['id'] } : {};
     const kind = String(result['detail']);
     if (errors.length === 0 && this.#countAlike(kind) > ALIKE_SHOWN_MAX) return;
-    const shown = errors.map(({ pointer, detail }) =>
+    const fieldDetails = errors.map(({ pointer, detail }) =>
       pointer === '' ? detail : `${pointer}: ${detail}`).join('; ');
     const said = 'id' in id ? `${kind} (${id.id})` : kind;
-    this.#say({ line, ...id, detail: shown === '' ? said : shown });
+    this.#report({ line, ...id, detail: fieldDetails === '' ? said : fieldDetails });
   }
 
   /** Prints the count; the exit code. Throws when the import did not reach its end. */
   async print(): Promise<number> {
-    const count = this.#count;
-    if (count === null) throw new AppError('unavailable', 'the import was cut short');
-    const skipped = Number(count['skipped']) + this.#refused;
-    for (const [kind, times] of this.#alike) {
+    const totals = this.#totals;
+    if (totals === null) throw new AppError('unavailable', 'the import was cut short');
+    const skipped = Number(totals['skipped']) + this.#invalidCount;
+    for (const [kind, times] of this.#timesByDetail) {
       if (times <= ALIKE_SHOWN_MAX || this.#output.isJson) continue;
       this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${kind}`
         + (kind === ID_EXISTS ? '; --replace replaces them' : ''));
     }
-    const text = `imported ${String(count['imported'])}, skipped ${skipped}`;
-    const shown = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
-    await this.#output.result({ ...count, skipped, problems: this.#problems }, shown);
-    if (typeof count['error'] === 'string') {
-      throw new AppError('unavailable', `the import stopped: ${count['error']}`);
+    const text = `imported ${String(totals['imported'])}, skipped ${skipped}`;
+    const summary = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
+    await this.#output.result({ ...totals, skipped, problems: this.#problems }, summary);
+    if (typeof totals['error'] === 'string') {
+      throw new AppError('unavailable', `the import stopped: ${totals['error']}`);
     }
     return skipped > 0 ? 1 : 0;
   }
 
   #countAlike(kind: string): number {
-    const times = (this.#alike.get(kind) ?? 0) + 1;
-    if (times > 1 || this.#alike.size < ALIKE_KINDS_MAX) this.#alike.set(kind, times);
+    const times = (this.#timesByDetail.get(kind) ?? 0) + 1;
+    const isCounted = times > 1 || this.#timesByDetail.size < ALIKE_KINDS_MAX;
+    if (isCounted) this.#timesByDetail.set(kind, times);
     return times;
   }
 
-  #say(problem: Problem): void {
+  #report(problem: ImportProblem): void {
     if (this.#output.isJson) {
       if (this.#problems.length < PROBLEMS_IN_JSON_MAX) this.#problems.push(problem);
       return;
@@ -124,22 +125,22 @@ export class ImportReport {
   }
 
   /** Reports refused lines up to the next one whose result is still to come. */
-  #sayRefused(): void {
+  #reportInvalidLines(): void {
     for (;;) {
-      const next = this.#expected[this.#taken];
+      const next = this.#lines[this.#reportedCount];
       if (next === undefined || next.problem === null) break;
-      this.#taken += 1;
-      this.#say({ line: next.line, detail: next.problem });
+      this.#reportedCount += 1;
+      this.#report({ line: next.line, detail: next.problem });
     }
     // Removed in blocks: a shift for each line would move the rest each time.
-    if (this.#taken > 4096) {
-      this.#expected = this.#expected.slice(this.#taken);
-      this.#taken = 0;
+    if (this.#reportedCount > 4096) {
+      this.#lines = this.#lines.slice(this.#reportedCount);
+      this.#reportedCount = 0;
     }
   }
 }
 
-function fieldErrorsOf(errors: unknown): FieldError[] {
+function parseFieldErrors(errors: unknown): FieldError[] {
   if (!Array.isArray(errors)) return [];
   return errors.flatMap((error) => isJsonObject(error)
     ? [{ pointer: String(error['pointer']), detail: String(error['detail']) }] : []);

@@ -1,20 +1,20 @@
 /** The completion script for bash. */
 import {
-  PLACE_OPTIONS, choicesOf, distinct, kindOf, operandKindOf, operandsOf, optionsOf,
-  optionsWithoutCommand, valueOptionsOf, wordsOf,
-} from './words.ts';
-import type { Commands } from './words.ts';
-import { VALUE_KINDS } from '../../arguments/spec.ts';
+  LOCATION_OPTIONS, distinct, findChoices, findOperandKind, findValueKind, listOperands,
+  listOptions, listOptionsWithoutCommand, listValueOptions, toWords,
+} from './completion-words.ts';
+import type { Commands } from './completion-words.ts';
+import { VALUE_KINDS } from '../../arguments/option-spec.ts';
 
-export function bashScript(commands: Commands): string {
+export function formatBashScript(commands: Commands): string {
   const cases = commands.map((spec) => {
-    const operands = operandsOf(spec, commands);
+    const operands = listOperands(spec, commands);
     const words = operands.length === 0 ? '' : ` words='${operands.join(' ')}'`;
-    const kind = operandKindOf(spec) === undefined ? '' : ` kind=${operandKindOf(spec)}`;
-    return `    ${spec.name}) options='${wordsOf(optionsOf(spec)).join(' ')}'${words}${kind} ;;`;
+    const kind = findOperandKind(spec) === undefined ? '' : ` kind=${findOperandKind(spec)}`;
+    return `    ${spec.name}) options='${toWords(listOptions(spec)).join(' ')}'${words}${kind} ;;`;
   });
   const names = commands.map(({ name }) => name).join(' ');
-  const standard = wordsOf(optionsWithoutCommand(commands)).join(' ');
+  const standard = toWords(listOptionsWithoutCommand(commands)).join(' ');
   // A colon breaks words in bash: the script joins the command again, and takes what stands before
   // the last colon off the answers.
   return `# bash completion for hookshelf
@@ -28,8 +28,8 @@ _hookshelf() {
   local previous="\${parts[\${#parts[@]}-2]}" part before=''
   for part in "\${parts[@]:1:\${#parts[@]}-2}"; do
     case "$before" in
-      ${PLACE_OPTIONS.join('|')}) place+=("$before" "\${part/#\\~/$HOME}") ;;
-      ${valueOptionsOf(commands).join('|')}) ;;
+      ${LOCATION_OPTIONS.join('|')}) place+=("$before" "\${part/#\\~/$HOME}") ;;
+      ${listValueOptions(commands).join('|')}) ;;
       *) [[ "$part" != -* && -z "$command" ]] && command="$part" ;;
     esac
     before="$part"
@@ -41,9 +41,9 @@ ${cases.join('\n')}
   [[ "$current" == -* || -z "$words" ]] && words="$options"
   [[ "$current" == -* ]] && kind=''
   case "$command $previous" in
-${bashKinds(commands).join('\n')}
+${formatBashKinds(commands).join('\n')}
     *) case "$previous" in
-${bashValues(commands).join('\n')}
+${formatBashValues(commands).join('\n')}
     esac ;;
   esac
   if [[ -n "$kind" ]]; then
@@ -61,21 +61,21 @@ complete -F _hookshelf hookshelf
 }
 
 /** Options whose values the program lists: the kind depends on the command. */
-function bashKinds(commands: Commands): string[] {
+function formatBashKinds(commands: Commands): string[] {
   return VALUE_KINDS.map((kind) => {
-    const places = commands.flatMap((spec) => optionsOf(spec)
-      .filter(([, option]) => kindOf(option) === kind)
+    const patterns = commands.flatMap((spec) => listOptions(spec)
+      .filter(([, option]) => findValueKind(option) === kind)
       .map(([name]) => `'${spec.name} --${name}'`));
-    return `    ${places.join('|')}) kind=${kind} words='' ;;`;
+    return `    ${patterns.join('|')}) kind=${kind} words='' ;;`;
   });
 }
 
-function bashValues(commands: Commands): string[] {
-  return distinct(commands.flatMap((spec) => optionsOf(spec)).flatMap(([name, option]) => {
+function formatBashValues(commands: Commands): string[] {
+  return distinct(commands.flatMap((spec) => listOptions(spec)).flatMap(([name, option]) => {
     const head = `    --${name}${option.short === undefined ? '' : `|-${option.short}`})`;
-    const choices = choicesOf(option);
+    const choices = findChoices(option);
     if (choices !== undefined) return [`${head} words='${choices.join(' ')}' kind='' ;;`];
-    if (kindOf(option) !== undefined) return [];
+    if (findValueKind(option) !== undefined) return [];
     if (option.completes === undefined) {
       return option.type === 'string' ? [`${head} return ;;`] : [];
     }

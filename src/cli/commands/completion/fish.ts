@@ -1,20 +1,20 @@
 /** The completion script for fish. */
-import type { OptionSpec } from '../../arguments/spec.ts';
-import type { CommandSpec } from '../context.ts';
+import type { OptionSpec } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
 import {
-  PLACE_OPTIONS, choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand,
-  valueOptionsOf,
-} from './words.ts';
-import type { Commands } from './words.ts';
+  LOCATION_OPTIONS, findChoices, findOperandKind, findValueKind, listOperands, listOptions,
+  listOptionsWithoutCommand, listValueOptions,
+} from './completion-words.ts';
+import type { Commands } from './completion-words.ts';
 
-export function fishScript(commands: Commands): string {
+export function formatFishScript(commands: Commands): string {
   const lines = commands.flatMap((spec) => [
     fishLine('', `-f -a ${fishQuote(spec.name)} -d ${fishQuote(spec.summary)}`),
-    ...optionsOf(spec).map(([name, option]) => fishOption(spec.name, name, option)),
-    ...operandsOf(spec, commands).map((word) => fishLine(spec.name, `-f -a ${fishQuote(word)}`)),
+    ...listOptions(spec).map(([name, option]) => fishOption(spec.name, name, option)),
+    ...listOperands(spec, commands).map((word) => fishLine(spec.name, `-f -a ${fishQuote(word)}`)),
     ...fishOperand(spec),
   ]);
-  const standard = optionsWithoutCommand(commands)
+  const standard = listOptionsWithoutCommand(commands)
     .map(([name, option]) => fishOption('', name, option));
   return `# fish completion for hookshelf
 # Whether the words before the cursor name this command; '' is none.
@@ -23,7 +23,7 @@ function __hookshelf_is
   set -l words (commandline -opc)
   for word in $words[2..-1]
     switch "$before"
-      case ${valueOptionsOf(commands).join(' ')}
+      case ${listValueOptions(commands).join(' ')}
       case '*'
         if not string match -q -- '-*' "$word"
           test "$word" = "$argv[1]"
@@ -37,7 +37,7 @@ end
 function __hookshelf_values
   set -l words (commandline -opc)
   set -l place
-  for option in ${PLACE_OPTIONS.join(' ')}
+  for option in ${LOCATION_OPTIONS.join(' ')}
     if set -l at (contains -i -- $option $words)
       set -a place $option $words[(math $at + 1)]
     end
@@ -50,7 +50,7 @@ ${[...lines, ...standard].join('\n')}
 }
 
 function fishOperand(spec: CommandSpec): string[] {
-  const kind = operandKindOf(spec);
+  const kind = findOperandKind(spec);
   return kind === undefined ? [] : [fishLine(spec.name, `-f -a '(__hookshelf_values ${kind})'`)];
 }
 
@@ -62,10 +62,10 @@ function fishOption(command: string, name: string, option: OptionSpec): string {
 
 function fishValue(option: OptionSpec): string {
   if (option.type === 'boolean') return '';
-  const choices = choicesOf(option);
+  const choices = findChoices(option);
   if (choices !== undefined) return ` -x -a ${fishQuote(choices.join(' '))}`;
   if (option.completes === undefined) return ' -x';
-  const kind = kindOf(option);
+  const kind = findValueKind(option);
   if (kind !== undefined) return ` -x -a '(__hookshelf_values ${kind})'`;
   return option.completes === 'file' ? ' -r -F' : " -x -a '(__fish_complete_directories)'";
 }

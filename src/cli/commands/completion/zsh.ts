@@ -1,23 +1,23 @@
 /** The completion script for zsh. */
-import type { OptionSpec } from '../../arguments/spec.ts';
+import type { OptionSpec } from '../../arguments/option-spec.ts';
 import {
-  PLACE_OPTIONS, choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand,
-  valueOptionsOf,
-} from './words.ts';
-import type { Commands, Option } from './words.ts';
+  LOCATION_OPTIONS, findChoices, findOperandKind, findValueKind, listOperands, listOptions,
+  listOptionsWithoutCommand, listValueOptions,
+} from './completion-words.ts';
+import type { Commands, NamedOption } from './completion-words.ts';
 
-export function zshScript(commands: Commands): string {
+export function formatZshScript(commands: Commands): string {
   const rows = commands.map(({ name, summary }) =>
     `    ${zshQuote(`${name.replaceAll(':', '\\:')}:${summary}`)}`);
   const cases = commands.map((spec) => {
-    const words = operandsOf(spec, commands).map((name) => name.replaceAll(':', '\\:'));
-    const kind = operandKindOf(spec);
+    const words = listOperands(spec, commands).map((name) => name.replaceAll(':', '\\:'));
+    const kind = findOperandKind(spec);
     const operand = kind !== undefined ? [zshQuote(`2:value: _hookshelf_values ${kind}`)]
       : words.length === 0 ? [] : [zshQuote(`2:word:(${words.join(' ')})`)];
-    const specs = [...zshOptions(optionsOf(spec)), zshQuote('1: :'), ...operand];
+    const specs = [...zshOptions(listOptions(spec)), zshQuote('1: :'), ...operand];
     return `    ${spec.name.replaceAll(':', '\\:')}) _arguments ${specs.join(' \\\n      ')} ;;`;
   });
-  const standard = [...zshOptions(optionsWithoutCommand(commands)),
+  const standard = [...zshOptions(listOptionsWithoutCommand(commands)),
     zshQuote('1:command:_hookshelf_commands')];
   return `#compdef hookshelf
 _hookshelf_commands() {
@@ -30,7 +30,7 @@ ${rows.join('\n')}
 _hookshelf_values() {
   local -a found place
   local option at
-  for option in ${PLACE_OPTIONS.join(' ')}; do
+  for option in ${LOCATION_OPTIONS.join(' ')}; do
     at=\${words[(I)$option]}
     (( at )) && place+=($option \${(Q)words[at+1]})
   done
@@ -41,7 +41,7 @@ _hookshelf() {
   local command='' before='' word
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$before" in
-      ${valueOptionsOf(commands).join('|')}) ;;
+      ${listValueOptions(commands).join('|')}) ;;
       *) [[ "$word" != -* ]] && { command="$word"; break } ;;
     esac
     before="$word"
@@ -59,7 +59,7 @@ fi
 `;
 }
 
-function zshOptions(options: readonly Option[]): string[] {
+function zshOptions(options: readonly NamedOption[]): string[] {
   return options.flatMap(([name, option]) => [
     zshOption(`--${name}`, option),
     ...option.short === undefined ? [] : [zshOption(`-${option.short}`, option)],
@@ -71,10 +71,10 @@ function zshOption(word: string, option: OptionSpec): string {
   const repeat = option.isRepeatable === true ? '*' : '';
   const head = `${repeat}${word}[${meaning}]`;
   if (option.type === 'boolean') return zshQuote(head);
-  const choices = choicesOf(option);
+  const choices = findChoices(option);
   if (choices !== undefined) return zshQuote(`${head}:value:(${choices.join(' ')})`);
   if (option.completes === undefined) return zshQuote(`${head}:value: `);
-  const kind = kindOf(option);
+  const kind = findValueKind(option);
   if (kind !== undefined) return zshQuote(`${head}:value: _hookshelf_values ${kind}`);
   return zshQuote(`${head}:path:_files${option.completes === 'folder' ? ' -/' : ''}`);
 }

@@ -8,18 +8,18 @@ import { callApi } from '../../../server/local/api-call.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
-import { findOwner } from '../../session/local.ts';
-import { isListening } from '../../session/socket.ts';
-import type { CommandContext } from '../context.ts';
+import { findOwner } from '../../api-client/local-app.ts';
+import { isListening } from '../../api-client/socket-target.ts';
+import type { CommandContext } from '../command-context.ts';
 import { ok, warning } from './doctor-finding.ts';
-import type { Examined } from './doctor-finding.ts';
+import type { CheckResult } from './doctor-finding.ts';
 
 const SERVER_TIMEOUT_MS = 5000;
 
 /** The server is asked where one runs; else the files are read, without a change to them. */
 export async function checkAccess(
   { enterData, io }: CommandContext, settings: Settings,
-): Promise<Examined> {
+): Promise<CheckResult> {
   const directory = enterData();
   const socketPath = findOwner(directory)?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) {
@@ -44,7 +44,7 @@ async function askServer(socketPath: string): Promise<AccessState> {
   return parseAccessState((await callApi({ socketPath, signal }, call)).body);
 }
 
-function describe(state: AccessState): Examined {
+function describe(state: AccessState): CheckResult {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
   return ok(state.isClosed ? 'the API is closed to callers without a token'
     : 'the API asks for no token');

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { ACTIONS_FOLDER, loadActionModules } from '../../../webhooks/actions/load-modules.ts';
-import type { CommandContext } from '../context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { Examined } from './doctor-finding.ts';
+import type { CheckResult } from './doctor-finding.ts';
 
 export async function checkCertificate(
   { enterData, identity, io }: CommandContext, settings: Settings,
-): Promise<Examined> {
+): Promise<CheckResult> {
   if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
   enterData();
   try {
@@ -34,7 +34,7 @@ export async function checkCertificate(
 /** Loads them as a start does: what a module does when it is loaded happens here, too. */
 export async function checkActions(
   { enterData }: CommandContext, settings: Settings,
-): Promise<Examined> {
+): Promise<CheckResult> {
   try {
     const { length } = await loadActionModules({
       folder: join(enterData(), ACTIONS_FOLDER), paths: settings.actions,

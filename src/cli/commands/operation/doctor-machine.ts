@@ -3,9 +3,9 @@ import { readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
 import type { Settings } from '../../../settings/load.ts';
-import type { CommandContext } from '../context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { Examined } from './doctor-finding.ts';
+import type { CheckResult } from './doctor-finding.ts';
 
 const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
@@ -13,14 +13,14 @@ const FREE_BYTES_MIN = GIBIBYTE;
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;
 
-export function checkNode(): Examined {
+export function checkNode(): CheckResult {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isFit = major > 20 || (major === 20 && minor >= 15);
   const detail = `Node ${process.versions.node}`;
   return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
 }
 
-export function checkDisk({ enterData }: CommandContext): Examined {
+export function checkDisk({ enterData }: CommandContext): CheckResult {
   let folder = enterData();
   while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
@@ -29,7 +29,7 @@ export function checkDisk({ enterData }: CommandContext): Examined {
     ? ok(detail) : warning(detail, 'a compaction needs as much room as the data has');
 }
 
-export function checkLimits(_context: CommandContext, { server }: Settings): Examined {
+export function checkLimits(_context: CommandContext, { server }: Settings): CheckResult {
   const limits = readFileSync('/proc/self/limits', 'utf8');
   const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
   const detail = `${soft} open files, ${server.maxConnections} connections wanted`;
@@ -40,17 +40,17 @@ export function checkLimits(_context: CommandContext, { server }: Settings): Exa
       + 'server.maxConnections; fewer connections are accepted as it is');
 }
 
-export function checkClock({ enterData, io }: CommandContext): Examined {
+export function checkClock({ enterData, io }: CommandContext): CheckResult {
   const nowMs = io.now();
-  const shown = new Date(nowMs).toISOString();
-  if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${shown}`, 'set the clock');
-  const newestMs = newestChange(enterData());
+  const time = new Date(nowMs).toISOString();
+  if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${time}`, 'set the clock');
+  const newestMs = findNewestChangeMs(enterData());
   return newestMs > nowMs + CLOCK_SLACK_MS
-    ? warning(`the clock shows ${shown}, before the newest file was written`, 'set the clock')
-    : ok(`the clock shows ${shown}`);
+    ? warning(`the clock shows ${time}, before the newest file was written`, 'set the clock')
+    : ok(`the clock shows ${time}`);
 }
 
-function newestChange(directory: string): number {
+function findNewestChangeMs(directory: string): number {
   try {
     return readdirSync(directory).reduce((newest, name) =>
       Math.max(newest, statSync(join(directory, name)).mtimeMs), 0);

@@ -7,8 +7,8 @@ import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { OWN_EVENTS } from '../../../webhooks/actions/event-name.ts';
-import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { findSecretless } from '../../../webhooks/incoming/verification.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { hearsOthersAlone } from '../../../webhooks/outgoing/webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
@@ -17,15 +17,15 @@ import { loadSettings } from '../../../settings/load.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { callApi } from '../../../server/local/api-call.ts';
 import type { Tone } from '../../terminal/colour.ts';
-import type { CommandContext } from '../context.ts';
-import { findOwner } from '../../session/local.ts';
-import { objectOf, textOf, webhookName } from '../resource.ts';
-import { isListening, tryToConnect } from '../../session/socket.ts';
+import type { CommandContext } from '../command-context.ts';
+import { findOwner } from '../../api-client/local-app.ts';
+import { parseObject, formatCell, webhookLabel } from '../resource-commands.ts';
+import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
 import { checkActions, checkCertificate } from './doctor-files.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
-import type { Look, Examined } from './doctor-finding.ts';
+import type { DoctorCheck, CheckResult } from './doctor-finding.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
@@ -33,9 +33,9 @@ const WITHOUT_SERVER = 'looked at while a server runs';
 /** Webhooks that a finding names. */
 const NAMED_MAX = 5;
 
-type Finding = Examined & { readonly check: string };
+type DoctorFinding = CheckResult & { readonly check: string };
 
-const CHECKS: Readonly<Record<string, Look>> = {
+const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'node': checkNode,
   'data directory': checkDirectory,
   'lock': checkLock,
@@ -52,16 +52,16 @@ const CHECKS: Readonly<Record<string, Look>> = {
   'own events': checkOwnEvents,
 };
 
-const TONES: Readonly<Record<Finding['status'], Tone>> = {
+const TONES: Readonly<Record<DoctorFinding['status'], Tone>> = {
   ok: 'good', hint: 'warning', warning: 'warning', failed: 'bad',
 };
 
 /** Exit code 1 when a check failed. */
-export async function examine(context: CommandContext): Promise<number> {
-  const { settings, verdict } = loadOrDefault(context);
-  const findings: Finding[] = [{ check: 'settings', ...verdict }];
-  for (const [check, look] of Object.entries(CHECKS)) {
-    findings.push({ check, ...await attempt(look, context, settings) });
+export async function runDoctor(context: CommandContext): Promise<number> {
+  const { settings, settingsResult } = loadSettingsOrDefaults(context);
+  const findings: DoctorFinding[] = [{ check: 'settings', ...settingsResult }];
+  for (const [name, check] of Object.entries(CHECKS)) {
+    findings.push({ check: name, ...await tryCheck(check, context, settings) });
   }
   await context.output.list(findings, [
     { title: 'CHECK', value: ({ check }) => check, isWhole: true },
@@ -76,30 +76,30 @@ export async function examine(context: CommandContext): Promise<number> {
 }
 
 /** The settings; the defaults where they are wrong, so that the rest can still be checked. */
-function loadOrDefault(
+function loadSettingsOrDefaults(
   context: CommandContext,
-): { readonly settings: Settings; readonly verdict: Examined } {
+): { readonly settings: Settings; readonly settingsResult: CheckResult } {
   try {
     const { settings, warnings } = context.loadSettings();
     const [first] = warnings;
-    return { settings, verdict: first === undefined
+    return { settings, settingsResult: first === undefined
       ? ok('every setting is known and valid') : warning(first.problem, first.mend) };
   } catch (thrown) {
-    return { settings: loadSettings().settings, verdict: failed(messageOf(thrown), '') };
+    return { settings: loadSettings().settings, settingsResult: failed(messageOf(thrown), '') };
   }
 }
 
-async function attempt(
-  look: Look, context: CommandContext, settings: Settings,
-): Promise<Examined> {
+async function tryCheck(
+  check: DoctorCheck, context: CommandContext, settings: Settings,
+): Promise<CheckResult> {
   try {
-    return await look(context, settings);
+    return await check(context, settings);
   } catch (thrown) {
     return warning(`could not be looked at (${messageOf(thrown)})`, '');
   }
 }
 
-function checkDirectory({ enterData }: CommandContext): Examined {
+function checkDirectory({ enterData }: CommandContext): CheckResult {
   const dataDirectory = enterData();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
@@ -121,7 +121,7 @@ function checkDirectory({ enterData }: CommandContext): Examined {
     : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
 }
 
-async function checkLock({ enterData }: CommandContext): Promise<Examined> {
+async function checkLock({ enterData }: CommandContext): Promise<CheckResult> {
   const owner = findOwner(enterData());
   if (owner === null) return ok('nobody holds the data directory');
   const { pid, socketPath } = owner;
@@ -139,7 +139,7 @@ async function checkLock({ enterData }: CommandContext): Promise<Examined> {
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
-async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<Examined> {
+async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<CheckResult> {
   try {
     const engine = await engineOf(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
@@ -155,7 +155,7 @@ async function checkStore({ enterData }: CommandContext, settings: Settings): Pr
 /** Checks the ports that a running server has, which may differ from those of the settings. */
 async function checkPort(
   { enterData, identity }: CommandContext, { server: { host, port } }: Settings,
-): Promise<Examined> {
+): Promise<CheckResult> {
   const socketPath = findOwner(enterData())?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
   if (port === 0) return ok('the kernel chooses a port');
@@ -172,17 +172,17 @@ async function checkPort(
   return failed(`port ${port} of ${host} cannot be listened on (${code})`, advice);
 }
 
-async function checkServersPorts(socketPath: string): Promise<Examined> {
+async function checkServersPorts(socketPath: string): Promise<CheckResult> {
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: '/control/places' } as const;
-  const answer = await callApi({ socketPath, signal }, call).catch(() => null);
-  if (answer === null) return warning('the running server does not say where it listens', '');
-  const { places } = objectOf(answer.body);
+  const response = await callApi({ socketPath, signal }, call).catch(() => null);
+  if (response === null) return warning('the running server does not say where it listens', '');
+  const { places } = parseObject(response.body);
   const urls: string[] = [];
-  for (const place of Array.isArray(places) ? places.map(objectOf) : []) {
-    const url = textOf(place['url']);
+  for (const listener of Array.isArray(places) ? places.map(parseObject) : []) {
+    const url = formatCell(listener['url']);
     const problem = await tryToConnect(
-      { host: textOf(place['host']), port: Number(place['port']) }, CONNECT_TIMEOUT_MS,
+      { host: formatCell(listener['host']), port: Number(listener['port']) }, CONNECT_TIMEOUT_MS,
     );
     if (problem !== null) {
       return failed(`our server listens on ${url}, where nobody answers (${problem})`,
@@ -202,7 +202,7 @@ function tryToListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-async function checkProxy(_context: CommandContext, { http }: Settings): Promise<Examined> {
+async function checkProxy(_context: CommandContext, { http }: Settings): Promise<CheckResult> {
   if (http.proxy === null) return ok('none is set');
   const { hostname, port, protocol } = new URL(http.proxy);
   const defaultPort = protocol === 'https:' ? 443 : 80;
@@ -210,27 +210,27 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
   const problem = await tryToConnect(
     { host, port: port === '' ? defaultPort : Number(port) }, CONNECT_TIMEOUT_MS,
   );
-  const shown = redactText(http.proxy);
-  return problem === null ? ok(`${shown} answers`)
-    : failed(`${shown} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
+  const url = redactText(http.proxy);
+  return problem === null ? ok(`${url} answers`)
+    : failed(`${url} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
 }
 
 /** Whether a webhook refuses everything, as the server knows it. */
-async function checkSenders(context: CommandContext): Promise<Examined> {
-  const webhooks = await readWebhooks(context, incomingResource.path);
+async function checkSenders(context: CommandContext): Promise<CheckResult> {
+  const webhooks = await fetchWebhooks(context, incomingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
-  const [first, ...others] = findWebhooksWithoutSecret(webhooks);
+  const [first, ...others] = findSecretless(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
 }
 
 /** Which webhooks hear every event but those that hookshelf tells of itself. */
-async function checkOwnEvents(context: CommandContext): Promise<Examined> {
-  const webhooks = await readWebhooks(context, outgoingResource.path);
+async function checkOwnEvents(context: CommandContext): Promise<CheckResult> {
+  const webhooks = await fetchWebhooks(context, outgoingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
-  const names = webhooks.filter((webhook) => hearsOthersAlone(triggersIn(webhook)))
-    .map(webhookName);
+  const names = webhooks.filter((webhook) => hearsOthersAlone(parseTriggers(webhook)))
+    .map(webhookLabel);
   if (names.length === 0) return ok('no webhook is on `*` alone');
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
   return hint(`on \`*\`, which hears no event about hookshelf itself: ${
@@ -238,7 +238,7 @@ async function checkOwnEvents(context: CommandContext): Promise<Examined> {
   `a webhook that is to hear them names them: ${OWN_EVENTS.join(', ')}, or delivery.*`);
 }
 
-function triggersIn(
+function parseTriggers(
   { triggerEvent, triggerEvents }: JsonObject,
 ): { readonly triggerEvent?: string; readonly triggerEvents?: readonly string[] } {
   return typeof triggerEvent === 'string' ? { triggerEvent }
@@ -246,7 +246,7 @@ function triggersIn(
 }
 
 /** The first thousand, as the running server shows them; null without a server. */
-async function readWebhooks(
+async function fetchWebhooks(
   { enterData }: CommandContext, path: string,
 ): Promise<readonly JsonObject[] | null> {
   const socketPath = findOwner(enterData())?.socketPath ?? null;
@@ -254,7 +254,7 @@ async function readWebhooks(
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: `${path}?limit=1000` } as const;
   const { body } = await callApi({ socketPath, signal }, call);
-  return Array.isArray(body) ? body.map(objectOf) : [];
+  return Array.isArray(body) ? body.map(parseObject) : [];
 }
 
 function isWritable(path: string): boolean {

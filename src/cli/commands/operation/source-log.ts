@@ -10,8 +10,8 @@ import { findLeaseHolders, remainingLeaseMs } from '../../../nodes/lease-holders
 import type { LeaseHolder } from '../../../nodes/lease-holders.ts';
 import { loadContents } from '../../../store/backup/engine-contents.ts';
 import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
-import { isSamePosition } from '../../../store/replication/log-chain.ts';
-import { encodeClosing } from '../../../store/replication/log-closing.ts';
+import { isSamePosition } from '../../../store/replication/chain.ts';
+import { encodeClosing } from '../../../store/replication/closing.ts';
 import type { ReplicatedImage } from '../../../store/replication/replicated-image.ts';
 
 const LOOK_MS = 1000;
@@ -79,7 +79,7 @@ export class SourceLog {
       throw new AppError(thrown.code, `${engine.name} cannot be closed for its nodes: `
         + `${messageOf(thrown)}; nothing was moved: mend that, then run this again`, {}, thrown);
     }
-    if (!isAppended) throw this.#writtenError();
+    if (!isAppended) throw this.#createWrittenError();
     this.#isClosed = true;
   }
 
@@ -90,7 +90,8 @@ export class SourceLog {
       .filter(({ remainingMs }) => remainingMs > 0);
     if (running.length === 0) return;
     const seconds = Math.ceil(Math.max(...running.map(({ remainingMs }) => remainingMs)) / 1000);
-    throw new AppError('conflict', `the lease of ${describe(running)} has not run out: stop all `
+    throw new AppError('conflict',
+      `the lease of ${describeHolders(running)} has not run out: stop all `
       + `nodes, then run this again; of one that is gone, or stands still, in ${seconds} s. `
       + 'Nothing was moved');
   }
@@ -101,7 +102,7 @@ export class SourceLog {
     const validMs = Math.max(0, ...this.#holders.map((holder) => holder.validMs));
     const leftMs = (): number => this.#readMs + validMs - systemClock.monotonicMs();
     if (leftMs() > 0) {
-      note(`${describe(this.#holders)} did not stop cleanly: waiting up to `
+      note(`${describeHolders(this.#holders)} did not stop cleanly: waiting up to `
         + `${Math.ceil(leftMs() / 1000)} s, in which one that still runs at ${engine.name} shows`);
     }
     while (leftMs() > 0) {
@@ -109,17 +110,17 @@ export class SourceLog {
       const now = await link.ask(session, session.head());
       const isSame = now !== null && head !== null && now.log === head.log
         && isSamePosition(now, head);
-      if (!isSame) throw this.#writtenError();
+      if (!isSame) throw this.#createWrittenError();
     }
   }
 
-  #writtenError(): AppError {
+  #createWrittenError(): AppError {
     return new AppError('conflict', `a node writes to ${this.#deps.opened.engine.name}: stop all `
       + 'nodes, then run this again; nothing was moved');
   }
 }
 
-function describe(holders: readonly LeaseHolder[]): string {
+function describeHolders(holders: readonly LeaseHolder[]): string {
   return holders.map(({ node, address }) =>
     `node ${node}${address === null ? '' : ` (${address})`}`).join(', ');
 }

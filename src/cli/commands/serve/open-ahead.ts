@@ -7,7 +7,7 @@ import { readCertificate } from '../../../app/certificate.ts';
 import type { Opened } from '../../../app/listening.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { LoadedSettings } from '../../../settings/load.ts';
-import type { CommandContext } from '../context.ts';
+import type { CommandContext } from '../command-context.ts';
 
 // The first port that every user may listen on under Linux.
 const FREE_PORT_MIN = 1024;
@@ -15,25 +15,25 @@ const FREE_PORT_MIN = 1024;
 /** Opens nothing where the process keeps its user. Throws as listening does. */
 export async function openAhead(context: CommandContext): Promise<Opened> {
   if (!context.identity.needsSwitch) return { port: null, certificate: null };
-  const loaded = context.loadCallersSettings();
-  const { host, port } = loaded.settings.server;
-  const isLow = isNamed(loaded, 'server.port') && port > 0 && port < FREE_PORT_MIN;
+  const loadedSettings = context.loadCallersSettings();
+  const { host, port } = loadedSettings.settings.server;
+  const isLow = isSetByCaller(loadedSettings, 'server.port') && port > 0 && port < FREE_PORT_MIN;
   return {
-    certificate: openCertificate(context, loaded),
+    certificate: openCertificate(context, loadedSettings),
     port: isLow ? await reservePort(host, port) : null,
   };
 }
 
 function openCertificate(
-  { identity }: CommandContext, loaded: LoadedSettings,
+  { identity }: CommandContext, loadedSettings: LoadedSettings,
 ): Opened['certificate'] {
-  const { tlsCert, tlsKey } = loaded.settings.server;
+  const { tlsCert, tlsKey } = loadedSettings.settings.server;
   if (tlsCert === null || tlsKey === null) return null;
   // What the owner could replace is read later, as the owner.
   if (identity.isOwnersPath(tlsCert) || identity.isOwnersPath(tlsKey)) return null;
-  return readCertificate(loaded.settings);
+  return readCertificate(loadedSettings.settings);
 }
 
-function isNamed({ origins }: LoadedSettings, name: string): boolean {
+function isSetByCaller({ origins }: LoadedSettings, name: string): boolean {
   return origins.get(name) !== 'default';
 }

@@ -1,29 +1,29 @@
 /** `serve`: in this process, or in one that is started under a memory cap. */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../base/errors.ts';
-import type { CommandContext } from '../context.ts';
+import type { CommandContext } from '../command-context.ts';
 
 const MEGABYTES_MIN = 64;
 const MEGABYTES_MAX = 1_048_576;
 const MEBIBYTE = 1 << 20;
 
 export async function serve(context: CommandContext): Promise<number> {
-  const megabytes = context.given.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
+  const megabytes = context.args.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
-    refusePipedSettings(context);
+    rejectPipedSettings(context);
     // Wrong settings are better reported before a second process is started. One that will run as
     // another user reports them itself.
     if (!context.identity.needsSwitch) context.loadSettings();
     const { isCapped, runCapped } = await import('../../process/memory-cap.ts');
     if (!isCapped(megabytes)) return runCapped(megabytes, () => context.identity.becomeOwner());
   }
-  const { runServer } = await import('./server.ts');
+  const { runServer } = await import('./run-server.ts');
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
 }
 
 /** Throws `usage`: what we had read of a pipe, the process under the cap could not read again. */
-function refusePipedSettings({ given }: CommandContext): void {
-  const path = given.find('config');
+function rejectPipedSettings({ args }: CommandContext): void {
+  const path = args.find('config');
   const status = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
   if (status === undefined || status.isFile()) return;
   throw new AppError('usage', `--config ${path} is not a regular file, as it must be beside `

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { escapeLines } from '../../../base/text/printable.ts';
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 
-export type RepeatedRequest = {
+export type RequestToRepeat = {
   readonly method: string;
   /** Absolute. */
   readonly url: string;
@@ -18,76 +18,77 @@ export type RepeatedRequest = {
 
 type Header = readonly [name: string, value: string];
 /** A variable of the environment, and what it stands for. */
-type Hidden = { readonly variable: string; readonly what: string };
+type SecretVariable = { readonly variable: string; readonly what: string };
 
 const MASK = '***';
 /** Of the connection or the body, and curl's to say. */
-const OWN_HEADERS = new Set([
+const OMITTED_HEADERS = new Set([
   'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer',
   'upgrade', 'expect', 'proxy-connection', 'proxy-authorization',
 ]);
 /** What curl says by itself, unless it is told not to. */
-const USUAL_HEADERS = ['Accept', 'User-Agent', 'Content-Type'];
+const CURL_HEADERS = ['Accept', 'User-Agent', 'Content-Type'];
 // An argument of Linux is at most 128 KiB.
 const ARGUMENT_BYTES_MAX = 96 * 1024;
 
 /** Ends without a line break. */
-export function curlCall({ method, url, headers, body }: RepeatedRequest): string {
-  const given = headers.filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()));
-  const open = given.filter(([, value]) => !value.includes(MASK));
-  const secret = given.filter(([, value]) => value.includes(MASK));
-  const { word: target, hidden: parameters } = urlWord(url);
+export function formatCurlCall({ method, url, headers, body }: RequestToRepeat): string {
+  const ownHeaders = headers.filter(([name]) => !OMITTED_HEADERS.has(name.toLowerCase()));
+  const plainHeaders = ownHeaders.filter(([, value]) => !value.includes(MASK));
+  const secretHeaders = ownHeaders.filter(([, value]) => value.includes(MASK));
+  const { word: target, hidden: parameters } = formatUrl(url);
   const call = [
-    `curl --silent --show-error --globoff ${methodOption(method)}`,
-    ...open.map(headerOption),
-    ...unsaidHeaders(headers, body).map((name) => `--header ${shellQuote(`${name}:`)}`),
-    ...secret.length === 0 ? [] : ['--header @/dev/fd/3'],
-    ...body.length === 0 ? [] : [dataOption(body)],
+    `curl --silent --show-error --globoff ${formatMethod(method)}`,
+    ...plainHeaders.map(formatHeader),
+    ...listAbsentHeaders(headers, body).map((name) => `--header ${shellQuote(`${name}:`)}`),
+    ...secretHeaders.length === 0 ? [] : ['--header @/dev/fd/3'],
+    ...body.length === 0 ? [] : [formatData(body)],
     target,
   ].join(' \\\n  ');
-  const hidden = [...parameters, ...secret.map(([name]) =>
-    ({ variable: variableOf(name), what: `the header ${name}` }))];
+  const secrets = [...parameters, ...secretHeaders.map(([name]) =>
+    ({ variable: toVariableName(name), what: `the header ${name}` }))];
   return [
-    ...hidden.map(needed),
-    secret.length === 0 ? piped(call, body) : `${piped(call, body)} 3<<HEADERS`,
-    ...secret.map(([name]) => `${unexpanded(name)}: $${variableOf(name)}`),
-    ...secret.length === 0 ? [] : ['HEADERS'],
+    ...secrets.map(formatRequirement),
+    secretHeaders.length === 0 ? pipeBody(call, body) : `${pipeBody(call, body)} 3<<HEADERS`,
+    ...secretHeaders.map(([name]) => `${escapeExpansion(name)}: $${toVariableName(name)}`),
+    ...secretHeaders.length === 0 ? [] : ['HEADERS'],
   ].join('\n');
 }
 
 /** A name may hold what a shell would run or replace within the lines of a here-document. */
-function unexpanded(name: string): string {
+function escapeExpansion(name: string): string {
   return name.replace(/[\\$`]/g, '\\$&');
 }
 
-function methodOption(method: string): string {
+function formatMethod(method: string): string {
   return method === 'HEAD' ? '--head' : `--request ${shellQuote(method)}`;
 }
 
-function dataOption(body: Buffer): string {
-  return isArgument(body) ? `--data-raw ${shellQuote(body.toString('utf8'))}` : '--data-binary @-';
+function formatData(body: Buffer): string {
+  return fitsArgument(body) ? `--data-raw ${shellQuote(body.toString('utf8'))}`
+    : '--data-binary @-';
 }
 
-function piped(call: string, body: Buffer): string {
-  if (body.length === 0 || isArgument(body)) return call;
+function pipeBody(call: string, body: Buffer): string {
+  if (body.length === 0 || fitsArgument(body)) return call;
   return `printf %s ${shellQuote(body.toString('base64'))} | base64 -d | ${call}`;
 }
 
 /** Whether a body can stand in an argument, and be read by a person. */
-function isArgument(body: Buffer): boolean {
+function fitsArgument(body: Buffer): boolean {
   if (body.length > ARGUMENT_BYTES_MAX || !isUtf8(body)) return false;
   const text = body.toString('utf8');
   return escapeLines(text) === text;
 }
 
-function headerOption([name, value]: Header): string {
+function formatHeader([name, value]: Header): string {
   // With a colon curl takes a header without a value for one to leave out.
   const line = value === '' ? `${name};` : `${name}: ${value}`;
-  return `--header ${/^[\x20-\x7e]*$/.test(line) ? shellQuote(line) : printedWord(line)}`;
+  return `--header ${/^[\x20-\x7e]*$/.test(line) ? shellQuote(line) : formatPrintf(line)}`;
 }
 
 /** A word that the shell makes of bytes which a terminal would not show as they are. */
-function printedWord(line: string): string {
+function formatPrintf(line: string): string {
   const format = Buffer.from(line, 'latin1').toString('latin1')
     .replace(/[^\x20-\x7e]|[%\\']/g, (byte) =>
       `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`).replaceAll('\\045', '%%');
@@ -95,11 +96,13 @@ function printedWord(line: string): string {
 }
 
 /** Hidden values of the query become variables. */
-function urlWord(url: string): { readonly word: string; readonly hidden: readonly Hidden[] } {
+function formatUrl(
+  url: string,
+): { readonly word: string; readonly hidden: readonly SecretVariable[] } {
   const pieces = url.split(MASK);
   const hidden = pieces.slice(0, -1).map((piece) => {
-    const name = parameterAt(piece);
-    return { variable: variableOf(name), what: `the parameter ${name}` };
+    const name = findLastParameter(piece);
+    return { variable: toVariableName(name), what: `the parameter ${name}` };
   });
   const word = pieces.map((piece, index) => {
     const { variable } = hidden[index] ?? {};
@@ -109,22 +112,22 @@ function urlWord(url: string): { readonly word: string; readonly hidden: readonl
 }
 
 /** The name of the parameter in whose value a piece of a URL ends. */
-function parameterAt(piece: string): string {
+function findLastParameter(piece: string): string {
   const start = Math.max(piece.lastIndexOf('?'), piece.lastIndexOf('&')) + 1;
   const equals = piece.indexOf('=', start);
   return equals <= start ? 'query' : piece.slice(start, equals);
 }
 
-function needed({ variable, what }: Hidden): string {
+function formatRequirement({ variable, what }: SecretVariable): string {
   return `: "\${${variable}:?must hold ${what.replace(/[^\w -]/g, '_')}, which is not shown}"`;
 }
 
-function unsaidHeaders(headers: readonly Header[], body: Buffer): string[] {
-  const said = new Set(headers.map(([name]) => name.toLowerCase()));
-  return USUAL_HEADERS.filter((name) => !said.has(name.toLowerCase())
+function listAbsentHeaders(headers: readonly Header[], body: Buffer): string[] {
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  return CURL_HEADERS.filter((name) => !names.has(name.toLowerCase())
     && (name !== 'Content-Type' || body.length > 0));
 }
 
-function variableOf(name: string): string {
+function toVariableName(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]/g, '_').replace(/^(?=\d)/, '_');
 }

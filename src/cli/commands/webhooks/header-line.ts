@@ -2,7 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 
 /** Of `Name: value`. Throws `usage`, naming the option. */
-export function headerOf(
+export function parseHeaderLine(
   line: string, option: string,
 ): readonly [name: string, value: string] {
   const colon = line.indexOf(':');

@@ -1,4 +1,4 @@
-/** Renders an operation: its summary, a curl line, its parameters, body and responses. */
+/** One operation as HTML: what it does, a curl line, its parameters, body and answers. */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type {
   ResponseView, DocumentView, MediaView, OperationView, ParameterView,
@@ -9,7 +9,7 @@ import { buildExample, isAnything, renderRule, renderShape, renderType } from '.
 export type PathOperation = {
   readonly path: string;
   readonly method: string;
-  /** The method as the page shows it. */
+  /** What is shown for the method. */
   readonly label: string;
   readonly operation: OperationView;
 };
@@ -71,7 +71,7 @@ function responseRow([status, { description = '', headers = {}, content = {} }]:
   ];
 }
 
-/** The shape of the successful response. */
+/** That of the answer when all is well. */
 function renderResponseShape(
   responses: Readonly<Record<string, ResponseView>>, document: DocumentView,
 ): string {
@@ -90,7 +90,7 @@ function renderShapeBlock(shape: string): string {
   return shape === '' ? '' : `<pre class="shape"><code>${shape}</code></pre>`;
 }
 
-/** JSON has a line for each member, but in formats with a record on each line. */
+/** JSON is broken at its members, but where a line is a record. */
 function formatCurlLine(
   pathOperation: PathOperation, baseUri: string, document: DocumentView,
 ): string {

@@ -20,21 +20,21 @@ import { AppError } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
 import { JournalLineEncoder } from '../../journal/journal-line-encoder.ts';
 import type { JournalAppend } from '../../journal/journal-port.ts';
-import { findBreak, isSamePosition } from '../log-chain.ts';
-import { isSurelyUnwritten } from '../engine-link.ts';
+import { findBreak, isSamePosition } from '../chain.ts';
+import { isRefused } from '../engine-link.ts';
 import type { EngineLink } from '../engine-link.ts';
-import { encodeEntry } from '../log-entry.ts';
+import { encodeEntry } from '../entry.ts';
 import type { ReplicatedImage } from '../replicated-image.ts';
 import { Contention } from './contention.ts';
-import { AppendRejections } from './append-rejections.ts';
+import { Refusals } from './refusals.ts';
 
 /** Who has missed more transactions, as after an outage, applies them in pages of so many. */
-const PAGE_ENTRIES = 64;
+const MISSED_MAX = 64;
 // Readers may be 250 ms behind. From 10 ms on, p99 was 34 and 51 ms; from 160 on, 73 and 208.
 const WAIT_MS = 12;
 const WAIT_MS_MAX = 160;
 
-type PendingAppend = {
+type Pending = {
   readonly append: JournalAppend;
   readonly startedMs: number;
   ticks: number;
@@ -47,33 +47,33 @@ type PendingAppend = {
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
-  readonly rejections: AppendRejections;
+  readonly refusals: Refusals;
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
   readonly #link: EngineLink;
   readonly #clock: Clock;
   readonly #encoder = new JournalLineEncoder();
-  #pending: PendingAppend | null = null;
+  #pending: Pending | null = null;
   /** What was thrown while the engine held its lock for us. */
-  #buildError: unknown = null;
+  #thrown: unknown = null;
   /** Counts attempts: a session that was lost may call back late. */
   #attempts = 0;
-  #waitTimer: Timer | null = null;
+  #waiting: Timer | null = null;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
     this.#link = link;
     this.#clock = clock;
     this.contention = new Contention(clock);
-    this.rejections = new AppendRejections(clock);
+    this.refusals = new Refusals(clock);
   }
 
   get isPending(): boolean { return this.#pending !== null; }
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {
-    return this.#waitTimer !== null && this.#pending?.sent === null;
+    return this.#waiting !== null && this.#pending?.sent === null;
   }
 
   /** One at a time. */
@@ -90,17 +90,17 @@ export class Appender {
   }
 
   /** The session was lost. */
-  onSessionLost(): void {
+  doubt(): void {
     this.#attempts += 1;
     if (this.#pending !== null && this.#pending.sent !== null) this.#pending.isDoubtful = true;
   }
 
   /** Who waits is told so now: unknown if anything of it was sent. */
-  giveUp(rejection: AppError): void {
+  giveUp(refusal: AppError): void {
     this.contention.end();
     if (this.#pending === null) return;
-    const { message, details } = rejection;
-    this.#finishUnwritten(this.#pending, this.#pending.sent === null ? rejection
+    const { message, details } = refusal;
+    this.#endWithout(this.#pending, this.#pending.sent === null ? refusal
       : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
   }
 
@@ -113,22 +113,22 @@ export class Appender {
     const pending = this.#pending;
     if (pending === null) return false;
     try {
-      await this.#applyMissed(session, pending);
+      await this.#approach(session, pending);
       if (this.#pending !== pending || this.#image.divergence !== null) return false;
       if (pending.isDoubtful) {
-        await this.#resolveDoubt(session, pending);
+        await this.#findOut(session, pending);
         return false;
       }
       const { appends } = this.figures;
       await this.#append(session, pending);
       return this.figures.appends > appends;
     } catch (error) {
-      if (!isSurelyUnwritten(error)) throw error;
+      if (!isRefused(error)) throw error;
       const { startedMs, sent } = pending;
-      const reported = this.rejections.record({ error, startedMs, bytes: sent?.lines.length ?? 0 });
+      const told = this.refusals.note({ error, startedMs, bytes: sent?.lines.length ?? 0 });
       if (pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#finishUnwritten(pending, reported);
+      this.#endWithout(pending, told);
       return false;
     }
   }
@@ -137,11 +137,11 @@ export class Appender {
    * Under the engine's lock all that was missed is read before any of it is applied: after hours
    * that would be more than memory holds, and others would wait for it.
    */
-  async #applyMissed(session: EngineSession, pending: PendingAppend): Promise<void> {
+  async #approach(session: EngineSession, pending: Pending): Promise<void> {
     const image = this.#image;
-    while (image.headSequence - image.position.sequence > PAGE_ENTRIES) {
+    while (image.headSequence - image.position.sequence > MISSED_MAX) {
       const { sequence } = image.position;
-      const page = await this.#link.ask(session, session.readAfter(sequence, PAGE_ENTRIES));
+      const page = await this.#link.ask(session, session.readAfter(sequence, MISSED_MAX));
       const [first] = page;
       if (this.#pending !== pending || first === undefined) return;
       // What was sent stands directly behind what is applied, or nowhere any more; a log that was
@@ -152,10 +152,10 @@ export class Appender {
     }
   }
 
-  async #append(session: EngineSession, pending: PendingAppend): Promise<void> {
-    if (this.contention.takeLockFirst()) return this.#appendLocked(session, pending);
+  async #append(session: EngineSession, pending: Pending): Promise<void> {
+    if (this.contention.takesLock()) return this.#appendLocked(session, pending);
     const entry = this.#encode(pending);
-    if (entry === null) return this.#finishUnwritten(pending, null);
+    if (entry === null) return this.#endWithout(pending, null);
     pending.sent = entry;
     const { log, position } = this.#image;
     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
@@ -165,7 +165,7 @@ export class Appender {
     await this.#appendLocked(session, pending);
   }
 
-  async #resolveDoubt(session: EngineSession, pending: PendingAppend): Promise<void> {
+  async #findOut(session: EngineSession, pending: Pending): Promise<void> {
     const { sent } = pending;
     if (sent === null) return;
     const found = await this.#link.ask(session, session.findBatch(sent.batch));
@@ -180,45 +180,45 @@ export class Appender {
     else await this.#appendLocked(session, pending);
   }
 
-  async #appendLocked(session: EngineSession, pending: PendingAppend): Promise<void> {
+  async #appendLocked(session: EngineSession, pending: Pending): Promise<void> {
     if (this.#pending !== pending) return;
-    this.#buildError = null;
+    this.#thrown = null;
     const attempt = this.#attempts += 1;
     const { log, position } = this.#image;
-    this.#startWaiting(WAIT_MS);
+    this.#wait(WAIT_MS);
     const locked = session.appendLocked(log, position, (missed, head) => {
       if (attempt !== this.#attempts || this.#link.session !== session) return null;
       this.#endWaiting();
       return this.#build(pending, missed, head);
     });
     const entry = await this.#link.ask(session, locked).finally(() => this.#endWaiting());
-    if (this.#buildError !== null) throw this.#buildError;
+    if (this.#thrown !== null) throw this.#thrown;
     if (entry !== null) this.#commit(pending, entry);
   }
 
-  #startWaiting(delayMs: number): void {
-    this.#waitTimer = this.#clock.startTimer(delayMs, () => {
-      this.#startWaiting(Math.min(delayMs * 2, WAIT_MS_MAX));
+  #wait(delayMs: number): void {
+    this.#waiting = this.#clock.startTimer(delayMs, () => {
+      this.#wait(Math.min(delayMs * 2, WAIT_MS_MAX));
       this.onWaiting();
     });
   }
 
   #endWaiting(): void {
-    this.#waitTimer?.cancel();
-    this.#waitTimer = null;
+    this.#waiting?.cancel();
+    this.#waiting = null;
   }
 
   /** What the engine's client calls must not throw into it. */
-  #build(pending: PendingAppend, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+  #build(pending: Pending, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
     try {
       return this.#pending === pending ? this.#rebuild(pending, missed, head) : null;
     } catch (error) {
-      this.#buildError = error;
+      this.#thrown = error;
       return null;
     }
   }
 
-  #rebuild(pending: PendingAppend, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+  #rebuild(pending: Pending, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
     const { sent } = pending;
     const own = sent === null ? undefined : missed.find(({ batch }) => batch === sent.batch);
     if (own !== undefined) {
@@ -228,7 +228,7 @@ export class Appender {
     }
     // A log that was trimmed meanwhile cannot tell that it does not have what was sent.
     if (!this.#image.accept(missed)) return null;
-    if (missed.length > 0) this.contention.onConflict();
+    if (missed.length > 0) this.contention.meet();
     pending.sent = null;
     pending.isDoubtful = false;
     this.#image.checkLog(head);
@@ -237,43 +237,43 @@ export class Appender {
       return null;
     }
     pending.sent = this.#encode(pending);
-    if (pending.sent === null) this.#finishUnwritten(pending, null);
+    if (pending.sent === null) this.#endWithout(pending, null);
     return pending.sent;
   }
 
-  #commitFound(pending: PendingAppend, found: LogEntry): void {
+  #commitFound(pending: Pending, found: LogEntry): void {
     const reason = findBreak(this.#image.position, found);
     if (reason === null) this.#commit(pending, found);
     else this.#image.divergence = reason;
   }
 
-  #commit(pending: PendingAppend, entry: LogEntry): void {
+  #commit(pending: Pending, entry: LogEntry): void {
     // Given up meanwhile, it comes back from the log.
     if (this.#pending !== pending) return;
     this.figures.appends += 1;
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
     this.contention.commit();
-    this.rejections.onAccepted(entry.lines.length);
+    this.refusals.end(entry.lines.length);
     this.#image.advance(entry);
-    this.#finish(pending, null);
+    this.#settle(pending, null);
   }
 
   /** Nothing was committed: another append need not follow, which would tell what is missed. */
-  #finishUnwritten(pending: PendingAppend, error: AppError | null): void {
+  #endWithout(pending: Pending, error: AppError | null): void {
     if (this.#pending !== pending) return;
     this.contention.end();
-    this.#finish(pending, error);
+    this.#settle(pending, error);
   }
 
-  #finish(pending: PendingAppend, error: AppError | null): void {
+  #settle(pending: Pending, error: AppError | null): void {
     if (this.#pending !== pending) return;
     // What has gathered meanwhile may begin at once.
     this.#pending = null;
     pending.append.onWritten(error);
   }
 
-  #encode({ append }: PendingAppend): LogEntry | null {
+  #encode({ append }: Pending): LogEntry | null {
     const transactions = append.collectOperations();
     return transactions.length === 0 ? null
       : encodeEntry(this.#encoder, this.#image.position, transactions);

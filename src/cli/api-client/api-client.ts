@@ -1,0 +1,76 @@
+/**
+ * A command's way to the routes. Whatever stands between them (the control socket of a server,
+ * memory, a network), the same requests reach the same routes: a session is a target and a way to
+ * close it.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import { sleep } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { callApi, callApiAnyStatus, openResponse } from '../../server/local/api-call.ts';
+import type { ApiResponse, ApiCall, ApiTarget } from '../../server/local/api-call.ts';
+
+export interface ApiClient {
+  /** Whether a running server answers. */
+  readonly hasServer: boolean;
+  /** Whether its calls come over the network, so that the server sees an address of ours. */
+  readonly isOverNetwork: boolean;
+  /** Throws what a problem answer says. */
+  request(call: ApiCall): Promise<ApiResponse>;
+  /** The answer whatever its status. */
+  requestAnyStatus(call: ApiCall): Promise<ApiResponse>;
+  /** The answer's body as it arrives. */
+  stream(call: ApiCall): Promise<IncomingMessage>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export type ApiClientOptions = {
+  readonly clock: Clock;
+  readonly hasServer: boolean;
+  readonly isOverNetwork?: boolean;
+  /** Told once when a request has to wait: what for. */
+  onWait?(reason: string): void;
+  /** Called once. */
+  close?(): Promise<void>;
+};
+
+// An index over a million books is built by then.
+const BUSY_MS_MAX = 120_000;
+
+export function createApiClient(target: ApiTarget, options: ApiClientOptions): ApiClient {
+  let closing: Promise<void> | null = null;
+  return {
+    hasServer: options.hasServer, isOverNetwork: options.isOverNetwork ?? false,
+    request: (call) => retryWhileBusy(call, options, () => callApi(target, call)),
+    requestAnyStatus: (call) => callApiAnyStatus(target, call),
+    stream: (call) => retryWhileBusy(call, options, () => openResponse(target, call)),
+    async close() {
+      closing ??= options.close?.() ?? Promise.resolve();
+      return closing;
+    },
+  };
+}
+
+/** Asks again what only reads and is told to come later, as while the search index is built. */
+async function retryWhileBusy<Result>(
+  { method }: ApiCall, { clock, onWait }: ApiClientOptions, send: () => Promise<Result>,
+): Promise<Result> {
+  const startedMs = clock.monotonicMs();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (thrown) {
+      const isBusy = thrown instanceof AppError && thrown.code === 'unavailable';
+      const retryAfterS = isBusy ? thrown.details.retryAfterS : undefined;
+      if (!isBusy || retryAfterS === undefined || method !== 'GET') throw thrown;
+      const waitedMs = clock.monotonicMs() - startedMs;
+      if (waitedMs + retryAfterS * 1000 > BUSY_MS_MAX) {
+        const message = `${thrown.message} (waited ${Math.round(waitedMs / 1000)} s)`;
+        throw new AppError('unavailable', message, thrown.details, thrown);
+      }
+      if (attempt === 1) onWait?.(thrown.message);
+      await sleep(clock, retryAfterS * 1000);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** Who holds a data directory, and the app that a command builds when nobody does. */
+import { existsSync, lstatSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
+import type { Settings } from '../../settings/load.ts';
+import { readLockOwner } from '../../store/lock/directory-lock.ts';
+import { loadOnce } from '../process/load-once.ts';
+import type { Io } from '../terminal/process-io.ts';
+import { createProcessLogger } from '../terminal/process-logger.ts';
+
+/** The process that holds a data directory; `socketPath` is null while it serves none. */
+export type DirectoryOwner = { readonly pid: number; readonly socketPath: string | null };
+
+/** The routes, as app.ts serves them to this process. */
+export interface LocalApp {
+  readonly dispatcher: RequestListener;
+  close(): Promise<void>;
+}
+
+type LocalAppOptions = {
+  /** The data directory, absolute. */
+  readonly data: string;
+  readonly settings: Settings;
+  readonly io: Io;
+  /** Whether custom action modules are loaded. */
+  readonly needsActions: boolean;
+};
+
+/** Not loaded where a server answers. */
+export const loadApp = loadOnce(() => import('../../app.ts'));
+
+/** Throws `usage` where another user says who holds it: what we have to tell would go there. */
+export function findOwner(data: string): DirectoryOwner | null {
+  if (!existsSync(data)) return null;
+  const owner = readLockOwner(data);
+  if (owner !== null) for (const path of [data, join(data, 'lock')]) rejectUntrustedOwner(path);
+  return owner;
+}
+
+function rejectUntrustedOwner(path: string): void {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  const problem = status === undefined ? null : findOwnerProblem(status.uid);
+  if (problem === null) return;
+  throw new AppError('usage', `${path} ${problem}: name another directory with --data, or run this `
+    + `as its user, or: ${formatChown(path)}`);
+}
+
+/** Throws `conflict` when another process holds the directory. */
+export async function openLocalApp(
+  { data, settings, io, needsActions }: LocalAppOptions,
+): Promise<LocalApp> {
+  // What an action logs is its result; what the store does is no news at a prompt.
+  const logger = createProcessLogger(settings, io, needsActions ? 'debug' : 'warning');
+  const { openApp } = await loadApp();
+  const app = await openApp({
+    data, logger, role: 'command', loadsActions: needsActions,
+    // No browser reaches a command; `*` must not keep it from making the token that it needs.
+    // Its own requests are no news either, however slow.
+    settings: {
+      ...settings,
+      server: { ...settings.server, corsOrigins: [] }, log: { ...settings.log, access: 'off' },
+    },
+  });
+  return {
+    dispatcher: app.dispatcher.listeners('control').request,
+    close: () => app.close(),
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Opens a command's session: through the server that holds the data directory, else on an app of
+ * its own, built in this process.
+ */
+import { sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { createMemoryTarget } from '../../server/local/memory-target.ts';
+import type { LocalApp, DirectoryOwner } from './local-app.ts';
+import { createApiClient } from './api-client.ts';
+import type { ApiClient, ApiClientOptions } from './api-client.ts';
+import { isListening, createSocketTarget } from './socket-target.ts';
+
+type OpenApiClientOptions = Pick<ApiClientOptions, 'onWait'> & {
+  readonly clock: Clock;
+  findOwner(): DirectoryOwner | null;
+  /** Throws `conflict` when another process holds the directory. */
+  openLocalApp(): Promise<LocalApp>;
+};
+
+// Another command is done by then, or is at something that takes long.
+const WAIT_MS = 5000;
+const POLL_MS = 50;
+
+/** Throws `conflict` when another process, which is no server, keeps the directory for 5 s. */
+export async function openApiClient(options: OpenApiClientOptions): Promise<ApiClient> {
+  const { clock, findOwner, openLocalApp } = options;
+  const deadline = clock.monotonicMs() + WAIT_MS;
+  for (;;) {
+    const owner = findOwner();
+    if (owner !== null && owner.socketPath !== null && await isListening(owner.socketPath)) {
+      const target = createSocketTarget(owner.socketPath, owner.pid, clock);
+      return createApiClient(target, { ...options, hasServer: true });
+    }
+    try {
+      const app = await openLocalApp();
+      const target = createMemoryTarget(app.dispatcher);
+      return createApiClient(target, { ...options, hasServer: false, close: () => app.close() });
+    } catch (thrown) {
+      const isHeld = thrown instanceof AppError && thrown.code === 'conflict';
+      if (!isHeld || clock.monotonicMs() >= deadline) throw thrown;
+    }
+    await sleep(clock, POLL_MS);
+  }
+}

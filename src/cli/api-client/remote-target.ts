@@ -1,0 +1,127 @@
+/**
+ * The way to a server elsewhere: its API over HTTP or HTTPS, under the rules of the shared client.
+ * What answers there may be anything, so that an answer counts only when it looks like ours.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { clientOptionsOf } from '../../app/options.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { createConnector } from '../../client/connector.ts';
+import { NetworkError } from '../../client/network-error.ts';
+import type { ApiCall, RequestHead, ApiTarget } from '../../server/local/api-call.ts';
+import { PROBLEM_MEDIA_TYPE } from '../../server/problem.ts';
+import type { Settings } from '../../settings/load.ts';
+import { withLiveness } from './check-liveness.ts';
+
+type RemoteOptions = {
+  /** With a path where a reverse proxy puts the service below one. */
+  readonly url: URL;
+  readonly token: string | null;
+  readonly settings: Settings;
+  readonly clock: Clock;
+};
+
+// Whoever names the server means it, be it on this machine or in this network.
+const NOT_DENIED: ReadonlySet<string> = new Set(['loopback', 'private']);
+const CONTROL_PATH = '/control/';
+/** Open to all; what authorizes there, if anything, is the sender's. */
+const WEBHOOKS_PATH = '/webhook/in/';
+const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** Throws `usage` when `http.*` settings cannot be used. */
+export function createRemoteTarget({ url, token, settings, clock }: RemoteOptions): ApiTarget {
+  const base = url.origin + trimSlashes(url.pathname);
+  const options = clientOptionsOf(settings);
+  const connector = createConnector(base, {
+    ...options, denyAddresses: options.denyAddresses.filter((entry) => !NOT_DENIED.has(entry)),
+  }, clock);
+  const authorization: Record<string, string> =
+    token === null ? {} : { Authorization: `Bearer ${token}` };
+  const headOf = (path: string): RequestHead => {
+    if (path.startsWith(CONTROL_PATH)) throw createLocalOnlyError(base);
+    const target = connector.resolveTarget(path);
+    return {
+      path: target.path,
+      headers: {
+        ...toRecord(target.headers), 'User-Agent': 'hookshelf',
+        ...path.startsWith(WEBHOOKS_PATH) ? {} : authorization,
+        // A connection serves one request.
+        Connection: 'close',
+      },
+    };
+  };
+  return withLiveness({
+    network: {
+      clock, buildHead: headOf,
+      connect: () => connector.connect().catch((thrown: unknown) => {
+        throw createUnreachableError(thrown, base);
+      }),
+      checkResponse: (response, call) => checkAnswer(response, call, base, token !== null),
+    },
+  }, `the server at ${base}`, clock);
+}
+
+/** Of names and values in turn. */
+function toRecord(list: readonly string[]): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (let index = 0; index < list.length; index += 2) {
+    pairs[list[index] ?? ''] = list[index + 1] ?? '';
+  }
+  return pairs;
+}
+
+function createLocalOnlyError(base: string): AppError {
+  return new AppError('usage', `the API of ${base} does not offer this: run the command on that `
+    + 'machine, with --data');
+}
+
+function createUnreachableError(thrown: unknown, base: string): AppError {
+  const isCertificateFailure = thrown instanceof NetworkError && thrown.kind === 'certificate';
+  const hint = isCertificateFailure && !thrown.isProxyFailure
+    ? ': is it the right server? A CA of your own is trusted with NODE_EXTRA_CA_CERTS=<file>' : '';
+  return new AppError('unavailable', `cannot reach ${base}: ${messageOf(thrown)}${hint}`, {},
+    thrown);
+}
+
+/** Throws what a person should read about an answer that is a redirect, a refusal or not ours. */
+function checkAnswer(
+  { statusCode: status = 0, headers }: IncomingMessage, call: ApiCall, base: string,
+  hasToken: boolean,
+): void {
+  if (REDIRECTS.includes(status)) throw createRedirectError(status, headers.location, base);
+  if (status === 401) throw createUnauthorizedError(call, base, hasToken);
+  const type = headers['content-type'] ?? '';
+  const isAttachment = call.isForAttachment === true
+    && headers['content-disposition']?.startsWith('attachment') === true;
+  const isOurs = status >= 400 ? type.startsWith(PROBLEM_MEDIA_TYPE)
+    : status === 204 || isAttachment || OUR_TYPES.test(type);
+  if (isOurs) return;
+  throw new AppError('unavailable', `${base} answered ${call.method} ${call.path.split('?')[0]} `
+    + `with ${status} (${STATUS_CODES[status] ?? 'an unknown status'}), and not as hookshelf does: `
+    + 'is the address right, with its path? A proxy on the way may have answered');
+}
+
+function createRedirectError(status: number, location: string | undefined, base: string): AppError {
+  const target = location !== undefined && URL.canParse(location, base)
+    ? new URL(location, base) : null;
+  const where = target === null ? '' : ` to ${target.origin}${target.pathname}`;
+  return new AppError('unavailable', `${base} redirects${where} (status ${status}), and redirects `
+    + 'are not followed: name the address where the server is');
+}
+
+function createUnauthorizedError({ method }: ApiCall, base: string, hasToken: boolean): AppError {
+  const scope = method === 'GET' ? 'read' : 'write, or admin to change webhooks';
+  return new AppError('unauthorized', hasToken
+    ? `${base} does not accept the token: it is of another server, revoked or expired (this needs `
+      + `the scope ${scope})`
+    : `${base} wants a token of scope ${scope}: name the file that holds one with --token-file`);
+}
+
+/** Without those at its end, in linear time. */
+function trimSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
+}

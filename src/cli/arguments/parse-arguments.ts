@@ -1,0 +1,256 @@
+/**
+ * Parses the words of a command line into a command and its options, which may stand before or
+ * after the command's name. What is wrong becomes a `usage` error that says what would be right.
+ */
+import { AppError } from '../../base/errors.ts';
+import { parseArgs } from '../../base/node-modules.ts';
+import { findNearest } from '../../base/text/nearest.ts';
+import type { CommandLineSpec, OptionSpec, OptionSpecs } from './option-spec.ts';
+
+/** Options of one command, checked against its table. */
+export class Arguments {
+  readonly operand: string | undefined;
+  readonly #values: ReadonlyMap<string, readonly string[]>;
+
+  constructor(values: ReadonlyMap<string, readonly string[]>, operand?: string) {
+    this.#values = values;
+    this.operand = operand;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  find(name: string): string | undefined {
+    return this.#values.get(name)?.[0];
+  }
+
+  /** The value of an option that the table requires. */
+  get(name: string): string {
+    const value = this.find(name);
+    if (value === undefined) throw new AppError('usage', `--${name} is missing`);
+    return value;
+  }
+
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  /** Throws `usage` unless it is absent or an integer in the range. */
+  integer(name: string, minimum: number, maximum: number): number | undefined {
+    const text = this.find(name);
+    if (text === undefined) return undefined;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= minimum && value <= maximum) return value;
+    const range = `an integer from ${minimum} to ${maximum}`;
+    throw new AppError('usage', `--${name} must be ${range}, not ${JSON.stringify(text)}`);
+  }
+
+  /** Throws `usage` unless it is absent or a number such as 5 or 0.5. */
+  number(name: string): number | undefined {
+    const text = this.find(name);
+    if (text === undefined) return undefined;
+    if (DECIMAL.test(text)) return Number(text);
+    throw new AppError('usage', `--${name} must be a number, not ${JSON.stringify(text)}`);
+  }
+
+  /** Throws `usage` unless it is absent, `none`, or numbers with commas between them. */
+  numbers(name: string): readonly number[] | undefined {
+    const text = this.find(name);
+    if (text === undefined) return undefined;
+    const items = text === 'none' ? [] : text.split(',').map((item) => item.trim());
+    if (items.every((item) => DECIMAL.test(item))) return items.map(Number);
+    throw new AppError('usage',
+      `--${name} must be none, or numbers such as 5,60,3600, not ${JSON.stringify(text)}`);
+  }
+}
+
+const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
+
+/** Options that say which server elsewhere a command works on. */
+const SERVER_OPTIONS: OptionSpecs = {
+  server: {
+    type: 'string', placeholder: '<url>',
+    meaning: 'work on that server through its API (HOOKSHELF_SERVER)',
+  },
+  'token-file': {
+    type: 'string', placeholder: '<file>', completes: 'file',
+    meaning: 'file of the API token for --server (HOOKSHELF_TOKEN_FILE)',
+  },
+};
+
+/** Options of every command; those that work here alone say so when a server is named. */
+export const COMMON_OPTIONS: OptionSpecs = {
+  json: { type: 'boolean', meaning: 'print one JSON value on stdout' },
+  data: {
+    type: 'string', placeholder: '<dir>', completes: 'folder',
+    meaning: 'data directory (HOOKSHELF_DATA, else data/ in the current folder)',
+  },
+  ...SERVER_OPTIONS,
+  config: {
+    type: 'string', placeholder: '<file>', completes: 'file',
+    meaning: 'settings file (settings.json in the data directory)',
+  },
+  debug: { type: 'boolean', meaning: 'print stack traces' },
+  help: { type: 'boolean', short: 'h', meaning: 'print help on the command' },
+};
+
+/** What help and completion offer of them for one command. */
+export function selectCommonOptions(
+  command: { readonly isLocal?: boolean; readonly isWithoutData?: boolean },
+): OptionSpecs {
+  if (command.isLocal !== true && command.isWithoutData !== true) return COMMON_OPTIONS;
+  return Object.fromEntries(Object.entries(COMMON_OPTIONS)
+    .filter(([name]) => !Object.hasOwn(SERVER_OPTIONS, name)));
+}
+
+export type CommandLine = {
+  /** null: no command was named. */
+  readonly name: string | null;
+  readonly operands: readonly string[];
+  readonly options: readonly ParsedOption[];
+  /** An unknown option directly before `name`, which may have been meant as its value. */
+  readonly beforeName: ParsedOption | null;
+};
+
+type ParsedOption = {
+  readonly name: string;
+  /** As it was written: `-p`, `--id`. */
+  readonly rawName: string;
+  readonly value: string | undefined;
+};
+
+/**
+ * Splits the words. `options` are those of all commands: options of one name have one type.
+ * `--id` is short for `--identifier`.
+ */
+export function parseCommandLine(words: readonly string[], optionSpecs: OptionSpecs): CommandLine {
+  const { tokens } = parseArgs({
+    args: [...words], options: toNodeOptions(optionSpecs), strict: false, tokens: true,
+    allowPositionals: true,
+  });
+  const operands: string[] = [];
+  const parsed: ParsedOption[] = [];
+  let beforeName: ParsedOption | null = null;
+  for (const token of tokens) {
+    if (token.kind === 'positional' && operands.push(token.value) === 1) {
+      const last = parsed.at(-1);
+      if (last !== undefined && !Object.hasOwn(optionSpecs, last.name)) beforeName = last;
+    }
+    if (token.kind !== 'option') continue;
+    const isDashed = token.inlineValue === false && /^-./.test(token.value);
+    if (isDashed) {
+      const hint = `write ${token.rawName}=${token.value} if that is the value`;
+      throw new AppError('usage', `${token.rawName} needs a value; ${hint}`);
+    }
+    parsed.push({
+      name: token.name === 'id' ? 'identifier' : token.name,
+      rawName: token.rawName, value: token.value,
+    });
+  }
+  return { name: operands.shift() ?? null, operands, options: parsed, beforeName };
+}
+
+type NodeOption = { readonly type: 'string' | 'boolean'; readonly short?: string };
+
+function toNodeOptions(options: OptionSpecs): Record<string, NodeOption> {
+  const config: Record<string, NodeOption> = { id: { type: 'string' } };
+  for (const [name, { type, short }] of Object.entries(options)) {
+    config[name] = short === undefined ? { type } : { type, short };
+  }
+  return config;
+}
+
+/** The options of `spec` as they were given. Throws `usage`. */
+export function parseArguments(spec: CommandLineSpec, line: CommandLine): Arguments {
+  const optionSpecs: OptionSpecs = { ...spec.options, ...COMMON_OPTIONS };
+  const values = new Map<string, string[]>();
+  for (const { name, rawName, value } of line.options) {
+    const option = Object.hasOwn(optionSpecs, name) ? optionSpecs[name] : undefined;
+    if (option === undefined) throw createUnknownOptionError(spec, rawName, optionSpecs);
+    checkValue(option, rawName, value);
+    const earlier = values.get(name);
+    if (earlier === undefined) values.set(name, [value ?? '']);
+    else if (option.isRepeatable === true) earlier.push(value ?? '');
+    else if (option.type === 'string') throw new AppError('usage', `${rawName} stands twice`);
+  }
+  const operand = getOperand(spec, line.operands);
+  const name = findOperandOption(spec);
+  if (operand !== undefined && name !== undefined) {
+    if (values.has(name)) throw new AppError('usage', `--${name} and "${operand}" are two of one`);
+    values.set(name, [operand]);
+  }
+  const args = new Arguments(values, operand);
+  if (!args.has('help')) checkPresence(spec, args);
+  return args;
+}
+
+function checkValue(option: OptionSpec, rawName: string, value: string | undefined): void {
+  if (option.type === 'boolean') {
+    if (value !== undefined) throw new AppError('usage', `${rawName} takes no value`);
+    return;
+  }
+  if (value === undefined || value === '') {
+    const placeholder = option.placeholder ?? '<value>';
+    throw new AppError('usage', `${rawName} needs a value: ${rawName} ${placeholder}`);
+  }
+  if (option.values !== undefined && !option.values.includes(value)) {
+    const near = findNearest(value, option.values);
+    const hint = near === null ? '' : `; did you mean ${near}?`;
+    const all = option.values.join(', ');
+    throw new AppError('usage', `${rawName} must be one of ${all}, not ${value}${hint}`);
+  }
+}
+
+function getOperand(spec: CommandLineSpec, operands: readonly string[]): string | undefined {
+  const { operand } = spec;
+  const hasOperand = operand !== undefined || findOperandOption(spec) !== undefined;
+  const surplus = operands.find((word, index) => index > 0 || !hasOperand || word === '');
+  if (surplus !== undefined) {
+    const hint = `see hookshelf help ${spec.name}`;
+    throw new AppError('usage', `${spec.name} does not take "${surplus}"; ${hint}`);
+  }
+  const [value] = operands;
+  if (value !== undefined && operand?.values !== undefined && !operand.values.includes(value)) {
+    const all = operand.values.join(', ');
+    throw new AppError('usage', `${spec.name} takes one of ${all}, not "${value}"`);
+  }
+  return value;
+}
+
+/** The name of the option whose value may stand alone after the command's name. */
+export function findOperandOption({ options }: CommandLineSpec): string | undefined {
+  return Object.keys(options).find((name) => options[name]?.isOperand === true);
+}
+
+function checkPresence(spec: CommandLineSpec, args: Arguments): void {
+  if (spec.operand?.isRequired === true && args.operand === undefined) {
+    const { values, name } = spec.operand;
+    const expected = values === undefined ? `<${name}>` : `one of ${values.join(', ')}`;
+    throw new AppError('usage', `${spec.name} needs ${expected}`);
+  }
+  const missing = Object.entries(spec.options)
+    .filter(([name, option]) => option.isRequired === true && !args.has(name))
+    .map(([name, { isOperand, placeholder = '<value>' }]) =>
+      isOperand === true ? placeholder : `--${name} ${placeholder}`);
+  if (missing.length > 0) {
+    const hint = `see hookshelf help ${spec.name}`;
+    throw new AppError('usage', `${spec.name} needs ${missing.join(' and ')}; ${hint}`);
+  }
+  for (const names of spec.oneOf ?? []) {
+    const count = names.filter((name) => args.has(name)).length;
+    if (count === 1) continue;
+    const all = names.map((name) => spec.options[name]?.isOperand === true
+      ? spec.options[name].placeholder ?? name : `--${name}`).join(' or ');
+    throw new AppError('usage', `${spec.name} needs ${all}${count > 1 ? ', not both' : ''}`);
+  }
+}
+
+function createUnknownOptionError(
+  spec: CommandLineSpec, rawName: string, options: OptionSpecs,
+): AppError {
+  const bare = rawName.replace(/^-+/, '');
+  const near = findNearest(bare, Object.keys(options));
+  const hint = near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`;
+  return new AppError('usage', `unknown option ${rawName} of ${spec.name}; ${hint}`);
+}

@@ -1,0 +1,119 @@
+/** The rows of the commands `book:*`. */
+import { flag, text } from '../../arguments/option-spec.ts';
+import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
+import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
+
+const book: OptionSpec = {
+  type: 'string', placeholder: '<id>', isRequired: true, isOperand: true, completes: 'books',
+  meaning: 'id of the book, or a beginning or end that no other has',
+};
+const bookInput: OptionSpec = {
+  type: 'string', placeholder: '<json | @file | ->', isRequired: true,
+  meaning: 'the book as JSON: in place, from a file, or from standard input',
+};
+const format: OptionSpec = {
+  type: 'string', placeholder: '<format>', values: ['json', 'jsonl', 'csv'],
+  meaning: 'json, jsonl or csv; the file name says it otherwise',
+};
+const queryOptions: OptionSpecs = {
+  q: text('<words>', 'all words must match'),
+  author: text('<words>', 'words of an author\'s name'),
+  isbn: text('<isbn>', 'ISBN-10 or ISBN-13'),
+  'in-language': text('<tag>', 'language, such as en or pt-BR'),
+  keyword: text('<keyword>', 'a whole keyword'),
+  'published-from': text('<date>', 'YYYY, YYYY-MM or YYYY-MM-DD'),
+  'published-to': text('<date>', 'the same, inclusive'),
+  sort: {
+    type: 'string', placeholder: '<key>', suggests: ['id', 'title', 'datePublished', 'updatedAt'],
+    meaning: 'id, title, datePublished or updatedAt; a leading - reverses (--sort=-title)',
+  },
+};
+
+const bookResource = async () =>
+  (await import('../../../books/book-resource.ts')).bookResource;
+const loadBook = () => import('./book-commands.ts');
+const loadTransfer = () => import('./import-export.ts');
+
+export const BOOK_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'book:list', summary: 'List books, or search them',
+    options: {
+      ...queryOptions,
+      limit: text('<n>', 'print at most n books'),
+    },
+    examples: ['hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title'],
+    load: async () => (await loadBook()).listBooks,
+  },
+  {
+    name: 'book:show', summary: 'Show one book', options: { identifier: book },
+    examples: [
+      'hookshelf book:show 01980000-0000-7000-8000-000000000001', 'hookshelf book:show 8c21f0',
+    ],
+    load: lazyShowCommand(bookResource),
+  },
+  {
+    name: 'book:add', makesData: true,
+    summary: 'Add a book', options: { input: bookInput },
+    examples: [
+      `hookshelf book:add --input '{"title":"Emma","authors":[{"name":"Jane Austen"}]}'`,
+      'hookshelf book:add --input @emma.json', 'hookshelf book:add --input - < emma.json',
+    ],
+    load: async () => (await loadBook()).addBook,
+  },
+  {
+    name: 'book:update', summary: 'Change members of a book (JSON Merge Patch)',
+    details: ['A member that is null is removed; members that are absent stay as they are.'],
+    options: {
+      identifier: book,
+      input: { ...bookInput, meaning: 'the members to change, as JSON' },
+    },
+    examples: [
+      `hookshelf book:update <id> --input '{"numberOfPages":474,"subtitle":null}'`,
+    ],
+    load: async () => (await loadBook()).updateBook,
+  },
+  {
+    name: 'book:delete', summary: 'Delete a book', options: { identifier: book },
+    examples: ['hookshelf book:delete <id>'],
+    load: lazyDeleteCommand(bookResource),
+  },
+  {
+    name: 'book:import', makesData: true,
+    summary: 'Import books from a file',
+    details: [
+      'Ids and dates that are given are kept; books whose id exists are skipped. A bad record is',
+      'reported with its line and the rest goes on. Exit code 1 when any was skipped.',
+    ],
+    options: {
+      file: {
+        type: 'string', placeholder: '<path | ->', completes: 'file',
+        meaning: 'file to read, - for standard input',
+      },
+      sample: flag('import the sample catalog of the program instead'),
+      format,
+      'dry-run': flag('check every record and change nothing'),
+      replace: flag('replace books whose id exists'),
+    },
+    oneOf: [['file', 'sample']],
+    examples: [
+      'hookshelf book:import --sample',
+      'hookshelf book:import --file data/samples/books.json',
+      'hookshelf book:import --file books.csv --dry-run',
+      'zcat books.jsonl.gz | hookshelf book:import --file - --format jsonl',
+    ],
+    load: async () => (await loadTransfer()).importBooks,
+  },
+  {
+    name: 'book:export', summary: 'Export all books',
+    options: {
+      file: {
+        type: 'string', placeholder: '<path | ->', completes: 'file',
+        meaning: 'file to write (standard output)',
+      },
+      format,
+    },
+    examples: ['hookshelf book:export --file books.csv', 'hookshelf book:export | jq length'],
+    load: async () => (await loadTransfer()).exportBooks,
+  },
+];

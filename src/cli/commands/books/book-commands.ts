@@ -1,0 +1,72 @@
+/** `book:list|show|add|update|delete`. */
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { CommandContext } from '../command-context.ts';
+import { readJsonOption } from '../option-input.ts';
+import { formatPrintableJson } from '../../terminal/output.ts';
+import {
+  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatCell, readPages,
+} from '../resource-commands.ts';
+import { bookResource } from '../../../books/book-resource.ts';
+
+const PAGE_SIZE = 500;
+/** Options of the list, and the query parameters that they are. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  'q': 'q', 'author': 'author', 'isbn': 'isbn', 'in-language': 'inLanguage', 'keyword': 'keyword',
+  'published-from': 'publishedFrom', 'published-to': 'publishedTo', 'sort': 'sort',
+};
+
+/** Printed page by page, so that a list of any length starts at once and fits in memory. */
+export async function listBooks(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
+  const apiClient = await context.openApiClient();
+  const table = output.table(toTableColumns(bookResource));
+  let count = 0;
+  for await (const page of readPages(apiClient, buildListPath(context, limit))) {
+    const books = page.slice(0, limit - count);
+    if (output.isJson) await writeJson(context, books, count === 0);
+    else if (books.length > 0) await output.write(`${table.formatRows(books).join('\n')}\n`);
+    count += books.length;
+    if (count >= limit || output.isClosed) break;
+  }
+  if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
+  else if (count === 0) await output.line('no books');
+  return 0;
+}
+
+export async function addBook(context: CommandContext): Promise<number> {
+  const { bytes } = await readJsonOption(context, 'input');
+  const book = await createRecord(context, bookResource, bytes);
+  await context.output.result(book,
+    `added book ${formatCell(book['id'])}: ${formatCell(book['title'])}`);
+  return 0;
+}
+
+export async function updateBook(context: CommandContext): Promise<number> {
+  const { bytes, value } = await readJsonOption(context, 'input');
+  if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
+  const id = await resolveId(context, bookResource);
+  const book = await patchRecord(context, bookResource, id, bytes);
+  await context.output.result(book, `updated book ${id}: ${formatCell(book['title'])}`);
+  return 0;
+}
+
+function buildListPath({ args }: CommandContext, limit: number): string {
+  const query = new URLSearchParams();
+  for (const [option, parameter] of Object.entries(PARAMETERS)) {
+    const value = args.find(option);
+    if (value !== undefined) query.set(parameter, value);
+  }
+  query.set('limit', String(Math.min(limit, PAGE_SIZE)));
+  return `${bookResource.path}?${query}`;
+}
+
+async function writeJson(
+  { output }: CommandContext, books: readonly JsonObject[], isFirst: boolean,
+): Promise<void> {
+  if (books.length === 0) return;
+  const lines = books.map((book) => formatPrintableJson(book)).join(',\n');
+  await output.write(`${isFirst ? '[\n' : ',\n'}${lines}`);
+}

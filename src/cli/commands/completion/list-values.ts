@@ -1,0 +1,36 @@
+/** `completion:values`: the values of an option or operand, for the completion scripts. */
+import { fetchPage, formatCell } from '../resource-commands.ts';
+import type { CommandContext } from '../command-context.ts';
+import { VALUE_KINDS } from '../../arguments/option-spec.ts';
+import type { ValueKind } from '../../arguments/option-spec.ts';
+
+/** Where each kind of value is listed, and the members that hold the values. */
+const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: readonly string[]]>> = {
+  'actions': ['/api/actions', 'identifier'],
+  'action-configurations': ['/api/action-configurations', 'identifier'],
+  'books': ['/api/books', 'id'],
+  'deliveries': ['/api/deliveries', 'identifier'],
+  'incoming-webhooks': ['/api/incoming-webhooks', 'name', 'pathSegment', 'identifier'],
+  'jobs': ['/api/jobs', 'id'],
+  'outgoing-webhooks': ['/api/outgoing-webhooks', 'name', 'identifier'],
+  'presets': ['/api/verification-presets', 'name'],
+  // There may be a hundred thousand; the newest are those that somebody looks for.
+  'requests': ['/api/requests?limit=100', 'id'],
+  'tokens': ['/control/tokens', 'identifier'],
+};
+
+/** Prints the values of the first page, one a line. */
+export async function listValues(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const kind = VALUE_KINDS.find((name) => name === args.operand) ?? 'books';
+  const [path, ...members] = KINDS[kind];
+  const rows = await fetchPage(await context.openApiClient(), path);
+  // A webhook need not have a name, and it may be its path segment.
+  const values = rows.flatMap((row) => [...new Set(members.flatMap((member) => {
+    const value = row[member];
+    return value === undefined || value === null ? [] : [formatCell(value)];
+  }))]);
+  if (output.isJson) await output.json(values);
+  else for (const value of values) await output.line(value);
+  return 0;
+}

@@ -1,0 +1,35 @@
+/**
+ * What the rows of a resource load for the commands that its description is enough for. A table of
+ * commands must load fast: the description is loaded with the command alone.
+ */
+import type { ListedResource, Resource } from '../../resources/resource.ts';
+import type { CommandRun } from './command-context.ts';
+
+type Load<Loaded> = () => Promise<Loaded>;
+
+/** For `<resource>:list`. */
+export function lazyListCommand(loadResource: Load<ListedResource>): Load<CommandRun> {
+  return async () => {
+    const [{ listRecords }, resource] =
+      await Promise.all([import('./resource-commands.ts'), loadResource()]);
+    return (context) => listRecords(context, resource);
+  };
+}
+
+/** For `<resource>:show`. */
+export function lazyShowCommand(loadResource: Load<ListedResource>): Load<CommandRun> {
+  return async () => {
+    const [{ showRecord }, resource] =
+      await Promise.all([import('./resource-commands.ts'), loadResource()]);
+    return (context) => showRecord(context, resource);
+  };
+}
+
+/** For `<resource>:delete`. */
+export function lazyDeleteCommand(loadResource: Load<Resource>): Load<CommandRun> {
+  return async () => {
+    const [{ deleteRecord }, resource] =
+      await Promise.all([import('./resource-commands.ts'), loadResource()]);
+    return (context) => deleteRecord(context, resource);
+  };
+}

@@ -1,0 +1,215 @@
+/** `data:*`: through the control socket or in this process; never over TCP. */
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { COLLECTIONS } from '../../../app.ts';
+import { makeDataDirectory } from '../../../app/data-directory.ts';
+import { engineOf } from '../../../app/engine.ts';
+import { restoreData } from '../../../app/restore.ts';
+import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import { isCutShort, openFiles, writeBackup } from '../../../store/backup/backup.ts';
+import type { Backup } from '../../../store/backup/backup.ts';
+import { parseContents } from '../../../store/backup/manifest.ts';
+import { verifyEngine } from '../../../store/backup/engine-contents.ts';
+import type { EngineReport } from '../../../store/backup/engine-contents.ts';
+import { moveToEngine } from '../../../store/backup/move.ts';
+import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
+import type { Archive } from '../../../store/backup/restore.ts';
+import { verifyDirectory } from '../../../store/backup/verify.ts';
+import type { VerifyReport } from '../../../store/backup/verify.ts';
+import { diskError } from '../../../store/disk/disk-error.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import type { Files } from '../../../store/disk/files.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import { assessDirectory } from '../../../store/generations/recovery.ts';
+import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
+import type { CommandContext } from '../command-context.ts';
+import { findOwner } from '../../api-client/local-app.ts';
+import { createProcessLogger } from '../../terminal/process-logger.ts';
+import { parseObject, formatCell } from '../resource-commands.ts';
+import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
+import { withDirectoryLock } from './directory-lock.ts';
+
+// A live server may compact a file away while it is read: then everything is read again.
+const LIVE_ATTEMPTS_MAX = 3;
+
+/** Exit code 1 for damage, 0 with a note for a torn end. */
+export async function verifyData(context: CommandContext): Promise<number> {
+  const { output } = context;
+  const engine = await engineOf(context.loadSettings().settings);
+  if (engine !== null) return verifyEngineLog(context, engine);
+  const report = await verifyWithRetries(context.enterExistingData());
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
+  return 0;
+}
+
+/** The same for the log of an engine: all snapshots of it, and all that follows them. */
+async function verifyEngineLog(context: CommandContext, engine: Engine): Promise<number> {
+  const { output } = context;
+  const report = await withScratch(context.enterExistingData(), (scratch) =>
+    useEngine(engine, { files: createNodeFiles(), scratch, mayMake: false }, verifyEngine));
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result({ ...report, isWhole: true },
+    `${engine.name}: ${describeEngine(report)}; nothing is damaged`);
+  return 0;
+}
+
+export async function compactData(context: CommandContext): Promise<number> {
+  const apiClient = await context.openApiClient();
+  const { body } = await apiClient.request({ method: 'POST', path: '/control/data/compact' });
+  const { generation, sequence, engine } = parseObject(body);
+  const where = engine === null ? `generation ${formatCell(generation)}`
+    : `a snapshot at sequence ${formatCell(sequence)} is in ${formatCell(engine)}`;
+  await context.output.result(body, `compacted: ${where}`);
+  return 0;
+}
+
+export async function backupData(context: CommandContext): Promise<number> {
+  const to = resolveBackupPath(context.args.get('to'), context.io.now());
+  const backup = await copyBackup(context, to);
+  const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
+  const size = `${backup.files.length} files, ${bytes} bytes`;
+  await context.output.result({ to, files: backup.files.length, bytes },
+    `backed up ${size} to ${to}`);
+  return 0;
+}
+
+/** What ends with a slash is a directory of backups, in which each has a name of its own. */
+function resolveBackupPath(to: string, nowMs: number): string {
+  if (!to.endsWith('/')) return resolve(to);
+  const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
+  return resolve(to, `hookshelf-${time}`);
+}
+
+/** Copies the state; anew, of a later moment, where a file was cut meanwhile. */
+async function copyBackup(context: CommandContext, to: string): Promise<Backup> {
+  const { identity, output } = context;
+  const files = createNodeFiles();
+  for (let attempt = 1; ; attempt += 1) {
+    if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
+    const backup = await openBackup(context, files);
+    try {
+      // Everything to be read is open; what is written lies elsewhere.
+      await context.closeApiClient();
+      identity.becomeRootAgain();
+      await writeBackup(files, backup, to, context.io.now());
+      return backup;
+    } catch (thrown) {
+      if (!isCutShort(files, backup)) {
+        throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
+      }
+      const problem = 'a compaction has deleted what was being copied';
+      if (attempt === LIVE_ATTEMPTS_MAX) {
+        throw new AppError('unavailable', `${problem}, ${attempt} times: try again later`, {},
+          thrown);
+      }
+      if (!output.isJson) output.note(`${problem}; the backup begins anew`);
+    } finally {
+      backup.close();
+    }
+  }
+}
+
+/** Opens all files before any is copied, so that no compaction can take one away meanwhile. */
+async function openBackup(context: CommandContext, files: Files): Promise<Backup> {
+  const apiClient = await context.openApiClient();
+  for (let attempt = 1; ; attempt += 1) {
+    const { body } = await apiClient.request({ method: 'GET', path: '/control/data/backup' });
+    const { files: fileList, isReplica } = parseObject(body);
+    const data = context.enterData();
+    const entries = Array.isArray(fileList) ? fileList.map(parseObject) : [];
+    try {
+      return openFiles(files, isReplica === true ? join(data, REPLICA_FOLDER) : data,
+        entries.map(({ name, bytes }) => ({ name: String(name), bytes: Number(bytes) })),
+        parseContents(body));
+    } catch (thrown) {
+      // A compaction has removed a file meanwhile.
+      if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
+    }
+  }
+}
+
+export async function restoreDataCommand(context: CommandContext): Promise<number> {
+  const files = createNodeFiles();
+  const archive = await openSourceArchive(context, files);
+  try {
+    return await restoreArchive(context, files, archive);
+  } finally {
+    archive.close();
+  }
+}
+
+async function openSourceArchive(
+  { identity, args }: CommandContext, files: Files,
+): Promise<Archive> {
+  const from = resolve(args.get('from'));
+  identity.prepareToRead(from);
+  const status = statSync(from, { throwIfNoEntry: false });
+  if (status === undefined) throw new AppError('not_found', `there is no backup ${from}`);
+  if (!status.isDirectory() && !from.endsWith('.tar')) {
+    throw new AppError('conflict', `${from} is neither a directory nor a .tar file`);
+  }
+  return openArchive(files, from);
+}
+
+async function restoreArchive(
+  context: CommandContext, files: Files, archive: Archive,
+): Promise<number> {
+  const { args, output, io } = context;
+  const directory = context.enterData();
+  makeDataDirectory(directory);
+  const engine = await engineOf(context.loadSettings().settings);
+  if (engine !== null) return restoreIntoEngine(context, files, archive, engine);
+  return withDirectoryLock(directory, files, async () => {
+    const report = await restoreData({
+      directory, archive, files, specs: COLLECTIONS, isReplacing: args.has('replace'),
+      nowMs: io.now(), logger: createProcessLogger(context.loadSettings().settings, io, 'warning'),
+    });
+    for (const note of report.notes) if (!output.isJson) output.note(note);
+    const previous = report.before === null ? '' : `; what was there before is in ${report.before}`;
+    await output.result(report, `restored: ${describe(report)}${previous}`);
+    return 0;
+  });
+}
+
+/** Into an engine that holds no log yet; nodes that run over one must not see it go back. */
+async function restoreIntoEngine(
+  context: CommandContext, files: Files, archive: Archive, engine: Engine,
+): Promise<number> {
+  const { io, output } = context;
+  const report = await withScratch(context.enterData(), (scratch) =>
+    useEngine(engine, { files, scratch, mayMake: true }, async (opened) => {
+      const directory = join(scratch, 'backup');
+      makeDataDirectory(directory);
+      const restoreReport = await restoreBackup({
+        directory, archive, files, specs: COLLECTIONS, isReplacing: false, nowMs: io.now(),
+      });
+      const records = await assessDirectory({ directory, files, specs: COLLECTIONS });
+      await moveToEngine(records, opened, async () => {});
+      return restoreReport;
+    }));
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result(report, `restored into ${engine.name}: ${describeEngine(report)}`);
+  return 0;
+}
+
+async function verifyWithRetries(directory: string): Promise<VerifyReport> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await verifyDirectory({ directory, files: createNodeFiles(), specs: COLLECTIONS });
+    } catch (thrown) {
+      const isLive = findOwner(directory) !== null;
+      if (!isLive || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
+    }
+  }
+}
+
+function describe({ generation, records }: VerifyReport): string {
+  return `generation ${generation} with ${describeRecords(records)}`;
+}
+
+function describeEngine(
+  { sequence, records }: Pick<EngineReport, 'sequence' | 'records'>,
+): string {
+  return `sequence ${sequence} with ${describeRecords(records)}`;
+}

@@ -1,0 +1,177 @@
+/**
+ * `data:move`: brings the records of a store that nobody serves into an engine or a directory.
+ * Nothing counts before it is read back: what is there is the same, or nothing is.
+ */
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { COLLECTIONS } from '../../../app.ts';
+import { makeDataDirectory } from '../../../app/data-directory.ts';
+import { engineAt, engineOf } from '../../../app/engine.ts';
+import { AppError, isAccessRefused } from '../../../base/errors.ts';
+import { checkStoreUrl } from '../../../settings/check.ts';
+import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
+import type { StillRecords } from '../../../store/backup/move.ts';
+import { checkNothingPending } from '../../../store/backup/pending.ts';
+import type { CollectionSum } from '../../../store/backup/sums.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import type { Files } from '../../../store/disk/files.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import { assessDirectory } from '../../../store/generations/recovery.ts';
+import type { CommandContext } from '../command-context.ts';
+import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
+import { withDirectoryLock } from './directory-lock.ts';
+import { SourceLog } from './source-log.ts';
+
+type MoveDeps = {
+  readonly context: CommandContext;
+  readonly files: Files;
+  /** The data directory. */
+  readonly data: string;
+  readonly scratch: string;
+  /** Of the target; null: a directory. */
+  readonly target: Engine | null;
+};
+
+type MoveResult = {
+  readonly to: string;
+  readonly sequence: number;
+  readonly collections: readonly CollectionSum[];
+  /** Where what was in the place of the records is now. */
+  readonly before: string | null;
+};
+
+type MoveSource = { readonly contents: StillRecords; readonly confirm: () => Promise<void> };
+
+const URL_PATTERN = /^[a-z]+:\/\//;
+
+export async function moveData(context: CommandContext): Promise<number> {
+  const { settings } = context.loadSettings();
+  const source = await engineOf(settings);
+  const data = source === null ? context.enterExistingData() : context.enterData();
+  makeDataDirectory(data);
+  const to = context.args.get('to');
+  const passwordFile = context.args.find('password-file');
+  const target = !URL_PATTERN.test(to) ? null
+    : await engineAt(checkUrl(to), passwordFile === undefined ? null : resolve(passwordFile));
+  const files = createNodeFiles();
+  return withLockIfWritable(data, files, () => withScratch(data, async (scratch) => {
+    const deps = { context, files, data, scratch, target };
+    const result = source === null ? await moveFromFiles(deps) : await moveFromEngine(deps, source);
+    await printMove(deps, result, source);
+    return 0;
+  }));
+}
+
+/** Throws `usage`, without the URL, which may hold a password. */
+function checkUrl(to: string): string {
+  const checked = checkStoreUrl(to);
+  if (!('problem' in checked)) return to;
+  throw new AppError('usage', `--to must be a directory, or ${checked.problem}`);
+}
+
+async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
+  const { files, data } = deps;
+  checkNothingPending(files, data);
+  const contents = await assessDirectory({ directory: data, files, specs: COLLECTIONS });
+  return writeToTarget(deps, { contents, confirm: async () => {} });
+}
+
+function moveFromEngine(deps: MoveDeps, source: Engine): Promise<MoveResult> {
+  const { context: { args, io, output }, target } = deps;
+  return useEngine(source, { ...deps, mayMake: false }, async (opened) => {
+    const log = await SourceLog.read({
+      opened, to: target === null ? resolve(args.get('to')) : target.name,
+      nowMs: () => io.now(), note: (text) => output.note(text),
+    });
+    try {
+      const still = { contents: log.contents, confirm: () => log.close() };
+      const result = await writeToTarget(deps, still);
+      const { earlierTarget } = log;
+      if (earlierTarget !== null && earlierTarget !== result.to) {
+        output.note(`${source.name} was moved to ${earlierTarget} before: what was written there `
+          + 'is not among these records');
+      }
+      return result;
+    } catch (thrown) {
+      if (!log.isClosed || !(thrown instanceof AppError)) throw thrown;
+      throw new AppError(thrown.code, `${thrown.message}; ${source.name} is closed, and no node `
+        + 'starts on it any more: run this again, or name another place', {}, thrown);
+    }
+  });
+}
+
+async function writeToTarget(
+  deps: MoveDeps, { contents, confirm }: MoveSource,
+): Promise<MoveResult> {
+  const { context: { args, io }, files, data, scratch, target } = deps;
+  const { sequence } = contents;
+  if (target !== null) {
+    return withScratch(scratch, (inner) =>
+      useEngine(target, { files, scratch: inner, mayMake: true }, async (opened) => {
+        const collections = await moveToEngine(contents, opened, confirm);
+        return { to: target.name, sequence, collections, before: null };
+      }));
+  }
+  const directory = resolve(args.get('to'));
+  makeDataDirectory(directory);
+  const options = {
+    directory, files, specs: COLLECTIONS, isReplacing: args.has('replace'), nowMs: io.now(),
+    scratch,
+  };
+  const run = () => moveToDirectory(contents, options, confirm);
+  const { sums, before } = directory === data
+    ? await run() : await withLockIfWritable(directory, files, run);
+  return { to: directory, sequence, collections: sums, before };
+}
+
+/** Holds a data directory, unless nobody can write there. */
+function withLockIfWritable<T>(
+  directory: string, files: Files, use: () => Promise<T>,
+): Promise<T> {
+  return isReadOnly(directory) ? use() : withDirectoryLock(directory, files, use);
+}
+
+function isReadOnly(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return false;
+  } catch (thrown) {
+    if (isAccessRefused(thrown)) return true;
+    throw thrown;
+  }
+}
+
+async function printMove(deps: MoveDeps, result: MoveResult, source: Engine | null): Promise<void> {
+  const { to, sequence, collections, before } = result;
+  const records = describeRecords(Object.fromEntries(collections.map(({ collection, records }) =>
+    [collection, records])));
+  const previous = before === null ? '' : `; what was there before is in ${before}`;
+  const next = describeNextSteps(deps, result, source);
+  const lines = [
+    `moved ${records} (sequence ${sequence}) to ${to}`,
+    `read back, the checksum of each of ${collections.length} collections is the same${previous}`,
+    ...next,
+  ];
+  await deps.context.output.result({ ...result, next }, ...lines);
+}
+
+/** What to change in the settings. */
+function describeNextSteps(
+  { context, target }: MoveDeps, { to }: MoveResult, source: Engine | null,
+): readonly string[] {
+  const origin = context.loadSettings().origins.get('store.url');
+  if (target !== null) {
+    const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
+    const left = source === null ? `the files in ${context.enterData()} stay as they are, and are `
+      + 'not used while store.url is set' : describeClosedLog(source);
+    return [`now set store.url to the URL of ${to}${instead}, for every node`, left];
+  }
+  return source === null ? [`now start with --data ${to}`]
+    : [`now remove store.url (from ${origin}), and start with --data ${to}`,
+      describeClosedLog(source)];
+}
+
+function describeClosedLog({ name }: Engine): string {
+  return `${name} is closed: it keeps what it has, and nodes there take no write and say where the `
+    + 'records are';
+}

@@ -1,0 +1,17 @@
+/** A data directory held for as long as a command works on it. */
+import type { Files } from '../../../store/disk/files.ts';
+import { acquireLock } from '../../../store/lock/directory-lock.ts';
+
+const LOCK_WAIT_MS = 5000;
+
+/** Throws `conflict` when another process holds the directory and does not let go of it soon. */
+export async function withDirectoryLock<T>(
+  directory: string, files: Files, use: () => Promise<T>,
+): Promise<T> {
+  const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
+  try {
+    return await use();
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,77 @@
+/** What the commands on data share where an engine keeps the records. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COLLECTIONS } from '../../../app.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { isAccessRefused, systemCodeOf } from '../../../base/errors.ts';
+import { withEngine } from '../../../store/backup/engine-contents.ts';
+import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
+import type { Files } from '../../../store/disk/files.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+
+const NAME = 'scratch-';
+/** With the process that made it. */
+const SCRATCH = /^scratch-(\d+)-/;
+
+/** A folder for as long as `use` takes: beside the data, where there is room for as much again. */
+export async function withScratch<T>(
+  directory: string, use: (scratch: string) => Promise<T>,
+): Promise<T> {
+  const scratch = makeScratch(directory);
+  try {
+    return await use(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+type ScratchDeps = {
+  readonly files: Files;
+  readonly scratch: string;
+  /** Else nothing is made in the engine, and what holds no log is `not_found`. */
+  readonly mayMake: boolean;
+};
+
+export function useEngine<T>(
+  engine: Engine, deps: ScratchDeps, use: (opened: OpenedEngine) => Promise<T>,
+): Promise<T> {
+  return withEngine({ ...deps, engine, specs: COLLECTIONS, clock: systemClock }, use);
+}
+
+/** `2 books, 1 tokens`; `counts` by collection. */
+export function describeRecords(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`);
+  return some.length === 0 ? 'no records' : some.join(', ');
+}
+
+function makeScratch(directory: string): string {
+  try {
+    removeLeftScratch(directory);
+    return mkdtempSync(join(directory, `${NAME}${process.pid}-`));
+  } catch (thrown) {
+    if (!isAccessRefused(thrown)) throw thrown;
+    return mkdtempSync(join(tmpdir(), `hookshelf-${NAME}`));
+  }
+}
+
+/** Of commands that were killed: each may be as large as all records. */
+function removeLeftScratch(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const [, pid] = SCRATCH.exec(name) ?? [];
+    if (pid === undefined || isOtherProcess(Number(pid))) continue;
+    rmSync(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+/** Whether that is another process that runs; in a container a pid often comes again at once. */
+function isOtherProcess(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'EPERM';
+  }
+}

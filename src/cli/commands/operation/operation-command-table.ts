@@ -1,0 +1,134 @@
+/** The rows of the commands of whoever runs the service: `token:*`, `data:*`, settings, doctor. */
+import { flag, required, text } from '../../arguments/option-spec.ts';
+import type { OptionSpec } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
+import { lazyListCommand } from '../lazy-resource-commands.ts';
+
+const nodeResource = async () => (await import('../../../nodes/resource.ts')).nodeResource;
+const loadToken = () => import('./token-commands.ts');
+const loadData = () => import('./data-commands.ts');
+
+const token: OptionSpec = {
+  ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears')),
+  isOperand: true, completes: 'tokens',
+};
+const SCOPES = ['read', 'write', 'admin'];
+
+export const TOKEN_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'token:create', isLocal: true, makesData: true,
+    summary: 'Make an API token, printed this once',
+    details: [
+      'read: look at everything but secrets; write: change books, fire events, send, retry;',
+      'admin: change webhooks and action configurations too. Tokens are made here alone.',
+      'Once a token has existed the API stays closed to everybody without one.',
+    ],
+    options: {
+      name: required(text('<name>', 'what it is for')),
+      scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
+      expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),
+    },
+    examples: ['hookshelf token:create --name ci --scope write --expires 90d'],
+    load: async () => (await loadToken()).createToken,
+  },
+  {
+    name: 'token:list', isLocal: true, summary: 'List API tokens', options: {},
+    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
+  },
+  {
+    name: 'token:revoke', isLocal: true,
+    summary: 'Revoke an API token', options: { identifier: token },
+    examples: ['hookshelf token:revoke <id>', 'hookshelf token:revoke ci'],
+    load: async () => (await loadToken()).revokeToken,
+  },
+];
+
+const MOVE_COMMAND: CommandSpec = {
+  name: 'data:move', isLocal: true,
+  summary: 'Move the records into an engine or a directory, and read them back',
+  details: [
+    'Stop the server first, or all nodes. Its end says what to change in the settings. What is cut',
+    'off counts for nothing, and is run again. What is moved stays where it was, too: in an engine',
+    'its log is closed, and nodes there take no write any more.',
+  ],
+  options: {
+    to: {
+      ...required(text('<url or dir>', 'postgres://…, etcd://… or a directory')),
+      completes: 'file',
+    },
+    'password-file': { ...text('<file>', 'password for the URL'), completes: 'file' },
+    replace: flag('needed where the directory holds data already'),
+  },
+  examples: [
+    'hookshelf data:move --to postgres://hookshelf@db.example/hookshelf',
+    'hookshelf data:move --to /var/lib/hookshelf',
+  ],
+  load: async () => (await import('./data-move.ts')).moveData,
+};
+
+export const DATA_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'data:verify', isLocal: true,
+    summary: 'Read everything in the data directory and report damage',
+    options: {}, examples: ['hookshelf data:verify'],
+    load: async () => (await loadData()).verifyData,
+  },
+  {
+    name: 'data:compact', isLocal: true, summary: 'Write a new generation and drop old journals',
+    options: {}, examples: ['hookshelf data:compact'],
+    load: async () => (await loadData()).compactData,
+  },
+  {
+    name: 'data:backup', isLocal: true,
+    summary: 'Copy a consistent generation, of a live server too',
+    options: {
+      to: {
+        ...required(text('<dir or .tar>',
+          'directory or .tar file to make; <dir>/ makes one in it, named by the time')),
+        completes: 'file',
+      },
+    },
+    examples: [
+      'hookshelf data:backup --to /backup/books-monday', 'hookshelf data:backup --to /backup/',
+    ],
+    load: async () => (await loadData()).backupData,
+  },
+  {
+    name: 'data:restore', isLocal: true, makesData: true,
+    summary: 'Put a verified backup in place of the data',
+    details: ['Stop the server first. What was there is kept in <data>/before-<time>/.'],
+    options: {
+      from: {
+        ...required(text('<dir or .tar>', 'backup to read')), completes: 'file',
+      },
+      replace: flag('needed where there is data already'),
+    },
+    examples: ['hookshelf data:restore --from /backup/books-monday --replace'],
+    load: async () => (await loadData()).restoreDataCommand,
+  },
+  MOVE_COMMAND,
+];
+
+export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'node:list', summary: 'List the processes that share a store by store.url',
+    details: [
+      'Each does the work of some of the 16 shards of webhooks; LAG is by how many transactions',
+      'it was behind the log when last heard. Without store.url there are none.',
+    ],
+    options: {}, examples: ['hookshelf node:list'], load: lazyListCommand(nodeResource),
+  },
+  {
+    name: 'settings:show', isLocal: true,
+    summary: 'Show every setting, its value and where it came from',
+    options: {},
+    examples: ['hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show'],
+    load: async () => (await import('./settings-command.ts')).showSettings,
+  },
+  {
+    name: 'doctor', isLocal: true,
+    summary: 'Check directory, port, certificate, actions, disk and more',
+    options: {}, examples: ['hookshelf doctor'],
+    load: async () => (await import('./doctor.ts')).runDoctor,
+  },
+];

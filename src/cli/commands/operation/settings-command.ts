@@ -1,0 +1,19 @@
+/** `settings:show`: every setting, its value and where it came from. Secrets stay hidden. */
+import { shownSettings } from '../../../settings/shown.ts';
+import type { CommandContext } from '../command-context.ts';
+
+export async function showSettings({ loadSettings, output }: CommandContext): Promise<number> {
+  const rows = shownSettings(loadSettings());
+  await output.list(rows, [
+    { title: 'SETTING', value: ({ name }) => name, isWhole: true },
+    { title: 'VALUE', value: ({ value }) => formatSetting(value) },
+    { title: 'UNIT', value: ({ unit }) => unit },
+    { title: 'FROM', value: ({ origin }) => origin },
+  ], '');
+  return 0;
+}
+
+function formatSetting(value: unknown): string {
+  if (value === null) return '-';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,80 @@
+/** `token:*`, through the control socket or in this process; never over TCP. */
+import { AppError } from '../../../base/errors.ts';
+import type { CommandContext } from '../command-context.ts';
+import { fetchAll, resolveId, listRecords, parseObject, formatCell } from '../resource-commands.ts';
+import {
+  ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
+} from '../../../access/access-state.ts';
+import { tokenResource } from '../../../access/token-resource.ts';
+
+/** The token stands alone on the last line, shown this once. */
+export async function createToken(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const expires = args.find('expires');
+  const body = {
+    name: args.get('name'), scope: args.get('scope'),
+    ...expires === undefined ? {} : { expiresAt: parseExpiry(expires) },
+  };
+  const apiClient = await context.openApiClient();
+  const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
+  const token = parseObject(response.body);
+  if (output.isJson) {
+    await output.json(token);
+    return 0;
+  }
+  output.note('the token is shown this once; the API is closed from now on to who has none');
+  await output.line(
+    `created token ${formatCell(token['identifier'])} (${formatCell(token['scope'])})`);
+  await output.line(formatCell(token['token']));
+  return 0;
+}
+
+/** The list, and a note where no token is left that opens the API. */
+export async function listTokens(context: CommandContext): Promise<number> {
+  const apiClient = await context.openApiClient();
+  const code = await listRecords(context, tokenResource);
+  const { status, body } =
+    await apiClient.requestAnyStatus({ method: 'GET', path: ACCESS_STATE_PATH });
+  // A server of version 1.0.0 does not tell.
+  if (status !== 200) return code;
+  if (!isLockedOut(parseAccessState(body))) return code;
+  context.output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
+  return code;
+}
+
+export async function revokeToken(context: CommandContext): Promise<number> {
+  const id = await resolveTokenId(context);
+  const apiClient = await context.openApiClient();
+  const path = `${tokenResource.path}/${encodeURIComponent(id)}`;
+  const { body } = await apiClient.request({ method: 'DELETE', path });
+  await context.output.result(parseObject(body), `revoked token ${id}`);
+  return 0;
+}
+
+/**
+ * The identifier of the token that is meant: by its identifier or a part of that, or by its name
+ * where exactly one token that is not revoked bears it. Throws `conflict` where several may be.
+ */
+async function resolveTokenId(context: CommandContext): Promise<string> {
+  const name = context.args.get('identifier');
+  const apiClient = await context.openApiClient();
+  const tokens = await fetchAll(apiClient, tokenResource.path);
+  const idsOfName = tokens.filter((token) => token['name'] === name && !('revokedAt' in token))
+    .map((token) => formatCell(token['identifier']));
+  const matchingId = await resolveId(context, tokenResource);
+  const candidates = new Set(idsOfName);
+  // A part of no identifier is given back as it is.
+  if (idsOfName.length === 0 || matchingId !== name) candidates.add(matchingId);
+  const [id = name, ...others] = candidates;
+  if (others.length === 0) return id;
+  throw new AppError('conflict', `${JSON.stringify(name)} may be any of ${candidates.size} tokens: `
+    + `${[...candidates].join(', ')}; give the identifier of the one that you mean`);
+}
+
+/** A date is its first moment in UTC; times and spans are the service's to read. */
+function parseExpiry(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `${text}T00:00:00Z`;
+  if (/^\d+[mhd]$/.test(text) || /^\d{4}-\d{2}-\d{2}T/.test(text)) return text;
+  throw new AppError('usage',
+    `--expires must be a date (2027-01-31), a time or a span (30d, 12h, 90m), not "${text}"`);
+}

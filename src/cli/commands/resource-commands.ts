@@ -1,0 +1,253 @@
+/** What the commands of all resources share: lists in pages, one record, changes. */
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { AppError } from '../../base/errors.ts';
+import type { ListedResource, Resource } from '../../resources/resource.ts';
+import type { CommandContext } from './command-context.ts';
+import type { ApiClient } from '../api-client/api-client.ts';
+import type { Column } from '../terminal/text-table.ts';
+
+// The service gives no more than one beyond.
+const MATCHES_SHOWN_MAX = 9;
+
+/** Of `--limit`; the service gives what there is, a page at a time. */
+export const LIST_LIMIT_MAX = 1_000_000_000;
+
+/** The path of one record. */
+export function recordPath(resource: ListedResource, id: string): string {
+  return `${resource.path}/${encodeURIComponent(id)}`;
+}
+
+/** Pages of a collection, as its `Link` headers lead from one to the next. */
+export async function* readPages(apiClient: ApiClient, path: string): AsyncGenerator<JsonObject[]> {
+  let next: string | null = path;
+  while (next !== null) {
+    const { body, headers }: Awaited<ReturnType<ApiClient['request']>> =
+      await apiClient.request({ method: 'GET', path: next });
+    yield parseObjects(body);
+    const link = headers['link'];
+    next = parseNextLink(path, typeof link === 'string' ? link : '');
+  }
+}
+
+export async function fetchPage(apiClient: ApiClient, path: string): Promise<JsonObject[]> {
+  return parseObjects((await apiClient.request({ method: 'GET', path })).body);
+}
+
+export async function fetchAll(apiClient: ApiClient, path: string): Promise<JsonObject[]> {
+  const rows: JsonObject[] = [];
+  for await (const page of readPages(apiClient, path)) rows.push(...page);
+  return rows;
+}
+
+/** The command `<resource>:list`. */
+export async function listRecords(
+  context: CommandContext, resource: ListedResource, path = resource.path,
+): Promise<number> {
+  const rows = await fetchAll(await context.openApiClient(), path);
+  await context.output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
+  return 0;
+}
+
+/** The path of the list that --state asks for. */
+export function listPath({ args }: CommandContext, { path }: ListedResource): string {
+  const state = args.find('state');
+  return state === undefined ? path : `${path}?${new URLSearchParams({ state })}`;
+}
+
+/**
+ * The identifier that an option names: by it, by a name, or by a beginning or end of one of these
+ * that no other has. What names nothing is given back as it is, for the service to say so. Throws
+ * `conflict`.
+ */
+export async function resolveId(
+  context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
+): Promise<string> {
+  // As a list shows it.
+  const part = context.args.get(option).replace(/^…|…$/g, '');
+  const apiClient = await context.openApiClient();
+  const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
+  const query = new URLSearchParams({ part });
+  const matches = await fetchMatchingIds(apiClient, `${path}?${query}`);
+  return findSingleMatch(matches, part, resource) ?? part;
+}
+
+async function fetchMatchingIds(apiClient: ApiClient, path: string): Promise<readonly string[]> {
+  try {
+    const { body } = await apiClient.request({ method: 'GET', path });
+    return Array.isArray(body) ? body.map(formatCell) : [];
+  } catch (thrown) {
+    // A server of version 1.0.0 takes whole identifiers alone.
+    if (thrown instanceof AppError && thrown.code === 'not_found') return [];
+    throw thrown;
+  }
+}
+
+/** The one that matches; undefined when none does. Throws `conflict` for several. */
+export function findSingleMatch(
+  matches: readonly string[], part: string, { plural }: Pick<ListedResource, 'plural'>,
+): string | undefined {
+  if (matches.length < 2) return matches[0];
+  throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
+    + `${matches.slice(0, MATCHES_SHOWN_MAX).join(', ')}`
+    + `${matches.length > MATCHES_SHOWN_MAX ? ', …' : ''}; give more of the one that you mean`);
+}
+
+/** The command `<resource>:show`. Throws `not_found`. */
+export async function showRecord(
+  context: CommandContext, resource: ListedResource,
+): Promise<number> {
+  const apiClient = await context.openApiClient();
+  const path = recordPath(resource, await resolveId(context, resource));
+  await context.output.object(parseObject((await apiClient.request({ method: 'GET', path })).body));
+  return 0;
+}
+
+/** Creates a record and gives it as it was stored. */
+export async function createRecord(
+  context: CommandContext, resource: Resource, body: unknown,
+): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  return parseObject((await apiClient.request({ method: 'POST', path: resource.path, body })).body);
+}
+
+/** Applies a merge patch and gives the record as it was stored. */
+export async function patchRecord(
+  context: CommandContext, resource: Resource, id: string, body: unknown,
+): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  const response = await apiClient.request({
+    method: 'PATCH', path: recordPath(resource, id), body,
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  return parseObject(response.body);
+}
+
+/**
+ * Replaces a record by what `change` makes of it. Throws `precondition_failed` when
+ * somebody else did so meanwhile.
+ */
+export async function replaceRecord(
+  context: CommandContext, resource: Resource, id: string,
+  change: (current: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  const path = recordPath(resource, id);
+  const { body, headers } = await apiClient.request({ method: 'GET', path });
+  const response = await apiClient.request({
+    method: 'PUT', path, body: change(parseObject(body)),
+    headers: headers.etag === undefined ? {} : { 'if-match': headers.etag },
+  });
+  return parseObject(response.body);
+}
+
+/** The command `<resource>:delete`; `id` is what `--identifier` names when not given. */
+export async function deleteRecord(
+  context: CommandContext, resource: Resource, id?: string,
+): Promise<number> {
+  const apiClient = await context.openApiClient();
+  const identifier = id ?? await resolveId(context, resource);
+  const { key } = resource.collection;
+  await apiClient.request({ method: 'DELETE', path: recordPath(resource, identifier) });
+  await context.output.result({ [key]: identifier, deleted: true },
+    `deleted ${resource.noun} ${identifier}`);
+  return 0;
+}
+
+/** Throws `usage` when an update was asked for and nothing to change was given. */
+export function requireChange(context: CommandContext, body: JsonObject): void {
+  if (Object.keys(body).length > 0) return;
+  const names = Object.keys(context.spec.options).filter((name) => name !== 'identifier');
+  const all = names.map((name) => `--${name}`).join(', ');
+  throw new AppError('usage', `${context.spec.name} needs something to change: ${all}`);
+}
+
+/** Members that `--unset` takes away, by option name. Throws `usage` when one is also given. */
+export function readUnsetMembers(
+  { args }: CommandContext, members: Readonly<Record<string, string | readonly string[]>>,
+): JsonObject {
+  const names = args.all('unset');
+  const contradicted = names.find((name) => SETTERS.some((toSetter) => args.has(toSetter(name))));
+  if (contradicted !== undefined) {
+    throw new AppError('usage',
+      `--unset ${contradicted} contradicts what another option sets it to`);
+  }
+  return Object.fromEntries(
+    names.flatMap((name) => members[name] ?? name).map((member) => [member, null]));
+}
+
+// `secret` is set by `--secret-file` or `--generate-secret`, `headers` by `--header` too, and
+// `verification` by `--preset`.
+const SETTERS: readonly ((name: string) => string)[] = [
+  (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
+  (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
+];
+
+/** The columns of a table; `-` where a member is absent. */
+export function toTableColumns(
+  { columns }: Pick<ListedResource, 'columns'>,
+): Column<JsonObject>[] {
+  return columns.map(({ member, form, show = formatCell, tones, ...more }) => {
+    const value = (row: JsonObject): string => show(row[member], row) ?? formatCell(null);
+    return {
+      value,
+      ...form === undefined ? {}
+        : { isWhole: true, short: (row: JsonObject) => SHORTEN[form](value(row)) },
+      ...tones === undefined ? {}
+        : { tone: (row: JsonObject) => tones[formatCell(selectToneValue(row[member]))] },
+      ...more,
+    };
+  });
+}
+
+/** Of an object, such as the health of a webhook, its state has the tone. */
+function selectToneValue(value: unknown): unknown {
+  return isJsonObject(value) ? value['state'] : value;
+}
+
+const UUID_HEAD = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-(?=[0-9a-f]{12}$)/;
+const SECONDS = /:\d\d(\.\d+)?Z$/;
+
+// A command takes the random end of a UUID, too.
+const SHORTEN: Readonly<Record<'identifier' | 'time', (text: string) => string>> = {
+  identifier: (text) => text.replace(UUID_HEAD, '…'),
+  time: (text) => text.replace(SECONDS, 'Z'),
+};
+
+/** What people call a webhook. */
+export function webhookLabel({ name, pathSegment, identifier }: JsonObject): string {
+  return formatCell(name ?? pathSegment ?? identifier);
+}
+
+/** A webhook by its name, where it has one, and its identifier. */
+export function formatNameAndId({ name, identifier }: JsonObject): string {
+  return name === undefined ? formatCell(identifier)
+    : `${formatCell(name)} (${formatCell(identifier)})`;
+}
+
+export function formatCell(value: unknown): string {
+  if (value === undefined || value === null) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map(formatCell).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export function parseObject(body: unknown): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw new AppError('unavailable', 'the answer is not the JSON object that hookshelf gives');
+}
+
+function parseObjects(body: unknown): JsonObject[] {
+  if (Array.isArray(body)) return body.map(parseObject);
+  throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
+}
+
+/**
+ * The page behind `rel="next"` in a Link header (RFC 8288): of the same collection, with another
+ * query. Its path may be one that only a reverse proxy knows.
+ */
+function parseNextLink(path: string, link: string): string | null {
+  const [, target] = /^<([^<>]*)>; rel="next"$/.exec(link) ?? [];
+  if (target === undefined) return null;
+  return path.replace(/\?.*/, '') + new URL(target, 'http://localhost').search;
+}

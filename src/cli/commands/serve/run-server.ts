@@ -1,0 +1,121 @@
+/**
+ * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
+ * gently, a second one at once; SIGHUP reads the TLS certificate again.
+ */
+import { openApp } from '../../../app.ts';
+import type { App } from '../../../app.ts';
+import { readCertificate } from '../../../app/certificate.ts';
+import { checkTokenLength } from '../../../app/listening.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { CommandContext } from '../command-context.ts';
+import { EXIT_FAILED, exitSoon } from '../../process/exit-code.ts';
+import { releaseSignals } from '../../process/early-signals.ts';
+import { letHeapGrow } from '../../process/heap-growth.ts';
+import { LogLines } from '../../../monitoring/log-lines.ts';
+import { openAhead } from './open-ahead.ts';
+import { createProcessLogger } from '../../terminal/process-logger.ts';
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+// Another command ends soon; another server is not waited for.
+const COMMAND_WAIT_MS = 5000;
+
+export async function runServer(
+  context: CommandContext, maxMemoryBytes: number,
+): Promise<number> {
+  const openedAhead = await openAhead(context);
+  const { settings, origins, warnings } = context.loadSettings();
+  // What can be told without the data is told before anything is made or opened there.
+  checkTokenLength(settings.server.host, settings);
+  const certificate = openedAhead.certificate ?? readCertificate(settings);
+  const resources = { ...openedAhead, certificate };
+  const lines = new LogLines();
+  const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
+  if (context.identity.needsSwitch) {
+    // The parent that passes signals on to us need not be root any more either.
+    process.send?.('become');
+    logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
+  }
+  for (const { problem, mend } of warnings) logger.warning(problem, { mend });
+  const stop = listenForStop(logger);
+  let runningApp: App | null = null;
+  // Before the app is open: without a listener the signal would end the process.
+  process.on('SIGHUP', () => renewCertificate(runningApp, logger));
+  try {
+    const app = await openApp({
+      data: context.enterData(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
+      allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes, opened: resources,
+      origins, lines,
+    });
+    try {
+      await listenAndAnnounce(context, app, logger);
+      if (maxMemoryBytes === Infinity) letHeapGrow();
+      runningApp = app;
+      const signal = await stop.requested;
+      logger.info('stopping', { signal });
+    } finally {
+      await app.close();
+    }
+  } finally {
+    stop.end();
+  }
+  // All is closed; what a custom action has left running must not keep the process alive.
+  exitSoon();
+  return 0;
+}
+
+async function listenAndAnnounce(
+  { output, enterData }: CommandContext, app: App, logger: Logger,
+): Promise<void> {
+  const { url } = await app.listen();
+  await output.result({ url }, `hookshelf listening on ${url}`);
+  logger.info('listening', { url, data: enterData(), pid: process.pid });
+}
+
+function renewCertificate(app: App | null, logger: Logger): void {
+  if (app === null) return;
+  try {
+    const isRead = app.renewCertificate();
+    logger.info(isRead
+      ? 'the certificate was read again' : 'SIGHUP: there is no certificate to read again');
+  } catch (thrown) {
+    // The old certificate stays in use.
+    logger.error('the certificate could not be read again', { error: thrown });
+  }
+}
+
+/** Listens at once, so that a signal that comes while the data is being opened is not lost. */
+function listenForStop(logger: Logger): { readonly requested: Promise<string>; end(): void } {
+  let resolveRequested: (signal: string) => void = () => {};
+  const requested = new Promise<string>((resolve) => {
+    resolveRequested = resolve;
+  });
+  let isStopping = false;
+  let isEnded = false;
+  const onSignal = (signal: string): void => {
+    if (isEnded) return;
+    if (isStopping) process.exit(EXIT_FAILED);
+    isStopping = true;
+    resolveRequested(signal);
+  };
+  // An error that nobody caught is a bug and leaves an unknown state: end, to be started anew.
+  const onUncaught = (thrown: unknown): void => {
+    logger.error('internal error', { error: thrown });
+    process.exit(EXIT_FAILED);
+  };
+  // Under a memory cap the parent only passes signals on: without it nobody could stop us.
+  const onOrphaned = (): void => onSignal('parent ended');
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  releaseSignals();
+  process.on('uncaughtException', onUncaught);
+  process.on('disconnect', onOrphaned);
+  return {
+    requested,
+    end() {
+      // The listeners stay: else a signal that comes now would look like the cause of the end.
+      isEnded = true;
+      process.off('uncaughtException', onUncaught);
+      process.off('disconnect', onOrphaned);
+      if (process.connected) process.disconnect();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** The row of `serve`. */
+import { flag, text } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
+
+export const SERVE_COMMAND: CommandSpec = {
+  name: 'serve', isLocal: true, makesData: true,
+  summary: 'Serve the catalog and the webhooks (also without a command)',
+  options: {
+    port: { ...text('<port>', 'port to listen on (8000); 0 asks the kernel for one'), short: 'p' },
+    host: text('<address>', 'address to listen on (127.0.0.1)'),
+    'allow-anonymous': flag('serve without a token on any host, to anybody who can reach it'),
+    'max-memory': text('<MB>', 'cap of the heap, for a constrained machine'),
+  },
+  needsActions: true,
+  examples: ['hookshelf serve', 'hookshelf -p 9000', 'hookshelf serve --data /var/lib/hookshelf'],
+  load: async () => (await import('./start.ts')).serve,
+};

@@ -1,0 +1,79 @@
+/** `actionconfig:*`. */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { CommandContext } from '../command-context.ts';
+import { readJsonOption, rejectInlineSecret } from '../option-input.ts';
+import {
+  createRecord, fetchAll, formatCell, readUnsetMembers, replaceRecord, requireChange, resolveId,
+  toTableColumns,
+} from '../resource-commands.ts';
+import { configurationResource } from '../../../webhooks/actions/resource.ts';
+
+export async function listActions(context: CommandContext): Promise<number> {
+  const actions = await fetchAll(await context.openApiClient(), '/api/actions');
+  const columns = toTableColumns({
+    columns: [
+      { title: 'ACTION', member: 'identifier', isWhole: true },
+      { title: 'LABEL', member: 'label' },
+      { title: 'OPTIONS', member: 'options', show: formatOptions },
+    ],
+  });
+  await context.output.list(actions, columns, 'no actions');
+  return 0;
+}
+
+export async function createConfiguration(context: CommandContext): Promise<number> {
+  const identifier = context.args.find('identifier');
+  const body = {
+    ...identifier === undefined ? {} : { identifier }, ...await readMembers(context),
+  };
+  const configuration = await createRecord(context, configurationResource, body);
+  await printChanged(context, 'created', configuration);
+  return 0;
+}
+
+/** `--options` replaces all options: merging would keep what the caller no longer names. */
+export async function updateConfiguration(context: CommandContext): Promise<number> {
+  const changes = { ...readUnsetMembers(context, {}), ...await readMembers(context) };
+  requireChange(context, changes);
+  const id = await resolveId(context, configurationResource);
+  const configuration = await replaceRecord(context, configurationResource, id,
+    (current) => ({ ...current, ...changes }));
+  await printChanged(context, 'updated', configuration);
+  return 0;
+}
+
+async function readMembers(context: CommandContext): Promise<JsonObject> {
+  const action = context.args.find('action');
+  const description = context.args.find('description');
+  const options = context.args.has('options') ? await readOptions(context) : undefined;
+  return {
+    ...action === undefined ? {} : { actionType: action },
+    ...options === undefined ? {} : { options },
+    ...description === undefined ? {} : { description },
+  };
+}
+
+async function readOptions(context: CommandContext): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, 'options');
+  rejectInlineSecret(context, 'options', value);
+  // What is none, the service refuses.
+  return value as JsonObject;
+}
+
+async function printChanged(
+  { output }: CommandContext, verb: string, configuration: JsonObject,
+): Promise<void> {
+  const { identifier, actionType } = configuration;
+  const text = `${verb} action configuration ${formatCell(identifier)} (${formatCell(actionType)})`;
+  await output.result(configuration, text);
+}
+
+function formatOptions(options: unknown): string {
+  if (Array.isArray(options)) return options.map((option) => formatOption(option)).join('; ');
+  return isJsonObject(options) ? Object.keys(options).join(', ') : formatCell(options);
+}
+
+function formatOption(option: unknown): string {
+  return isJsonObject(option) ? formatCell(option['name']) : formatCell(option);
+}

@@ -1,0 +1,163 @@
+/** The rows of the commands of incoming webhooks. */
+import { flag, required, text } from '../../arguments/option-spec.ts';
+import type { OptionSpecs } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
+import {
+  actionConfig, capitalize, identifierOption, namingOptions, rotationOptions, secretOptions,
+  stateOption, unset,
+} from './webhook-options.ts';
+
+const loadIncoming = () => import('./incoming-commands.ts');
+const loadSetup = () => import('./incoming-diagnosis.ts');
+
+const hookIdentifier = identifierOption(
+  'incoming-webhooks', '<id or name>', 'identifier, name or path segment');
+const incomingOptions: OptionSpecs = {
+  ...namingOptions,
+  'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
+  'action-config': actionConfig,
+  ...secretOptions,
+  'allowed-methods': text('<POST,PUT>', 'methods that may call it, comma-separated'),
+  preset: {
+    ...text('<name>', 'whose requests these are; see incomingwebhook:presets'),
+    completes: 'presets',
+  },
+  verification: text('<json | @file | ->', 'what the preset needs, such as {"url":"https://…"}'),
+  'allowed-address': {
+    ...text('<address | block>', 'who may call, such as 10.0.0.0/8; repeatable'),
+    isRepeatable: true,
+  },
+  'body-format': {
+    ...text('<format>', 'how the payload is made of the body'),
+    values: ['json', 'form', 'text', 'auto'],
+  },
+  routes: text('<json | @file | ->', 'instead of --action-config: '
+    + '[{"name":"…", "when":{…}, "actionConfiguration":"…"}]'),
+  inbox: {
+    ...text('<off | failed | all>', 'which accepted requests are kept on disk'),
+    values: ['off', 'failed', 'all'],
+  },
+  answer: {
+    ...text('<result | accepted>', 'with the result, or once the request is on disk (--inbox all)'),
+    values: ['result', 'accepted'],
+  },
+  deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '
+    + 'json:<path>'),
+  'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
+};
+
+export const INCOMING_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: stateOption,
+    examples: ['hookshelf incomingwebhook:list', 'hookshelf incomingwebhook:list --state failing'],
+    load: async () => (await loadIncoming()).listIncoming,
+  },
+  {
+    name: 'incomingwebhook:show', summary: 'Show one, how to set up its sender, and calls to copy',
+    options: { identifier: hookIdentifier },
+    examples: ['hookshelf incomingwebhook:show deploy'],
+    load: async () => (await loadIncoming()).showIncoming,
+  },
+  {
+    name: 'incomingwebhook:create', makesData: true,
+    summary: 'Create an incoming webhook',
+    options: {
+      ...incomingOptions,
+      'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
+      disabled: flag('create it disabled'),
+    },
+    oneOf: [['action-config', 'routes']],
+    examples: [
+      'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
+      'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',
+    ],
+    load: async () => (await loadIncoming()).createIncoming,
+  },
+  {
+    name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
+    options: {
+      identifier: hookIdentifier, ...incomingOptions,
+      unset: unset([
+        'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
+        'body-format',
+      ]),
+    },
+    examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
+    load: async () => (await loadIncoming()).updateIncoming,
+  },
+  ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
+    name: `incomingwebhook:${verb}`, summary: `${capitalize(verb)} an incoming webhook`,
+    options: { identifier: hookIdentifier },
+    examples: [`hookshelf incomingwebhook:${verb} deploy`],
+    load: async () => (await loadIncoming())[`${verb}Incoming`],
+  })),
+  {
+    name: 'incomingwebhook:rotate-secret',
+    summary: 'Give it a new secret; the old one counts for a while',
+    options: { identifier: hookIdentifier, ...rotationOptions },
+    examples: ['hookshelf incomingwebhook:rotate-secret deploy --overlap-hours 48'],
+    load: async () => (await loadIncoming()).rotateIncoming,
+  },
+  {
+    name: 'incomingwebhook:presets', summary: 'List the senders whose requests can be verified',
+    options: {}, isWithoutData: true,
+    examples: ['hookshelf incomingwebhook:presets'],
+    load: async () => (await loadSetup()).listPresets,
+  },
+  {
+    name: 'incomingwebhook:test',
+    summary: 'Send a request as the sender would, print the answer',
+    details: [
+      'Exit code 1 when the answer is no success, or only the sender can sign.',
+      'With --server it comes over the network and allowedAddresses applies to this machine; else',
+      'it comes through the control socket, where it does not.',
+    ],
+    needsActions: true,
+    options: {
+      identifier: hookIdentifier,
+      event: text('<name>', 'what happened, as the sender names it'),
+      payload: text('<json | @file | ->', 'the payload; a sample of the sender when not given'),
+      handshake: flag('ask what the sender asks before it sends'),
+    },
+    examples: ['hookshelf incomingwebhook:test deploy --event push'],
+    load: async () => (await loadSetup()).testIncoming,
+  },
+  {
+    name: 'incomingwebhook:diagnose', summary: 'Say why a request is refused',
+    details: ['Exit code 0 when the request would be accepted, 1 when not.'],
+    options: {
+      identifier: hookIdentifier,
+      request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
+      'headers-file': {
+        ...text('<path | ->', 'its headers, one `Name: value` a line'), completes: 'file',
+      },
+      'body-file': { ...text('<path | ->', 'its body, byte for byte'), completes: 'file' },
+      method: text('<method>', 'POST when not given'),
+      url: text('<url>', 'what was called; its query counts'),
+      client: text('<address>', 'who called'),
+      at: text('<time>', 'when it came, such as 2026-01-31T12:00:00Z; now when not given'),
+    },
+    oneOf: [['request', 'headers-file']],
+    examples: [
+      'hookshelf incomingwebhook:diagnose deploy --request <id>',
+      'hookshelf incomingwebhook:diagnose deploy --headers-file h.txt --body-file b.json',
+    ],
+    load: async () => (await loadSetup()).diagnoseIncoming,
+  },
+  {
+    name: 'incomingwebhook:match', summary: 'Say which routes a request would run, and why not',
+    details: ['Exit code 0 when a route would run, 1 when none.'],
+    options: {
+      identifier: hookIdentifier,
+      request: text('<id>', 'a kept request; see request:list'),
+      payload: text('<json | @file | ->', 'the payload, in place of a kept request'),
+      event: text('<name>', 'what happened, as the sender names it'),
+      header: { ...text("<'Name: value'>", 'a header; repeatable'), isRepeatable: true },
+      query: text('<query>', 'what stands after ? in the URL'),
+      method: text('<method>', 'POST when not given'),
+    },
+    oneOf: [['request', 'payload']],
+    examples: ['hookshelf incomingwebhook:match deploy --event push --payload @push.json'],
+    load: async () => (await loadSetup()).matchIncoming,
+  },
+];

@@ -1,0 +1,209 @@
+/** `incomingwebhook:*`. A hook is named by its identifier, its name or its path segment. */
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { escapeLines } from '../../../base/text/printable.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { CommandContext } from '../command-context.ts';
+import {
+  createRecord, deleteRecord, fetchAll, findSingleMatch, formatCell, formatNameAndId, listPath,
+  parseObject, patchRecord, readUnsetMembers, recordPath, requireChange, toTableColumns,
+} from '../resource-commands.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
+import { findSecretless, newSecretFor } from '../../../webhooks/incoming/verification.ts';
+import { hasSecretOption, readNewSecret, rotateSecret } from './webhook-secret.ts';
+import type { NewSecret } from './webhook-secret.ts';
+import { readIncomingMembers } from './incoming-members.ts';
+
+/** The list, and on stderr which of them take no request for want of a secret. */
+export async function listIncoming(context: CommandContext): Promise<number> {
+  const path = listPath(context, incomingResource);
+  const webhooks = await fetchAll(await context.openApiClient(), path);
+  const { output } = context;
+  await output.list(webhooks, toTableColumns(incomingResource), `no ${incomingResource.plural}`);
+  for (const sentence of findSecretless(webhooks)) output.note(sentence);
+  return 0;
+}
+
+/** With calls to copy; in JSON as the member `examples`. */
+export async function showIncoming(context: CommandContext): Promise<number> {
+  const webhook = await fetchIncoming(context);
+  const examples = await fetchExamples(context, webhook);
+  const { output } = context;
+  if (output.isJson) {
+    const { url = null, setup = null, curl, php } = examples;
+    await output.json({ ...webhook, url, setup, examples: { curl, php } });
+    return 0;
+  }
+  const { setup } = examples;
+  await output.object({
+    ...webhook, url: examples['url'], ...isJsonObject(setup) ? { setup } : {},
+  });
+  const { curlObstacle } = examples;
+  if (typeof curlObstacle === 'string') {
+    await output.write('\n');
+    await output.line(`${curlObstacle}: there is no call to copy`);
+  }
+  for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
+    if (typeof examples[name] !== 'string') continue;
+    await output.write(`\n${title}:\n\n${escapeLines(formatCell(examples[name]))}\n`);
+  }
+  return 0;
+}
+
+export async function createIncoming(context: CommandContext): Promise<number> {
+  const members = await readIncomingMembers(context);
+  const secret = await readNewSecret(context, () => getSecretShape(members));
+  const body = { ...members, ...toSecretMember(secret), enabled: !context.args.has('disabled') };
+  const webhook = await createRecord(context, incomingResource, body);
+  await printChanged(context, 'created', webhook, secret);
+  return 0;
+}
+
+export async function updateIncoming(context: CommandContext): Promise<number> {
+  const unset = readUnsetMembers(context, {
+    'allowed-methods': 'allowedMethods', 'allowed-addresses': 'allowedAddresses',
+    'body-format': 'bodyFormat',
+  });
+  const members = await readIncomingMembers(context);
+  const requested = { ...unset, ...clearOtherTarget(members), ...members };
+  if (!hasSecretOption(context)) requireChange(context, requested);
+  const current = await fetchIncoming(context);
+  const changes = withPreset(current, requested);
+  const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
+  const body: JsonObject = { ...changes, ...toSecretMember(secret) };
+  const webhook = await patchRecord(context, incomingResource, formatCell(current['identifier']), {
+    ...body, ...replaceObject(current, body, 'verification'),
+    ...replaceObject(current, body, 'deduplicate'),
+  });
+  await printChanged(context, 'updated', webhook, secret);
+  return 0;
+}
+
+/** `--verification` without `--preset` is what the webhook's own preset is to be given. */
+function withPreset({ verification: current }: JsonObject, changes: JsonObject): JsonObject {
+  const { verification } = changes;
+  if (!isJsonObject(verification) || !isJsonObject(current)) return changes;
+  return { ...changes, verification: { preset: current['preset'] ?? null, ...verification } };
+}
+
+/** Of an action and routes a webhook has one: a given one takes the place of the other. */
+function clearOtherTarget({ actionConfiguration, routes }: JsonObject): JsonObject {
+  return {
+    ...actionConfiguration === undefined ? {} : { routes: null },
+    ...routes === undefined ? {} : { actionConfiguration: null },
+  };
+}
+
+/** Of a merge patch: an object that takes the place of the current one. */
+function replaceObject(current: JsonObject, body: JsonObject, name: string): JsonObject {
+  const { [name]: value } = body;
+  return isJsonObject(value) ? { [name]: toReplacingPatch(current[name], value) } : {};
+}
+
+/** What is gone is null, in each object that was one before. */
+function toReplacingPatch(current: JsonValue | undefined, value: JsonValue): JsonValue {
+  if (!isJsonObject(value) || !isJsonObject(current)) return value;
+  const removals = Object.keys(current).map((member) => [member, null] as const);
+  const members = Object.entries(value).map(([member, value]) =>
+    [member, toReplacingPatch(current[member], value)] as const);
+  return Object.fromEntries([...removals, ...members]);
+}
+
+export async function enableIncoming(context: CommandContext): Promise<number> {
+  return setEnabled(context, true);
+}
+
+export async function disableIncoming(context: CommandContext): Promise<number> {
+  return setEnabled(context, false);
+}
+
+export async function deleteIncoming(context: CommandContext): Promise<number> {
+  return deleteRecord(context, incomingResource, await resolveIncomingId(context));
+}
+
+export async function rotateIncoming(context: CommandContext): Promise<number> {
+  return rotateSecret(context, incomingResource, await resolveIncomingId(context));
+}
+
+async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
+  const identifier = await resolveIncomingId(context);
+  const webhook = await patchRecord(context, incomingResource, identifier, { enabled });
+  await printChanged(context, enabled ? 'enabled' : 'disabled', webhook, null);
+  return 0;
+}
+
+function toSecretMember(secret: NewSecret | null): JsonObject {
+  return secret === null ? {} : { secret: secret.secret };
+}
+
+/** Of a secret to be made. Throws `usage` where only the sender can make one. */
+function getSecretShape(webhook: JsonObject): SecretShape {
+  const newSecret = newSecretFor(webhook);
+  if (typeof newSecret !== 'string') return newSecret.shape;
+  throw new AppError('usage', `--secret-file ${newSecret}`);
+}
+
+async function printChanged(
+  context: CommandContext, verb: string, webhook: JsonObject, secret: NewSecret | null,
+): Promise<void> {
+  const { output } = context;
+  const secretMember = secret?.isGenerated === true ? { secret: secret.secret } : {};
+  if (output.isJson) return output.json({ ...webhook, ...secretMember });
+  const { url } = await fetchExamples(context, webhook);
+  await output.line(`${verb} incoming webhook ${formatNameAndId(webhook)}: ${formatCell(url)}`);
+  if (secretMember.secret === undefined) return;
+  await output.line(`secret (shown this once): ${secretMember.secret}`);
+}
+
+/** Its absolute URL, and calls to copy; says so when the URL is a guess. */
+async function fetchExamples(context: CommandContext, webhook: JsonObject): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  const path = `${recordPath(incomingResource, formatCell(webhook['identifier']))}/examples`;
+  const examples = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  const { origin } = new URL(formatCell(examples['url']));
+  if (context.loadSettings().settings.server.baseUri === null && isLocalOrigin(origin)) {
+    context.output.note(`server.baseUri is not set; URLs begin with ${origin}`);
+  }
+  return examples;
+}
+
+// A server may have been told its base URI in ways that this command does not see.
+function isLocalOrigin(origin: string): boolean {
+  return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
+}
+
+export async function resolveIncomingId(context: CommandContext): Promise<string> {
+  return formatCell((await fetchIncoming(context))['identifier']);
+}
+
+/** By identifier first: a path segment may look like one. Then by a beginning or end of any. */
+export async function fetchIncoming(
+  context: CommandContext, option = 'identifier',
+): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  const name = context.args.get(option).replace(/^…|…$/g, '');
+  try {
+    const path = recordPath(incomingResource, name);
+    return parseObject((await apiClient.request({ method: 'GET', path })).body);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    const webhooks = await fetchAll(apiClient, incomingResource.path);
+    // A server of version 1.0.0 takes no path segment for an identifier.
+    const webhook = webhooks.find(({ pathSegment }) => pathSegment === name)
+      ?? findByPart(webhooks, name);
+    if (webhook !== undefined) return webhook;
+    throw new AppError('not_found',
+      `there is no incoming webhook "${name}"; see hookshelf incomingwebhook:list`);
+  }
+}
+
+function findByPart(webhooks: readonly JsonObject[], part: string): JsonObject | undefined {
+  const matches = (value: unknown): boolean =>
+    typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
+  const matching = webhooks.filter(({ identifier, name, pathSegment }) =>
+    matches(identifier) || matches(name) || matches(pathSegment));
+  const segments = matching.map(({ pathSegment }) => formatCell(pathSegment));
+  const segment = findSingleMatch(segments, part, incomingResource);
+  return matching.find(({ pathSegment }) => pathSegment === segment);
+}

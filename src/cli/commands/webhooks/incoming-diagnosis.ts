@@ -1,0 +1,192 @@
+/** Commands that help while a sender is set up. */
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { ApiCall } from '../../../server/local/api-call.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { requestResource } from '../../../webhooks/requests/resource.ts';
+import { coversText, listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
+import type { Tone } from '../../terminal/colour.ts';
+import type { CommandContext } from '../command-context.ts';
+import {
+  encodeWithPayload, readBytesOption, readJsonOption, readTextOption,
+} from '../option-input.ts';
+import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { parseHeaderLine } from './header-line.ts';
+import { resolveIncomingId } from './incoming-commands.ts';
+
+export async function listPresets({ output }: CommandContext): Promise<number> {
+  const rows = presetRows();
+  await output.list(rows, [
+    { title: 'PRESET', value: ({ name }) => name, isWhole: true },
+    { title: 'SENDER', value: ({ sender }) => sender, isProse: true },
+    { title: 'HEADER', value: ({ header }) => header, importance: 3 },
+    { title: 'COVERS', value: coversText, importance: 4 },
+    { title: 'NEEDS', value: ({ needs }) => needs.join(', ') || '-', importance: 2 },
+    { title: 'URL AND SECRET', value: ({ pasteUrl, pasteSecret }) =>
+      `${pasteUrl}; ${pasteSecret}`, importance: 1 },
+  ], 'no presets');
+  return 0;
+}
+
+/** Sends what the sender would; exit code 1 when the answer is no success. */
+export async function testIncoming(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const event = args.find('event');
+  const members = {
+    ...event === undefined ? {} : { event }, handshake: args.has('handshake'),
+  };
+  const body = args.has('payload')
+    ? encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
+  const apiClient = await context.openApiClient();
+  const webhookId = encodeURIComponent(await resolveIncomingId(context));
+  const path = `/api/incoming-webhooks/${webhookId}/sample`;
+  const sample = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const response = await apiClient.requestAnyStatus(toCall(sample));
+  const contentType = response.headers['content-type'] ?? null;
+  await output.object({ status: response.status, contentType, body: response.body });
+  if (sample['isAddressLimited'] === true) {
+    output.note(apiClient.isOverNetwork ? ADDRESS_CHECKED : ADDRESS_UNCHECKED);
+  }
+  return response.status < 300 ? 0 : 1;
+}
+
+const ADDRESS_UNCHECKED = 'allowedAddresses was not checked, as the test calls through the control '
+  + 'socket and has no address: incomingwebhook:diagnose --client checks one';
+
+const ADDRESS_CHECKED = 'allowedAddresses was checked for the address that the server saw this '
+  + 'test come from; the sender has another: incomingwebhook:diagnose --client checks that';
+
+/** Throws `conflict` for a method that no command sends, such as HEAD. */
+function toCall({ method: asked, path, headers, body }: JsonObject): ApiCall {
+  const method = METHODS.find((name) => name === asked);
+  if (method === undefined) {
+    throw new AppError('conflict', `it cannot be tested with a command, which sends no ${
+      formatCell(asked)} request: run the call that incomingwebhook:show prints`);
+  }
+  return {
+    method, path: formatCell(path),
+    headers: Object.fromEntries(Object.entries(isJsonObject(headers) ? headers : {})
+      .map(([name, value]) => [name.toLowerCase(), formatCell(value)])),
+    ...typeof body === 'string' ? { body: Buffer.from(body, 'base64') } : {},
+  };
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint: 'warning' };
+
+/** Exit code 1 when the request would not be accepted. */
+export async function diagnoseIncoming(context: CommandContext): Promise<number> {
+  const path = `${recordPath(incomingResource, await resolveIncomingId(context))}/diagnose`;
+  const apiClient = await context.openApiClient();
+  const body = await readRequestToDiagnose(context);
+  const diagnosis = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const { accepted, checks } = diagnosis;
+  const { output } = context;
+  if (output.isJson) await output.json(diagnosis);
+  else {
+    const rows = Array.isArray(checks) ? checks.map(parseObject) : [];
+    await output.list(rows, [
+      { title: 'CHECK', value: ({ check }) => formatCell(check), isWhole: true },
+      {
+        title: 'STATUS', value: ({ status }) => formatCell(status), isWhole: true,
+        tone: ({ status }) => TONES[formatCell(status)],
+      },
+      { title: 'FOUND', value: ({ finding }) => formatCell(finding), isProse: true },
+    ], '');
+    await output.line(formatOutcome(diagnosis));
+  }
+  return accepted === true ? 0 : 1;
+}
+
+function formatOutcome({ accepted, failedCheck }: JsonObject): string {
+  if (accepted === true) return 'would be accepted';
+  // It is answered 200, as its sender has done all that it should.
+  return failedCheck === 'duplicate' ? 'would be answered as a duplicate, and not run'
+    : 'would be refused';
+}
+
+async function readRequestToDiagnose(context: CommandContext): Promise<JsonObject> {
+  const { args } = context;
+  const members = ['method', 'url', 'client', 'at'].flatMap((name): [string, string][] => {
+    const value = args.find(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  if (args.has('request')) {
+    const request = await resolveId(context, requestResource, 'request');
+    return { ...Object.fromEntries(members), request };
+  }
+  const body = args.has('body-file')
+    ? (await readBytesOption(context, 'body-file')).toString('base64') : '';
+  const headers = parseHeadersFile(await readTextOption(context, 'headers-file'));
+  return { ...Object.fromEntries(members), headers, body };
+}
+
+/** Exit code 1 when no route would run. */
+export async function matchIncoming(context: CommandContext): Promise<number> {
+  const path = `${recordPath(incomingResource, await resolveIncomingId(context))}/match`;
+  const body = await readRequestToMatch(context);
+  const apiClient = await context.openApiClient();
+  const match = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const { output } = context;
+  const routes = Array.isArray(match['routes']) ? match['routes'].map(parseObject) : [];
+  if (output.isJson) await output.json(match);
+  else {
+    await output.list(routes.flatMap(toMatchRows), [
+      { title: 'ROUTE', value: ({ name }) => formatCell(name), isWhole: true },
+      {
+        title: 'RUNS', value: ({ matches }) => formatCell(matches), isWhole: true,
+        tone: ({ matches }) => matches === true ? 'good' : 'warning',
+      },
+      { title: 'FALSE CONDITION', value: ({ pointer }) => formatCell(pointer), isWhole: true },
+      { title: 'FOUND', value: ({ detail }) => formatCell(detail), isProse: true },
+    ], '');
+  }
+  return routes.some(({ matches }) => matches === true) ? 0 : 1;
+}
+
+/** One for each condition that is false. */
+function toMatchRows({ name = null, matches = null, failed }: JsonObject): JsonObject[] {
+  const conditions = Array.isArray(failed) ? failed.map(parseObject) : [];
+  return conditions.length === 0 ? [{ name, matches }]
+    : conditions.map((condition) => ({ name, matches, ...condition }));
+}
+
+const PAYLOAD_OPTIONS = ['event', 'header', 'query', 'method'];
+
+/** Throws `usage` for what cannot stand beside a kept request. */
+async function readRequestToMatch(context: CommandContext): Promise<JsonObject | Buffer> {
+  const { args } = context;
+  const request = args.find('request');
+  if (request !== undefined) {
+    const beside = PAYLOAD_OPTIONS.find((name) => args.has(name));
+    if (beside === undefined) return { request };
+    throw new AppError('usage', `--${beside} stands beside --payload: the request has its own`);
+  }
+  const headers = new Map<string, readonly string[]>();
+  for (const line of args.all('header')) addHeader(headers, line, '--header');
+  const optionMembers = ['event', 'query', 'method'].flatMap((name): [string, string][] => {
+    const value = args.find(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const members = { ...Object.fromEntries(optionMembers), headers: Object.fromEntries(headers) };
+  return encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes);
+}
+
+const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/[\d.]+$/;
+
+/** One `Name: value` a line; the first line of a request may stand before them. */
+function parseHeadersFile(text: string): Readonly<Record<string, readonly string[]>> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const headers = new Map<string, readonly string[]>();
+  for (const line of lines.filter((one, index) => index > 0 || !REQUEST_LINE.test(one))) {
+    addHeader(headers, line, '--headers-file');
+  }
+  return Object.fromEntries(headers);
+}
+
+function addHeader(headers: Map<string, readonly string[]>, line: string, option: string): void {
+  const [name, value] = parseHeaderLine(line, option);
+  headers.set(name, [...headers.get(name) ?? [], value]);
+}

@@ -1,0 +1,82 @@
+/** What the commands of kept requests and of deliveries share: lists, headers and bodies. */
+import type { JsonObject } from '../../../base/schema.ts';
+import { ByteCollector } from '../../../base/structures/byte-collector.ts';
+import type { ListedResource } from '../../../resources/resource.ts';
+import { connectionLostError } from '../../../server/local/api-call.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { LIST_LIMIT_MAX, toTableColumns, formatCell, readPages } from '../resource-commands.ts';
+
+const FILTERS = ['status', 'event', 'since', 'until'] as const;
+/** As the API has it. */
+const PAGE_LIMIT = 1000;
+
+/** The options that say which ones are meant; `hook` is the identifier that --hook names. */
+export function buildFilterQuery(
+  { args }: CommandContext, webhookId: string | null,
+): URLSearchParams {
+  const query = new URLSearchParams();
+  if (webhookId !== null) query.set('hook', webhookId);
+  for (const name of FILTERS) {
+    const value = args.find(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  const eventId = args.find('event-id');
+  if (eventId !== undefined) query.set('eventId', eventId);
+  return query;
+}
+
+export async function listPaged(
+  context: CommandContext, resource: ListedResource, query: URLSearchParams,
+): Promise<number> {
+  const limit = context.args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
+  query.set('limit', String(Math.min(limit, PAGE_LIMIT)));
+  const rows: JsonObject[] = [];
+  for await (const page of readPages(await context.openApiClient(), `${resource.path}?${query}`)) {
+    rows.push(...page.slice(0, limit - rows.length));
+    if (rows.length >= limit) break;
+  }
+  await context.output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
+  return 0;
+}
+
+/** For people: a header a line, those of one name together. */
+export function joinHeaders(request: JsonObject): JsonObject {
+  const headers = new Map<string, string>();
+  for (const [name, value] of parseHeaderPairs(request['headers'])) {
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return { ...request, headers: Object.fromEntries(headers) };
+}
+
+export function parseHeaderPairs(headers: unknown): (readonly [string, string])[] {
+  const pairs: readonly unknown[] = Array.isArray(headers) ? headers : [];
+  return pairs.flatMap((pair) => Array.isArray(pair)
+    ? [[formatCell(pair[0]), String(pair[1])] as const] : []);
+}
+
+/** The body of what `path` names: as it is, and on a terminal as text. */
+export async function printBody(
+  { output }: CommandContext, apiClient: ApiClient, path: string,
+): Promise<number> {
+  const body = await readBody(apiClient, path);
+  if (output.isJson) await output.json({ body: body.toString('base64') });
+  // What a stranger sent could take over a terminal.
+  else if (output.columns !== null) await output.text(body.toString('utf8'));
+  else await output.write(body);
+  return 0;
+}
+
+export async function readBody(apiClient: ApiClient, path: string): Promise<Buffer> {
+  const response = await apiClient.stream({
+    method: 'GET', path: `${path}/body`, isForAttachment: true,
+  });
+  const bytes = new ByteCollector();
+  try {
+    for await (const chunk of response) bytes.add(Buffer.from(chunk));
+  } catch (thrown) {
+    throw connectionLostError(thrown);
+  }
+  return bytes.take();
+}

@@ -1,0 +1,105 @@
+/** The rows of the commands of kept requests. */
+import { flag, text } from '../../arguments/option-spec.ts';
+import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
+import { asOption, bulkOptions, capitalize, recordOption } from './webhook-options.ts';
+
+const loadRequest = () => import('./request-commands.ts');
+
+const request = recordOption('requests');
+const STORED_STATUSES = ['filtered', 'duplicate', 'pending', 'done', 'failed'];
+
+const statusOption = (statuses: readonly string[]): OptionSpec =>
+  ({ ...text('<status>', statuses.join(', ')), values: statuses });
+
+/** Which requests are meant. */
+const requestFilters: OptionSpecs = {
+  hook: {
+    ...text('<id or name>', 'of one incoming webhook; its path segment will do as well'),
+    completes: 'incoming-webhooks',
+  },
+  status: statusOption(['rejected', ...STORED_STATUSES]),
+  event: text('<name>', 'what happened, as the sender names it'),
+  since: text('<time>', 'received then or later, such as 2026-01-31T12:00:00Z'),
+  until: text('<time>', 'received before then'),
+};
+
+export const REQUEST_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'request:list', summary: 'List kept requests, newest first',
+    options: {
+      ...requestFilters,
+      'event-id': text('<id>', 'the sender\'s id of what happened; duplicates have it too'),
+      limit: text('<n>', 'the newest so many; all when not given'),
+    },
+    examples: [
+      'hookshelf request:list --limit 20', 'hookshelf request:list --hook deploy --status failed',
+    ],
+    load: async () => (await loadRequest()).listRequests,
+  },
+  {
+    name: 'request:watch', summary: 'Print requests as they come in; --forward sends them on',
+    details: [
+      'It asks a running server, and goes on where it was when the connection breaks; Ctrl-C ends',
+      'it. Only kept requests come, and rejected ones: see --inbox of incomingwebhook:update.',
+    ],
+    options: {
+      hook: requestFilters['hook'] ?? text('<id or name>', 'of one incoming webhook'),
+      forward: text('<url>', 'send each on to a program under development, with its own method, '
+        + 'query, headers and body; neither rejected ones nor duplicates'),
+    },
+    examples: [
+      'hookshelf request:watch',
+      'hookshelf request:watch --hook deploy --forward http://localhost:3000/hook',
+    ],
+    load: async () => (await import('./watch/watch-requests.ts')).watchRequests,
+  },
+  {
+    name: 'request:show', summary: 'Show a kept request, its body, or a call that repeats it',
+    details: [
+      'What --curl prints holds no secret: it reads those from variables of the environment.',
+    ],
+    options: {
+      ...request, body: flag('print its body alone, byte for byte'),
+      curl: flag('print a call of curl that repeats it'),
+    },
+    examples: ['hookshelf request:show <id>', 'hookshelf request:show <id> --body > body.json'],
+    load: async () => (await loadRequest()).showRequest,
+  },
+  {
+    name: 'request:replay',
+    summary: 'Run kept requests again in the background: one, or many',
+    details: [
+      'Many are run by a job, which goes on after a restart: see job:list. Without a server it',
+      'begins when one is started. With --wait the exit code is 1 when some could not be run.',
+    ],
+    options: {
+      identifier: { ...request.identifier, isRequired: false },
+      // Rejected ones are in memory, until the process ends: they are replayed one by one.
+      ...requestFilters, status: statusOption(STORED_STATUSES), ...bulkOptions,
+      routes: text('<a,b>', 'routes to run; those that failed, or all that match, when not given'),
+      as: asOption('a copy'),
+    },
+    examples: [
+      'hookshelf request:replay <id>', 'hookshelf request:replay --failed --hook deploy --dry-run',
+    ],
+    load: async () => (await loadRequest()).replayRequest,
+  },
+  ...(['pin', 'unpin'] as const).map((verb): CommandSpec => ({
+    name: `request:${verb}`,
+    summary: `${capitalize(verb)} a kept request: ${verb === 'pin' ? 'it stays' : 'it goes when it '
+      + 'is old'}`,
+    options: request, examples: [`hookshelf request:${verb} <id>`],
+    load: async () => (await loadRequest())[`${verb}Request`],
+  })),
+  {
+    name: 'request:delete', summary: 'Delete a kept request that is not pending',
+    options: request, examples: ['hookshelf request:delete <id>'],
+    load: async () => (await loadRequest()).deleteRequest,
+  },
+  {
+    name: 'request:reconcile', summary: 'Prove that what was accepted is accounted for',
+    options: {}, examples: ['hookshelf request:reconcile'],
+    load: async () => (await loadRequest()).reconcileRequests,
+  },
+];

@@ -1,0 +1,157 @@
+/** `request:*`: what people do with kept requests. */
+import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { escapeLines } from '../../../base/text/printable.ts';
+import { isUuid } from '../../../base/uuid.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { requestResource } from '../../../webhooks/requests/resource.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import {
+  buildFilterQuery, listPaged, parseHeaderPairs, printBody, readBody, joinHeaders,
+} from './request-and-delivery.ts';
+import { formatCurlCall } from './curl-call.ts';
+import { fetchIncoming } from './incoming-commands.ts';
+import { isBulk, runBulkAction } from './job-commands.ts';
+
+export async function listRequests(context: CommandContext): Promise<number> {
+  const webhookId = context.args.has('hook') ? await resolveIncomingIdOption(context) : null;
+  return listPaged(context, requestResource, buildFilterQuery(context, webhookId));
+}
+
+/** A removed webhook is known by its whole identifier alone. */
+async function resolveIncomingIdOption(context: CommandContext): Promise<string> {
+  try {
+    return formatCell((await fetchIncoming(context, 'hook'))['identifier']);
+  } catch (thrown) {
+    const webhookId = context.args.get('hook');
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found' || !isUuid(webhookId)) {
+      throw thrown;
+    }
+    return webhookId;
+  }
+}
+
+export async function showRequest(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  if (args.has('body') && args.has('curl')) {
+    throw new AppError('usage', 'give either --body or --curl');
+  }
+  const apiClient = await context.openApiClient();
+  const path = recordPath(requestResource, await resolveId(context, requestResource));
+  if (args.has('body')) return printBody(context, apiClient, path);
+  const request = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  if (!args.has('curl')) {
+    await output.object(output.isJson ? request : joinHeaders(request));
+    if (request['unparsed'] === true) output.note(explainUnparsed(request));
+    return 0;
+  }
+  const body = await readBody(apiClient, path);
+  const curl = formatCurlCall({
+    method: formatCell(request['method']), headers: parseHeaderPairs(request['headers']), body,
+    url: await resolveUrl(context, apiClient, request),
+  });
+  if (output.isJson) await output.json({ id: request['id'], curl });
+  else await output.write(`${escapeLines(curl)}\n`);
+  if (body.length !== request['bodyBytes']) {
+    output.note(`of its body the first ${body.length} of ${formatCell(request['bodyBytes'])} bytes `
+      + 'were kept');
+  }
+  return 0;
+}
+
+function explainUnparsed({ hook, fittingBodyFormat: format }: JsonObject): string {
+  const what = typeof format === 'string'
+    ? `hookshelf incomingwebhook:update ${formatCell(hook)} --body-format ${format}`
+    : 'no bodyFormat fits it; an action has its bytes in context.body';
+  return `no payload could be made of its body, so that actions got []: ${what}`;
+}
+
+/** Where the request would come again. */
+async function resolveUrl(
+  context: CommandContext, apiClient: ApiClient, { hook, path, query }: JsonObject,
+): Promise<string> {
+  const search = query === '' ? '' : `?${formatCell(query)}`;
+  const baseUrl = await resolveBaseUrl(context, apiClient, formatCell(hook));
+  return `${baseUrl}${formatCell(path)}${search}`;
+}
+
+async function resolveBaseUrl(
+  context: CommandContext, apiClient: ApiClient, webhookId: string,
+): Promise<string> {
+  try {
+    const examples = `${recordPath(incomingResource, webhookId)}/examples`;
+    const { body } = await apiClient.request({ method: 'GET', path: examples });
+    const { pathSegment, url } = parseObject(body);
+    return formatCell(url).slice(0, -`/webhook/in/${formatCell(pathSegment)}`.length);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    context.output.note('its webhook was removed');
+    const { baseUri, port } = context.loadSettings().settings.server;
+    return baseUri ?? `http://localhost:${port}`;
+  }
+}
+
+/** One, or a job for many. */
+export async function replayRequest(context: CommandContext): Promise<number> {
+  if (isBulk(context, ['routes'])) {
+    return runBulkAction(context, {
+      resource: requestResource, verb: 'replay', resolveWebhookId: resolveIncomingIdOption,
+    });
+  }
+  const { args, output } = context;
+  const id = await resolveId(context, requestResource);
+  const routes = args.find('routes');
+  const mode = args.find('as');
+  const apiClient = await context.openApiClient();
+  const { body } = await apiClient.request({
+    method: 'POST', path: `${recordPath(requestResource, id)}/replay`,
+    body: {
+      ...routes === undefined ? {} : { routes: routes.split(',').map((name) => name.trim()) },
+      ...mode === undefined ? {} : { as: mode },
+    },
+  });
+  const request = parseObject(body);
+  const isNew = request['id'] !== id;
+  await output.result(request, isNew
+    ? `request ${formatCell(request['id'])}, a copy of ${id}, will be run`
+    : `request ${id} will be run again`);
+  return 0;
+}
+
+export async function pinRequest(context: CommandContext): Promise<number> {
+  return setPinned(context, true);
+}
+
+export async function unpinRequest(context: CommandContext): Promise<number> {
+  return setPinned(context, false);
+}
+
+async function setPinned(context: CommandContext, pinned: boolean): Promise<number> {
+  const id = await resolveId(context, requestResource);
+  const apiClient = await context.openApiClient();
+  const { body } = await apiClient.request({
+    method: 'PATCH', path: recordPath(requestResource, id), body: { pinned },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  await context.output.result(parseObject(body), `${pinned ? 'pinned' : 'unpinned'} request ${id}`);
+  return 0;
+}
+
+export async function deleteRequest(context: CommandContext): Promise<number> {
+  const id = await resolveId(context, requestResource);
+  const apiClient = await context.openApiClient();
+  await apiClient.request({ method: 'DELETE', path: recordPath(requestResource, id) });
+  await context.output.result({ id, deleted: true }, `deleted request ${id}`);
+  return 0;
+}
+
+/** Exit code 1 when something does not add up. */
+export async function reconcileRequests(context: CommandContext): Promise<number> {
+  const apiClient = await context.openApiClient();
+  const path = `${requestResource.path}/reconcile`;
+  const result = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  await context.output.object(result);
+  return result['isReconciled'] === false ? 1 : 0;
+}

@@ -1,0 +1,104 @@
+/** Sends a kept request on to a program under development, as it came. */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { AppError, messageOf } from '../../../../base/errors.ts';
+import { http, loadHttps } from '../../../../base/node-modules.ts';
+import { METHODS_WITHOUT_BODY } from '../../../../client/request-encoding.ts';
+import { MASK } from '../../../../webhooks/http/url-credentials.ts';
+
+type RequestToForward = {
+  readonly method: string;
+  /** Without `?`. */
+  readonly query: string;
+  /** In the order and case received. */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+  /** Who sends it on, for `Via` (RFC 9110 §7.6.3): a request that comes back is known by it. */
+  readonly pseudonym: string;
+};
+
+type ForwardResult = {
+  readonly status: number;
+  /** `OK` */
+  readonly text: string;
+  readonly durationMs: number;
+};
+
+/** Whoever stops at a breakpoint thinks for long. */
+const SILENCE_MS_MAX = 600_000;
+// Those of one connection (RFC 9110 §7.6.1), and those that say where it goes and how long it is.
+const NOT_FORWARDED_HEADERS: ReadonlySet<string> = new Set([
+  'connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te',
+  'trailer', 'transfer-encoding', 'upgrade', 'host', 'content-length', 'expect',
+]);
+
+/** Throws `usage`. */
+export function parseForwardTarget(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url;
+  throw new AppError('usage', '--forward must be a URL such as http://localhost:3000/hook, not '
+    + JSON.stringify(text));
+}
+
+/** The answer's status; its body is read past. Throws `unavailable` when there is none. */
+export async function forwardRequest(
+  target: URL, request: RequestToForward, nowMs: () => number,
+): Promise<ForwardResult> {
+  const startedMs = nowMs();
+  const response = await send(target, request);
+  response.resume();
+  const { statusCode: status = 0, statusMessage: text = '' } = response;
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+  });
+  return { status, text, durationMs: Math.round(nowMs() - startedMs) };
+}
+
+function send(target: URL, request: RequestToForward): Promise<IncomingMessage> {
+  const { method, query, headers, body } = request;
+  const search = [target.search.slice(1), query].filter((part) => part !== '').join('&');
+  const { request: open } = target.protocol === 'https:' ? loadHttps() : http;
+  const droppedNames = new Set([...NOT_FORWARDED_HEADERS, ...listConnectionHeaders(headers)]);
+  const forwardedHeaders = headers.filter(([name, value]) =>
+    // What was not stored cannot be sent on.
+    !droppedNames.has(name.toLowerCase()) && value !== MASK);
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown): void => reject(new AppError('unavailable',
+      `no answer from ${target.host}: ${messageOf(cause)}`, {}, cause));
+    let clientRequest: ClientRequest;
+    try {
+      clientRequest = open({
+        protocol: target.protocol, hostname: stripBrackets(target.hostname), port: target.port,
+        path: target.pathname + (search === '' ? '' : `?${search}`), method, agent: false,
+        headers: [
+          'Host', target.host, ...forwardedHeaders.flat(), 'Via', `1.1 ${request.pseudonym}`,
+          ...createLengthHeader(request), 'Connection', 'close',
+        ],
+      });
+    } catch (cause) {
+      return fail(cause);
+    }
+    clientRequest.once('response', resolve);
+    clientRequest.once('error', fail);
+    clientRequest.setTimeout(SILENCE_MS_MAX, () =>
+      clientRequest.destroy(new Error(`nothing came for ${SILENCE_MS_MAX / 1000} s`)));
+    clientRequest.end(body);
+    return undefined;
+  });
+}
+
+/** None where none is expected and none came: most GETs have no length. */
+function createLengthHeader({ method, headers, body }: RequestToForward): string[] {
+  const isExpected = body.length > 0 || !METHODS_WITHOUT_BODY.has(method)
+    || headers.some(([name]) => name.toLowerCase() === 'content-length');
+  return isExpected ? ['Content-Length', String(body.length)] : [];
+}
+
+/** Headers that the sender meant for the connection to us alone. */
+function listConnectionHeaders(headers: RequestToForward['headers']): string[] {
+  return headers.filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));
+}
+
+function stripBrackets(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}

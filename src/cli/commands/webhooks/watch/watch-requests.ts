@@ -1,0 +1,234 @@
+/** `request:watch`: a line for each request as it comes in, which can be sent on, too. */
+import { sleep, systemClock } from '../../../../base/clock.ts';
+import { AppError, messageOf } from '../../../../base/errors.ts';
+import { loadCrypto } from '../../../../base/node-modules.ts';
+import type { JsonObject } from '../../../../base/schema.ts';
+import { formatPrintableJson } from '../../../terminal/output.ts';
+import { incomingResource } from '../../../../webhooks/incoming/resource.ts';
+import { requestResource } from '../../../../webhooks/requests/resource.ts';
+import { readEvents } from '../../../api-client/server-sent-events.ts';
+import type { ApiClient } from '../../../api-client/api-client.ts';
+import type { CommandContext } from '../../command-context.ts';
+import {
+  fetchAll, formatCell, parseObject, recordPath, webhookLabel,
+} from '../../resource-commands.ts';
+import { forwardRequest, parseForwardTarget } from './forward-request.ts';
+import { fetchIncoming } from '../incoming-commands.ts';
+import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
+
+const STREAM = '/api/stream?topics=requests';
+const RECONNECT_MS = 1000;
+const NAMES_SHOWN_MAX = 5;
+const PSEUDONYM_BYTES = 6;
+/** What no action got is not for the program under development either. */
+const NOT_FORWARDED_STATUSES = ['rejected', 'duplicate'];
+
+type WatchState = {
+  readonly context: CommandContext;
+  readonly apiClient: ApiClient;
+  readonly target: URL | null;
+  /** What this command calls itself in the `Via` of requests that it sends on. */
+  readonly pseudonym: string;
+  /** What people call webhooks, by identifier. */
+  readonly names: Map<string, string>;
+  lastId: string | null;
+  hasNotedSignatures: boolean;
+};
+
+/** Ends only by a signal, once nobody reads what it prints, or with an error. */
+export async function watchRequests(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const to = args.find('forward');
+  const target = to === undefined ? null : parseForwardTarget(to);
+  const apiClient = await context.openApiClient();
+  if (!apiClient.hasServer) {
+    throw new AppError('usage', 'nothing comes in while no server runs: start one with hookshelf '
+      + 'serve, or name one with --server');
+  }
+  const webhook = args.has('hook') ? await fetchIncoming(context, 'hook') : null;
+  const webhooks = webhook === null ? await fetchAll(apiClient, incomingResource.path) : [webhook];
+  const watch: WatchState = {
+    context, apiClient, target, pseudonym: makePseudonym(), names: new Map(), lastId: null,
+    hasNotedSignatures: false,
+  };
+  for (const item of webhooks) {
+    watch.names.set(formatCell(item['identifier']), webhookLabel(item));
+  }
+  for (const note of describeInboxes(webhooks)) output.note(note);
+  const path = webhook === null ? STREAM
+    : `${STREAM}&hook=${encodeURIComponent(formatCell(webhook['identifier']))}`;
+  await followStream(watch, path);
+  return 0;
+}
+
+/** What of their requests will not be seen, and how to change that. */
+function describeInboxes(webhooks: readonly JsonObject[]): string[] {
+  if (webhooks.length === 0) return ['there is no incoming webhook yet'];
+  return (['failed', 'off'] as const).flatMap((inbox) => {
+    const names = webhooks.filter((webhook) => webhook['inbox'] === inbox)
+      .map(webhookLabel);
+    if (names.length === 0) return [];
+    const labels = names.slice(0, NAMES_SHOWN_MAX).join(', ');
+    const hiddenCount = names.length - NAMES_SHOWN_MAX;
+    const more = hiddenCount > 0 ? ` and ${hiddenCount} more` : '';
+    const what = inbox === 'failed' ? 'only requests whose action fails' : 'no requests';
+    return [`${labels}${more} ${names.length === 1 ? 'keeps' : 'keep'} ${what}, so the others are `
+      + `not shown: hookshelf incomingwebhook:update ${names[0]} --inbox all keeps every one`];
+  });
+}
+
+/** Connects again and again, after the last event that was seen through. */
+async function followStream(watch: WatchState, path: string): Promise<void> {
+  const { context: { output }, apiClient, target } = watch;
+  const targetNote = target === null ? '' : `, and sent on to ${target.host}`;
+  let isFirst = true;
+  let isDisconnected = false;
+  while (!output.isClosed) {
+    try {
+      const headers = watch.lastId === null ? {} : { 'Last-Event-ID': watch.lastId };
+      const response = await apiClient.stream({ method: 'GET', path, headers });
+      if (isFirst) output.note(`requests are printed as they come${targetNote}; Ctrl-C ends this`);
+      if (isDisconnected) output.note('connected again');
+      [isFirst, isDisconnected] = [false, false];
+      await readStream(watch, response);
+    } catch (thrown) {
+      if (isFirst || !isTemporary(thrown)) throw thrown;
+      if (thrown instanceof AppError && thrown.code === 'gone') {
+        watch.lastId = null;
+        output.note('requests that came meanwhile are not known to the stream any more: see '
+          + 'hookshelf request:list; going on from now');
+        continue;
+      }
+    }
+    if (output.isClosed) return;
+    if (!isDisconnected) {
+      output.note('the server has ended the connection; trying to connect again');
+    }
+    isDisconnected = true;
+    await sleep(systemClock, RECONNECT_MS);
+  }
+}
+
+function isTemporary(thrown: unknown): boolean {
+  return thrown instanceof AppError && ['unavailable', 'gone'].includes(thrown.code);
+}
+
+/** A connection that breaks is one that ends. */
+async function readStream(watch: WatchState, response: AsyncIterable<unknown>): Promise<void> {
+  const events = readEvents(response);
+  try {
+    for (;;) {
+      const next = await events.next().catch(() => null);
+      if (next === null || next.done === true) return;
+      const { id, event, data } = next.value;
+      if (event === 'request' && data !== null) {
+        await handleRequest(watch, parseObject(JSON.parse(data)));
+      }
+      // Only now: what was not seen through comes again.
+      watch.lastId = id;
+      if (watch.context.output.isClosed) return;
+    }
+  } finally {
+    // The stream has no end of its own.
+    await events.return(undefined);
+  }
+}
+
+async function handleRequest(watch: WatchState, { change, ...request }: JsonObject): Promise<void> {
+  if (change !== 'created') return;
+  const { context: { output }, target } = watch;
+  if (hasPassedHere(watch.pseudonym, request)) throw createLoopError(request);
+  const status = formatCell(request['status']);
+  const isForwarded = target !== null && !NOT_FORWARDED_STATUSES.includes(status);
+  const result = isForwarded ? await fetchAndForward(watch, target, request) : null;
+  if (output.isJson) {
+    const json = formatPrintableJson({ ...request, ...result === null ? {} : result.json });
+    await output.write(`${json}\n`);
+    return;
+  }
+  const { failedCheck } = parseObject(request['verdict']);
+  const parts = [
+    formatLocalTime(formatCell(request['receivedAt'])), formatCell(request['method']),
+    request['hookName'] ?? await resolveLabel(watch, formatCell(request['hook'])),
+    request['event'] ?? '-',
+    failedCheck === null ? status : `${status} (${formatCell(failedCheck)})`, request['id'],
+  ].map(String);
+  const end = target === null || result === null ? '' : `  -> ${result.text}`;
+  await output.line(parts.join('  ') + (target !== null && !isForwarded ? '  not sent on' : end));
+}
+
+function makePseudonym(): string {
+  return `hookshelf-watch-${loadCrypto().randomBytes(PSEUDONYM_BYTES).toString('hex')}`;
+}
+
+/** Whether the request is one that this command has sent on, which has come back. */
+function hasPassedHere(pseudonym: string, request: JsonObject): boolean {
+  return parseHeaderPairs(request['headers'])
+    .some(([name, value]) => name.toLowerCase() === 'via' && value.includes(pseudonym));
+}
+
+/** Going on would send each request on again and again. */
+function createLoopError(request: JsonObject): AppError {
+  return new AppError('usage',
+    `what is sent on comes back as request ${formatCell(request['id'])}: `
+    + '--forward leads to a webhook of the server that is watched; give the address of your own '
+    + 'program, or watch another webhook with --hook');
+}
+
+type ForwardOutcome = { readonly text: string; readonly json: JsonObject };
+
+async function fetchAndForward(
+  watch: WatchState, target: URL, request: JsonObject,
+): Promise<ForwardOutcome> {
+  const { context, apiClient } = watch;
+  const path = recordPath(requestResource, formatCell(request['id']));
+  try {
+    const head = await fetchHeaders(watch, path, request);
+    const body = await readBody(apiClient, path);
+    const { status, text, durationMs } = await forwardRequest(target, {
+      method: formatCell(request['method']), query: formatCell(head['query']),
+      headers: parseHeaderPairs(head['headers']), body, pseudonym: watch.pseudonym,
+    }, () => context.io.now());
+    return {
+      text: `${status} ${text} (${durationMs} ms)`,
+      json: { forwarded: { status, durationMs } },
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    const message = messageOf(thrown);
+    return { text: message, json: { forwarded: { error: message } } };
+  }
+}
+
+/** With signatures, where the caller may see them. */
+async function fetchHeaders(
+  watch: WatchState, path: string, request: JsonObject,
+): Promise<JsonObject> {
+  try {
+    const call = { method: 'GET', path: `${path}/headers` } as const;
+    return parseObject((await watch.apiClient.request(call)).body);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'forbidden') throw thrown;
+    if (!watch.hasNotedSignatures) {
+      watch.hasNotedSignatures = true;
+      watch.context.output.note('signatures are not sent on: a token of scope write may see them');
+    }
+    return request;
+  }
+}
+
+async function resolveLabel({ names, apiClient }: WatchState, webhookId: string): Promise<string> {
+  const cachedLabel = names.get(webhookId);
+  if (cachedLabel !== undefined) return cachedLabel;
+  for (const webhook of await fetchAll(apiClient, incomingResource.path)) {
+    names.set(formatCell(webhook['identifier']), webhookLabel(webhook));
+  }
+  const name = names.get(webhookId) ?? webhookId;
+  names.set(webhookId, name);
+  return name;
+}
+
+/** `12:03:11`, as it is in this place. */
+function formatLocalTime(text: string): string {
+  return new Date(text).toTimeString().slice(0, 8);
+}

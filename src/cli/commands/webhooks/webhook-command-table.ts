@@ -1,0 +1,268 @@
+/** The rows of the commands of webhooks, action configurations, events and deliveries. */
+import { flag, required, text } from '../../arguments/option-spec.ts';
+import type { CommandSpec } from '../command-context.ts';
+import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
+import type { OptionSpecs } from '../../arguments/option-spec.ts';
+import { INCOMING_COMMANDS } from './incoming-command-table.ts';
+import { REQUEST_COMMANDS } from './request-command-table.ts';
+import {
+  actionConfig, asOption, bulkOptions, capitalize, identifierOption, namingOptions, recordOption,
+  rotationOptions, secretOptions, stateOption, unset,
+} from './webhook-options.ts';
+
+const configuration = recordOption('action-configurations');
+const outgoing = {
+  identifier: identifierOption('outgoing-webhooks', '<id or name>', 'identifier or name'),
+};
+const delivery = recordOption('deliveries');
+const job = recordOption('jobs');
+const configurationResource = async () =>
+  (await import('../../../webhooks/actions/resource.ts')).configurationResource;
+const outgoingResource = async () =>
+  (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
+const jobResource = async () => (await import('../../../webhooks/jobs/resource.ts')).jobResource;
+const loadConfiguration = () => import('./action-config-commands.ts');
+const loadOutgoing = () => import('./outgoing-commands.ts');
+const loadDelivery = () => import('./delivery-commands.ts');
+
+const configurationInput: OptionSpecs = {
+  action: {
+    ...text('<type>', 'identifier of the action; see actionconfig:actions'), completes: 'actions',
+  },
+  options: text('<json | @file | ->', 'the action\'s options as JSON'),
+  description: namingOptions['description'] ?? flag(''),
+};
+
+const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'actionconfig:list', summary: 'List action configurations', options: {},
+    examples: ['hookshelf actionconfig:list'],
+    load: lazyListCommand(configurationResource),
+  },
+  {
+    name: 'actionconfig:actions', summary: 'List the actions there are, with their options',
+    options: {}, needsActions: true, examples: ['hookshelf actionconfig:actions'],
+    load: async () => (await loadConfiguration()).listActions,
+  },
+  {
+    name: 'actionconfig:show', summary: 'Show one action configuration', options: configuration,
+    examples: ['hookshelf actionconfig:show to-ci'],
+    load: lazyShowCommand(configurationResource),
+  },
+  {
+    name: 'actionconfig:create', makesData: true,
+    summary: 'Create an action configuration', needsActions: true,
+    options: {
+      action: required(configurationInput['action'] ?? flag('')),
+      options: configurationInput['options'] ?? flag(''),
+      description: configurationInput['description'] ?? flag(''),
+      identifier: text('<slug>', 'a-z 0-9 . _ -, at most 64; made when not given'),
+    },
+    examples: [
+      'hookshelf actionconfig:create --identifier to-log --action log',
+      `hookshelf actionconfig:create --identifier to-ci --action http-forward --options @ci.json`,
+    ],
+    load: async () => (await loadConfiguration()).createConfiguration,
+  },
+  {
+    name: 'actionconfig:update', summary: 'Change an action configuration', needsActions: true,
+    options: { ...configuration, ...configurationInput, unset: unset(['description']) },
+    examples: [`hookshelf actionconfig:update to-log --options '{"level":"debug"}'`],
+    load: async () => (await loadConfiguration()).updateConfiguration,
+  },
+  {
+    name: 'actionconfig:delete', summary: 'Delete an action configuration that no hook uses',
+    options: configuration, examples: ['hookshelf actionconfig:delete to-ci'],
+    load: lazyDeleteCommand(configurationResource),
+  },
+];
+
+const outgoingOptions: OptionSpecs = {
+  ...namingOptions,
+  'target-url': text('<url | @file | ->', 'where requests go; in a file if it has a password'),
+  'http-method': text('<method>', 'POST when not given'),
+  header: {
+    ...text('<Name: value>', 'a header that is no secret; repeatable'), isRepeatable: true,
+  },
+  'headers-file': {
+    ...text('<path | ->', 'headers, a line each, or a JSON object'), completes: 'file',
+  },
+  ...secretOptions,
+  'payload-template': text('<json | @file | ->', 'JSON text with {{ path.to.value }} in strings'),
+  'trigger-event': {
+    ...text('<event>', 'event that fires it, such as book.created, book.* or *; repeatable'),
+    isRepeatable: true,
+  },
+  when: text('<json | @file | ->',
+    'which of these events it is for: a condition over payload and event'),
+  'action-config': actionConfig,
+  'retry-schedule': text('<seconds,…>',
+    'waits between attempts, or none; instead of outgoing.retrySchedule'),
+  timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
+  'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
+  'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
+};
+
+const OUTGOING_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'outgoingwebhook:list', summary: 'List outgoing webhooks', options: stateOption,
+    examples: ['hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing'],
+    load: async () => (await loadOutgoing()).listOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: outgoing,
+    examples: ['hookshelf outgoingwebhook:show <id>'],
+    load: lazyShowCommand(outgoingResource),
+  },
+  {
+    name: 'outgoingwebhook:create', makesData: true,
+    summary: 'Create an outgoing webhook',
+    options: {
+      ...outgoingOptions,
+      'target-url': required(outgoingOptions['target-url'] ?? flag('')),
+      disabled: flag('create it disabled'),
+    },
+    examples: [
+      'hookshelf outgoingwebhook:create --target-url https://example.com --trigger-event "book.*"',
+      'hookshelf outgoingwebhook:create --target-url http://localhost:9000 --generate-secret',
+    ],
+    load: async () => (await loadOutgoing()).createOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:update', summary: 'Change an outgoing webhook',
+    options: {
+      ...outgoing, ...outgoingOptions,
+      unset: unset([
+        'name', 'description', 'headers', 'secret', 'payload-template', 'trigger-event',
+        'action-config',
+        'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours', 'when',
+      ]),
+    },
+    examples: [
+      'hookshelf outgoingwebhook:update <id> --trigger-event book.created --trigger-event order.*',
+      'hookshelf outgoingwebhook:update <id> --retry-schedule 5,60,3600 --timeout 20',
+    ],
+    load: async () => (await loadOutgoing()).updateOutgoing,
+  },
+  ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
+    name: `outgoingwebhook:${verb}`, summary: `${capitalize(verb)} an outgoing webhook`,
+    options: outgoing, examples: [`hookshelf outgoingwebhook:${verb} <id>`],
+    load: async () => (await loadOutgoing())[`${verb}Outgoing`],
+  })),
+  {
+    name: 'outgoingwebhook:rotate-secret',
+    summary: 'Give it a new secret; requests are signed with both for a while',
+    options: { ...outgoing, ...rotationOptions },
+    examples: ['hookshelf outgoingwebhook:rotate-secret <id> --secret-file key.txt'],
+    load: async () => (await loadOutgoing()).rotateOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',
+    details: ['A disabled webhook is sent to as well, which the message says then.'],
+    needsActions: true,
+    options: {
+      ...outgoing, payload: text('<json | @file | ->', 'the payload as JSON'),
+      retries: text('<n>', 'further requests if it fails in a way that may pass, 0 to 10'),
+    },
+    examples: [`hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`],
+    load: async () => (await loadOutgoing()).sendOutgoing,
+  },
+];
+
+const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+
+/** Which deliveries are meant. */
+const deliveryFilters: OptionSpecs = {
+  hook: { ...text('<id or name>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
+  status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
+  event: text('<event>', 'of one event'),
+  since: text('<time>', 'created then or later, such as 2026-01-31T12:00:00Z'),
+  until: text('<time>', 'created before then'),
+};
+
+const DELIVERY_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'event:emit', makesData: true,
+    summary: 'Fire an event at the outgoing webhooks that listen',
+    options: {
+      name: required(text('<event>', 'name of the event')),
+      payload: required(text('<json | @file | ->', 'its payload as JSON')),
+    },
+    examples: [`hookshelf event:emit --name order.paid --payload '{"order":7}'`],
+    load: async () => (await loadDelivery()).emitEvent,
+  },
+  {
+    name: 'delivery:list', summary: 'List deliveries, newest first',
+    options: { ...deliveryFilters, limit: text('<n>', 'the newest so many; all when not given') },
+    examples: [
+      'hookshelf delivery:list --status failed',
+      'hookshelf delivery:list --event book.created --limit 20',
+    ],
+    load: async () => (await loadDelivery()).listDeliveries,
+  },
+  {
+    name: 'delivery:show', summary: 'Show a delivery, its attempts and what it sent',
+    options: { ...delivery, body: flag('print the body that it sent alone, byte for byte') },
+    examples: ['hookshelf delivery:show <id>', 'hookshelf delivery:show <id> --body > body.json'],
+    load: async () => (await loadDelivery()).showDelivery,
+  },
+  {
+    name: 'delivery:resend',
+    summary: 'Send deliveries again, also delivered ones: one, or many',
+    details: [
+      'Many are sent by a job, which goes on after a restart: see job:list. Without a server it',
+      'begins when one is started. With --wait the exit code is 1 when some could not be sent.',
+    ],
+    options: {
+      identifier: { ...delivery.identifier, isRequired: false },
+      ...deliveryFilters, ...bulkOptions, as: asOption('a new one, whose body is made anew'),
+    },
+    examples: [
+      'hookshelf delivery:resend <id>', 'hookshelf delivery:resend <id> --as new',
+      'hookshelf delivery:resend --failed --hook <id> --dry-run',
+    ],
+    load: async () => (await loadDelivery()).resendDelivery,
+  },
+  {
+    name: 'delivery:retry', summary: 'Deliver again: one, or all that failed',
+    options: {
+      identifier: { ...delivery.identifier, isRequired: false }, failed: flag('all that failed'),
+    },
+    oneOf: [['identifier', 'failed']],
+    examples: ['hookshelf delivery:retry --failed'],
+    load: async () => (await loadDelivery()).retryDelivery,
+  },
+  {
+    name: 'delivery:cancel', summary: 'Cancel a pending delivery', options: delivery,
+    examples: ['hookshelf delivery:cancel <id>'],
+    load: async () => (await loadDelivery()).cancelDelivery,
+  },
+  {
+    name: 'delivery:reconcile', summary: 'Prove that what was accepted is accounted for',
+    options: {}, examples: ['hookshelf delivery:reconcile'],
+    load: async () => (await loadDelivery()).reconcileDeliveries,
+  },
+];
+
+const JOB_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'job:list', summary: 'List jobs, newest first: what is done to many records',
+    options: {}, examples: ['hookshelf job:list'],
+    load: lazyListCommand(jobResource),
+  },
+  {
+    name: 'job:show', summary: 'Show how far a job has got', options: job,
+    examples: ['hookshelf job:show <id>'],
+    load: lazyShowCommand(jobResource),
+  },
+  {
+    name: 'job:cancel', summary: 'Cancel a job; what it has done stays done', options: job,
+    examples: ['hookshelf job:cancel <id>'],
+    load: async () => (await import('./job-commands.ts')).cancelJob,
+  },
+];
+
+export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
+  ...INCOMING_COMMANDS, ...REQUEST_COMMANDS, ...CONFIGURATION_COMMANDS, ...OUTGOING_COMMANDS,
+  ...DELIVERY_COMMANDS, ...JOB_COMMANDS,
+];

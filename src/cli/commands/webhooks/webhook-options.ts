@@ -1,0 +1,57 @@
+/** Options that the commands of several resources of the relay take. */
+import { flag, required, text } from '../../arguments/option-spec.ts';
+import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/option-spec.ts';
+
+export const recordOption = (kind: ValueKind): { readonly identifier: OptionSpec } =>
+  ({ identifier: identifierOption(kind, '<id>', 'identifier') });
+/** `names` says by what a record may be named. */
+export const identifierOption = (
+  kind: ValueKind, placeholder: string, names: string,
+): OptionSpec => ({
+  ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
+  isOperand: true, completes: kind,
+});
+/** A webhook's name and description; the service says what it refuses. */
+export const namingOptions: OptionSpecs = {
+  name: text('<slug>', 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64'),
+  description: text('<text>', 'what it is for'),
+};
+export const actionConfig: OptionSpec = {
+  ...text('<identifier>', 'identifier of the action configuration'),
+  completes: 'action-configurations',
+};
+export const secretOptions: OptionSpecs = {
+  'secret-file': {
+    ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',
+  },
+  'generate-secret': flag('make a secret, and print it this once'),
+};
+export const stateOption: OptionSpecs = {
+  state: {
+    ...text('<state>', 'those in this state: healthy, failing, rejecting, off'),
+    values: ['healthy', 'failing', 'rejecting', 'off'],
+  },
+};
+export const rotationOptions: OptionSpecs = {
+  ...secretOptions,
+  'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
+  force: flag('also while the secret before still counts, which then ends'),
+};
+/** Of commands that take one record, or add a job for many. */
+export const bulkOptions: OptionSpecs = {
+  failed: flag('all that failed'),
+  'dry-run': flag('do nothing, and say how many there are'),
+  wait: flag('until the job has ended; shows how far it is'),
+};
+export const asOption = (copy: string): OptionSpec => ({
+  ...text('<retry | new>', `retry, the same again, when not given; or ${copy}`),
+  values: ['retry', 'new'],
+});
+export const unset = (names: readonly string[]): OptionSpec => ({
+  type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
+  meaning: `take away what the option set: ${names.join(', ')}`,
+});
+
+export function capitalize(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}

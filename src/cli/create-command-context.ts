@@ -1,0 +1,222 @@
+/** Builds what a command may use: output, settings, and a session once it asks for one. */
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { assert } from '../base/assert.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { loadLazyModules } from '../base/lazy-import.ts';
+import type { LoadedSettings } from '../settings/load.ts';
+import { loadSettings } from '../settings/load.ts';
+import { readSettingsFile } from '../settings/file.ts';
+import { DATA_VARIABLE } from '../settings/sources.ts';
+import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
+import { isStoreName } from '../store/disk/inventory.ts';
+import type { Arguments } from './arguments/parse-arguments.ts';
+import type { CommandContext, CommandSpec } from './commands/command-context.ts';
+import { findRemoteServer, readToken } from './remote-server.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { Identity } from './process/identity.ts';
+import { loadOnce } from './process/load-once.ts';
+import { findOwner, loadApp, openLocalApp } from './api-client/local-app.ts';
+import { openApiClient } from './api-client/open-api-client.ts';
+import { createApiClient } from './api-client/api-client.ts';
+import type { ApiClient } from './api-client/api-client.ts';
+import type { Io } from './terminal/process-io.ts';
+import { Output } from './terminal/output.ts';
+
+const DEFAULT_DIRECTORY = 'data';
+const SETTINGS_FILE = 'settings.json';
+// What may stand in a data directory before there is a journal.
+const NAMES_BEFORE_JOURNAL = [SETTINGS_FILE, 'actions', 'lock'];
+
+/** Flags, and the settings whose values they give. */
+const SETTING_FLAGS: Readonly<Record<string, string>> = {
+  port: 'server.port', host: 'server.host',
+};
+
+const loadRemoteModules = loadOnce(() => import('./api-client/remote-target.ts'));
+
+/**
+ * Loads every module that a session may need. Called before the process becomes another user, who
+ * may not be allowed to read the program.
+ */
+export async function loadApiClientAhead(): Promise<void> {
+  await loadApp();
+  await loadLazyModules();
+}
+
+export type WrapApiClient = (apiClient: ApiClient) => ApiClient;
+
+/** The caller calls `closeSession` of the context at the end. A test may wrap its session. */
+export function createCommandContext(
+  spec: CommandSpec, commands: readonly CommandSpec[], args: Arguments, io: Io,
+  wrapApiClient: WrapApiClient,
+): CommandContext {
+  const inEnvironment = io.environment[DATA_VARIABLE] || DEFAULT_DIRECTORY;
+  const dataDirectory = resolve(args.find('data') ?? inEnvironment);
+  const server = args.has('help') ? null : findRemoteServer(spec, args, io.environment);
+  const identity = new Identity(server === null ? dataDirectory : null);
+  let loadedSettings: LoadedSettings | null = null;
+  let apiClient: Promise<ApiClient> | null = null;
+  let configFile: SettingsFile | null | undefined;
+  const readConfigOnce = (): SettingsFile | null => {
+    // Once, as the calling user: later we may be another one, and a pipe can be read only once.
+    if (configFile === undefined) configFile = readConfigFile(args, identity);
+    return configFile;
+  };
+  const context: CommandContext = {
+    spec, commands, args, io, identity,
+    output: new Output(io, args.has('json')),
+    enterData() {
+      assert(server === null, 'a command for a server elsewhere touches no data directory');
+      identity.becomeOwner();
+      return dataDirectory;
+    },
+    enterExistingData() {
+      const directory = context.enterData();
+      checkHoldsData(directory);
+      return directory;
+    },
+    isDataMissing() {
+      if (server !== null || context.loadSettings().settings.store.url !== null) return false;
+      return isMissingOrEmpty(context.enterData());
+    },
+    loadSettings() {
+      loadedSettings ??= server === null ? loadDirectorySettings(context, readConfigOnce())
+        : context.loadCallersSettings();
+      return loadedSettings;
+    },
+    loadCallersSettings: () => loadSettings({
+      ...listCallersSources(context), file: readConfigOnce(),
+    }),
+    openApiClient() {
+      apiClient ??= (server === null
+        ? openLocalApiClient(context) : openRemoteApiClient(context, server)).then(wrapApiClient);
+      return apiClient;
+    },
+    async closeApiClient() {
+      // `openSession` has thrown already what kept it from being opened.
+      const opened = await apiClient?.catch(() => null);
+      apiClient = null;
+      await opened?.close();
+    },
+  };
+  return context;
+}
+
+function loadDirectorySettings(
+  context: CommandContext, configFile: SettingsFile | null,
+): LoadedSettings {
+  const dataDirectory = context.enterData();
+  if (isNotDirectory(dataDirectory)) {
+    throw new AppError('usage', `${dataDirectory} is not a directory; name one with --data`);
+  }
+  const file = configFile ?? readDirectorySettings(join(dataDirectory, SETTINGS_FILE));
+  return loadSettings({ ...listCallersSources(context), file });
+}
+
+function listCallersSources({ args, io }: CommandContext): SettingsSources {
+  const flags = Object.entries(SETTING_FLAGS).flatMap(([flag, name]): FlagValue[] => {
+    const value = args.find(flag);
+    return value === undefined ? [] : [{ name, value, flag: `--${flag}` }];
+  });
+  return { flags, environment: io.environment };
+}
+
+/** Null when `--config` is not given. */
+function readConfigFile(args: Arguments, identity: Identity): SettingsFile | null {
+  const path = args.find('config');
+  if (path === undefined) return null;
+  identity.prepareToRead(path);
+  return readSettingsFile(path, true);
+}
+
+function readDirectorySettings(path: string): SettingsFile | null {
+  try {
+    return readSettingsFile(path, false);
+  } catch (thrown) {
+    const isRefused = thrown instanceof AppError && systemCodeOf(thrown.cause) === 'EACCES';
+    if (!isRefused) throw thrown;
+    const problem = `cannot look into the data directory ${dirname(path)}`;
+    const hint = 'run as its owner, or name another one with --data';
+    throw new AppError('conflict', `${problem} (${messageOf(thrown.cause)}): ${hint}`, {}, thrown);
+  }
+}
+
+/**
+ * Throws `not_found`: a command that only reads makes no directory where --data is wrong, and no
+ * store among the files of somebody else.
+ */
+function checkHoldsData(directory: string): void {
+  const names = listNames(directory);
+  if (names?.length === 0 || names?.some(isDataName) === true) return;
+  const problem = names === null
+    ? `there is no data directory ${directory}`
+    : `${directory} holds files, but no data of hookshelf`;
+  throw new AppError('not_found', `${problem}: is --data right? `
+    + `(${DATA_VARIABLE} names it too; serve and commands that add something make it)`);
+}
+
+/** Null when there is no such directory; no names where we may not look: opening says why. */
+function listNames(directory: string): readonly string[] | null {
+  try {
+    return readdirSync(directory);
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT' ? null : [];
+  }
+}
+
+function isDataName(name: string): boolean {
+  return isStoreName(name) || NAMES_BEFORE_JOURNAL.includes(name);
+}
+
+/** False where we may not look: opening says why. */
+function isMissingOrEmpty(directory: string): boolean {
+  try {
+    return readdirSync(directory).length === 0;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT';
+  }
+}
+
+function isNotDirectory(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch (thrown) {
+    // A file stands where a folder above it should be.
+    return systemCodeOf(thrown) === 'ENOTDIR';
+  }
+}
+
+async function openLocalApiClient(context: CommandContext): Promise<ApiClient> {
+  const { spec, args, io } = context;
+  // Wrong settings are refused even where a server answers, which has read its own.
+  const { settings } = context.loadSettings();
+  const makesData = spec.makesData === true && !args.has('dry-run');
+  const data = makesData ? context.enterData() : context.enterExistingData();
+  return openApiClient({
+    clock: systemClock,
+    findOwner: () => findOwner(data),
+    openLocalApp: () =>
+      openLocalApp({ data, settings, io, needsActions: spec.needsActions === true }),
+    onWait: (reason) => noteWait(context, reason),
+  });
+}
+
+async function openRemoteApiClient(
+  context: CommandContext, { url, tokenFile }: RemoteServer,
+): Promise<ApiClient> {
+  const { settings } = context.loadSettings();
+  const warn = (text: string): void => context.output.note(text);
+  const token = tokenFile === null ? null : readToken(tokenFile, warn);
+  const { createRemoteTarget } = await loadRemoteModules();
+  return createApiClient(createRemoteTarget({ url, token, settings, clock: systemClock }), {
+    clock: systemClock, hasServer: true, isOverNetwork: true,
+    onWait: (reason) => noteWait(context, reason),
+  });
+}
+
+function noteWait({ io, output }: CommandContext, reason: string): void {
+  const note = reason.replace(/: try again.*$/, '');
+  if (io.stderr.isTTY === true) output.note(`${note}; waiting`);
+}

@@ -1,0 +1,112 @@
+/**
+ * Which server elsewhere a command is to work on: `--server`, else the environment. Flags take
+ * precedence: `--data` over the environment's server. What works only on a data directory of this
+ * machine refuses a server instead of touching another catalog than the caller means.
+ */
+import { AppError, messageOf } from '../base/errors.ts';
+import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
+import { redactText } from '../base/log.ts';
+import { DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE } from '../settings/sources.ts';
+import type { Arguments } from './arguments/parse-arguments.ts';
+import type { CommandSpec } from './commands/command-context.ts';
+
+export type RemoteServer = {
+  readonly url: URL;
+  readonly tokenFile: string | null;
+};
+
+const READABLE_BY_OTHERS = 0o044;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Null when the command works here. Throws `usage`. */
+export function findRemoteServer(
+  spec: CommandSpec, args: Arguments, environment: Environment,
+): RemoteServer | null {
+  const flag = args.find('server');
+  const variable = environment[SERVER_VARIABLE] || undefined;
+  if (flag !== undefined) {
+    checkServerFlag(spec, args);
+    return { url: parseServerUrl(flag, '--server'), tokenFile: findTokenFile(args, environment) };
+  }
+  const isHere = spec.isWithoutData === true || args.has('data');
+  if (variable === undefined || isHere) {
+    if (args.has('token-file')) {
+      throw new AppError('usage', '--token-file is for a server: name it with --server <url>');
+    }
+    return null;
+  }
+  if (spec.isLocal === true) {
+    if (environment[DATA_VARIABLE]) return null;
+    throw new AppError('usage', `${spec.name} works on a data directory of this machine, and `
+      + `${SERVER_VARIABLE} names a server: name the directory with --data, or unset the variable`);
+  }
+  return {
+    url: parseServerUrl(variable, SERVER_VARIABLE), tokenFile: findTokenFile(args, environment),
+  };
+}
+
+/**
+ * The token of the file; `warn` is told when others may read it. Throws `usage` for what is none,
+ * without showing it.
+ */
+export function readToken(path: string, warn: (text: string) => void): string {
+  const { bytes, status } = readFile(path);
+  const token = bytes.toString('utf8').trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new AppError('usage', `${path} does not hold a token: one line, without spaces`);
+  }
+  if (status.isFile() && (status.mode & READABLE_BY_OTHERS) !== 0) {
+    warn(`other users may read the token in ${path}: chmod 600 ${path}`);
+  }
+  return token;
+}
+
+function readFile(path: string): ReturnType<typeof readBounded> {
+  try {
+    return readBounded(path, { bytesMax: SECRET_FILE_BYTES_MAX });
+  } catch (cause) {
+    throw new AppError('usage', `cannot read the token's file: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+function checkServerFlag(spec: CommandSpec, args: Arguments): void {
+  const { name } = spec;
+  if (spec.isWithoutData === true) {
+    throw new AppError('usage', `${name} asks no server: leave out --server`);
+  }
+  if (spec.isLocal === true) {
+    throw new AppError('usage', `${name} works only on a data directory of this machine: run it `
+      + 'there, without --server');
+  }
+  if (!args.has('data')) return;
+  throw new AppError('usage', '--server and --data contradict each other: a command works either '
+    + 'on a server elsewhere or on a data directory of this machine');
+}
+
+/** The environment's token goes to the environment's server alone, where that names one. */
+function findTokenFile(args: Arguments, environment: Environment): string | null {
+  const flagFile = args.find('token-file');
+  if (flagFile !== undefined) return flagFile;
+  const environmentFile = environment[TOKEN_FILE_VARIABLE] || null;
+  const flag = args.find('server');
+  const variable = environment[SERVER_VARIABLE] || undefined;
+  const isOtherServer = flag !== undefined && variable !== undefined && flag !== variable;
+  if (environmentFile === null || !isOtherServer) return environmentFile;
+  throw new AppError('usage', `${TOKEN_FILE_VARIABLE} is for the server that ${SERVER_VARIABLE} `
+    + 'names: give the token for this one with --token-file');
+}
+
+function parseServerUrl(text: string, source: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new AppError('usage', `${source} must be a URL such as https://books.example.com, not `
+      + redactText(JSON.stringify(text)));
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new AppError('usage', `${source} must hold no credentials, which other users could see: `
+      + 'name the file of a token with --token-file');
+  }
+  if (url.search === '' && url.hash === '') return url;
+  throw new AppError('usage', `${source} must end with its path: it holds a query or a fragment`);
+}

@@ -1,0 +1,31 @@
+/**
+ * What was thrown -> one line on stderr and the exit code. The one place that says which exit code
+ * an error has; of what a server answers, its code has come back from the problem's `type`.
+ */
+import { AppError, isError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { redactUrls } from '../base/log.ts';
+import { sourceStack } from '../base/source-stack.ts';
+import { escapeControls, escapeLines } from '../base/text/printable.ts';
+import { EXIT_FAILED, EXIT_USAGE } from './process/exit-code.ts';
+import { createPaint } from './terminal/colour.ts';
+import type { Io } from './terminal/process-io.ts';
+
+/** Gives the exit code. */
+export function reportError(thrown: unknown, isDebug: boolean, io: Io): number {
+  // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
+  const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
+  const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
+  const hint = isExpected || isDebug ? '' : '; run it again with --debug to see where';
+  const lines = redactUrls(messageOf(thrown)).split('\n').map((line) => line.trim());
+  const text = lines.filter((line) => line !== '').join(' ');
+  const name = createPaint(io.stderr, io)('hookshelf:', 'bad');
+  io.stderr.write(`${name} ${escapeControls(text)}${hint}\n`);
+  if (isDebug && isError(thrown)) io.stderr.write(`${escapeLines(formatStack(thrown))}\n`);
+  return thrown instanceof AppError && thrown.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
+}
+
+function formatStack(error: Error): string {
+  const { cause } = error;
+  const below = isError(cause) ? `\ncaused by ${formatStack(cause)}` : '';
+  return redactUrls(sourceStack(error.stack ?? error.message)) + below;
+}

@@ -1,6 +1,6 @@
 /**
- * A plain collection: every record in key order as one JSON array, or page by page with `limit` and
- * `cursor`. For resources that a person makes by hand; books have a route of their own.
+ * Lists a collection: every record in key order as one JSON array, or page by page with `limit` and
+ * `cursor`. For resources that people create by hand; books have a route of their own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { problemResponses } from '../server/problem.ts';
@@ -15,10 +15,10 @@ import type { Resource } from './resource.ts';
 
 type ListRepository = Pick<Repository, 'size' | 'walk' | 'count'>;
 
-/** A query parameter that picks some of the records. */
+/** A query parameter that selects records. */
 export type CollectionFilter = {
   readonly parameter: ParameterSpec;
-  /** Whether a record is meant, by its key; null: every one is. Throws `malformed`. */
+  /** Parses the parameter to a predicate of keys; null selects every record. Throws `malformed`. */
   readonly read: (query: ReadonlyMap<string, string>) => ((id: string) => boolean) | null;
 };
 

@@ -1,14 +1,17 @@
 /** Conditional requests (RFC 9110 §13): pure decisions over headers and a version. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../base/errors.ts';
+import type { Exchange } from '../server/http-route.ts';
+import type { Precondition } from './repository.ts';
 
-/** What a condition is compared with. */
+/** The version of a record that conditions are compared with. */
 type ComparedVersion = {
   readonly etag: string;
-  /** When the record was last written; what is shown with it may change later. */
+  /** When the record was last written. */
   readonly updatedAtMs: number;
+  /** When its representation changed last: members that it does not store may change later. */
   readonly changedAtMs: number;
-  /** Whether a tag is `"<record>-<observation>"`: then its first part alone tells records apart. */
+  /** Whether tags have the form `"<record>-<observation>"`, see representation.ts. */
   readonly isObserved: boolean;
 };
 
@@ -20,8 +23,27 @@ export function isConditional(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * What the conditions say about a request for something that exists, in the order of §13.2.2.
- * Throws `malformed` for an ETag in If-Match without its quotes: it is no other version.
+ * The precondition of a write, for the repository to check inside the transaction; undefined when
+ * the request has none. It throws `precondition_failed` and `malformed`.
+ */
+export function createPrecondition(
+  { request: { headers } }: Exchange, noun: string,
+): Precondition | undefined {
+  if (!isConditional(headers)) return undefined;
+  return (current) => {
+    if (evaluateConditions(headers, current, false) !== 'failed') return;
+    throw preconditionFailedError(noun);
+  };
+}
+
+export function preconditionFailedError(noun: string): AppError {
+  return new AppError('precondition_failed',
+    `the stored ${noun} is another version than the request asks for`);
+}
+
+/**
+ * Evaluates the conditions of a request for an existing record, in the order of §13.2.2. Throws
+ * `malformed` for an If-Match without quotes: such a tag is no other version.
  */
 export function evaluateConditions(
   headers: IncomingHttpHeaders, version: ComparedVersion, isRead: boolean,
@@ -45,7 +67,7 @@ export function evaluateConditions(
 
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g;
 
-/** Throws `malformed` for what is neither `*` nor a list of tags (§13.1.1). */
+/** Throws `malformed` unless the header is `*` or a list of tags (§13.1.1). */
 function checkQuoted(list: string): void {
   const rest = list.replace(ENTITY_TAG, '');
   if (list.trim() === '*' || (rest !== list && !/[^\s,]/.test(rest))) return;
@@ -53,7 +75,7 @@ function checkQuoted(list: string): void {
     + 'ETag: "<etag>" with its double quotes');
 }
 
-// Our tags are strong, so a weak one can only equal ours in a weak comparison (§8.8.3.2).
+// Our tags are strong, so a weak tag can only equal ours in a weak comparison (§8.8.3.2).
 function matchesTag(list: string, etag: string, isWeak: boolean): boolean {
   if (list === etag || list.trim() === '*') return true;
   const tags = listTags(list);
@@ -64,13 +86,13 @@ function listTags(list: string): readonly string[] {
   return list.match(ENTITY_TAG) ?? [];
 }
 
-/** Of If-Match: a change of what is only observed must not refuse an edit. */
+/** The comparison of If-Match: a change of observed members must not fail an edit. */
 function matchesStored(list: string, { etag, isObserved }: ComparedVersion): boolean {
   if (matchesTag(list, etag, false)) return true;
   return isObserved && listTags(list).some((tag) => recordPart(tag) === recordPart(etag));
 }
 
-/** Up to the dash, with the quote before it. */
+/** The part of a tag before its dash, with the opening quote. */
 function recordPart(tag: string): string {
   return tag.split('-', 1)[0] ?? tag;
 }
@@ -80,14 +102,16 @@ function floorToSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-/** What is no HTTP date must be passed over (§13.1.3); `Date.parse` alone takes a bare year. */
+/**
+ * null for anything but an HTTP date, which is to be ignored (§13.1.3). `Date.parse` takes more.
+ */
 function parseHttpDate(header: string | undefined): number | null {
   if (header === undefined || !HTTP_DATES.some((form) => form.test(header))) return null;
   const ms = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return Number.isNaN(ms) ? null : ms;
 }
 
-// §5.6.7: what all send today, and the two forms of old.
+// §5.6.7: the form that everybody sends today, and the two obsolete ones.
 const HTTP_DATES: readonly RegExp[] = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,

@@ -1,6 +1,6 @@
 /**
- * Removes the records of a collection whose time is over, and the next to go where they are too
- * many, in transactions of its own. Nothing is kept in memory for each record.
+ * Removes the expired records of a collection, and those that expire next where there are too many,
+ * in transactions of its own. It keeps nothing in memory for each record.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -16,12 +16,12 @@ type ExpiringRecordsDeps = {
   readonly log: Logger;
   /** The collection's name. */
   readonly collection: string;
-  /** In the plural, for messages. */
+  /** The records in the plural, for messages. */
   readonly noun: string;
-  /** Milliseconds since the epoch, without parsing the record. */
+  /** Reads the expiry, in milliseconds since the epoch, without parsing the record. */
   readonly expiresAtMs: (bytes: Buffer) => number;
   readonly limits: ExpiryLimits;
-  /** Whether it is ours to remove them: of several nodes one does. Not given: it is. */
+  /** Whether this node may remove records: of several nodes one does. Absent: it may. */
   readonly mayRemove?: () => boolean;
 };
 
@@ -30,9 +30,9 @@ type ExpiringRecord = { readonly id: string; readonly atMs: number; readonly byt
 const SWEEP_MS = 60_000;
 /** Records removed in one transaction. */
 const CHUNK_RECORDS = 250;
-/** Records looked at before the event loop serves others: a millisecond of work. */
+/** Records visited in one turn of the event loop: a millisecond of work. */
 const TURN_RECORDS = 2000;
-/** How much more than what is over a limit is removed, so that it is not done for each record. */
+/** The share of a limit that is freed at once, so that not every new record removes one. */
 const SLACK_RATIO = 0.05;
 
 export class ExpiringRecords {
@@ -53,7 +53,7 @@ export class ExpiringRecords {
     });
   }
 
-  /** From here on expired ones are removed. Commands leave that to the server. */
+  /** Starts the removal. Commands leave that to the server. */
   start(): void {
     this.#isStarted = true;
     this.#startSweep();
@@ -80,7 +80,7 @@ export class ExpiringRecords {
   #startSweep(): void {
     if (this.#sweep !== null || !this.#isStarted) return;
     this.#timer?.cancel();
-    // Not at once: the rest of the transaction that we heard of is not applied yet.
+    // Later: the rest of the transaction whose change we are told of is not applied yet.
     this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
       const { log, noun } = this.#deps;
       log.error(`old ${noun} could not be removed`, { error: thrown });
@@ -119,7 +119,7 @@ export class ExpiringRecords {
     return selected;
   }
 
-  /** Those that would go next, until there is room again. */
+  /** The records that expire next, as many as must go to be within the limits. */
   #selectSurplus(records: ExpiringRecord[]): ExpiringRecord[] {
     const { countMax, bytesMax } = this.#deps.limits;
     let count = this.#records.size - (countMax - Math.floor(countMax * SLACK_RATIO));
@@ -142,7 +142,7 @@ export class ExpiringRecords {
       await store.transact((transaction) => {
         for (const { id, atMs } of records.slice(start, start + CHUNK_RECORDS)) {
           const bytes = transaction.find(collection, id);
-          // It may have been renewed since.
+          // The record may have been renewed since.
           if (bytes !== undefined && expiresAtMs(bytes) === atMs) {
             transaction.delete(collection, id);
           }

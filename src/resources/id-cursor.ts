@@ -1,11 +1,11 @@
-/** Cursors of lists in the order of their keys: the key that a page ended with, in base64url. */
+/** Cursors of lists in key order: the last key of a page, in base64url. */
 import { AppError } from '../base/errors.ts';
 
 export function encodeIdCursor(id: string): string {
   return Buffer.from(id).toString('base64url');
 }
 
-/** The key to go on after; null without a cursor. Throws `malformed`. */
+/** The key after which the next page begins; null without a cursor. Throws `malformed`. */
 export function decodeIdCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const id = Buffer.from(cursor, 'base64url').toString();

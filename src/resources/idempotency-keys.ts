@@ -1,12 +1,12 @@
 /**
- * Requests that come with an `Idempotency-Key`: the answer to the first one is kept with its
- * effect, in the same transaction, and a request that repeats it within a day gets that answer
- * again. A key is the caller's own: another token, or another route, may use the same one. Only
- * what was committed is kept, so a request that failed may be mended and sent again with its key.
+ * Requests with an `Idempotency-Key`. The response to the first one is stored in the transaction of
+ * its effect, and a request that repeats it within a day gets the stored response. A key belongs to
+ * its caller and route: another token, or another route, may use the same one. Only committed
+ * effects are stored, so that a request that failed may be corrected and sent again with its key.
  *
- * A kept answer is a record of the `idempotency-keys` collection, `{"identifier": <SHA-256 of
+ * A stored response is a record of the collection `idempotency-keys`: `{"identifier": <SHA-256 of
  * caller, route and key>, "createdAt", "request": <SHA-256 of the body>, "status", "headers",
- * "body"}`. Expired records are removed by transactions of their own.
+ * "body"}`. Expired records are removed in transactions of their own.
  */
 import type { Clock } from '../base/clock.ts';
 import { formatTimestamp } from '../base/clock.ts';
@@ -14,15 +14,16 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { checkMediaType, parseJsonBody } from '../server/exchange/read-body.ts';
+import { parseHeaderText } from '../server/exchange/header-text.ts';
 import { announcesBody, findConsumedJson } from '../server/exchange/mounted-request.ts';
-import type { Exchange, ParameterSpec } from '../server/http-route.ts';
+import type { Exchange, HeaderList, HeaderText, ParameterSpec } from '../server/http-route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
 import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
 
 export const IDEMPOTENCY_KEYS: CollectionSpec = { name: 'idempotency-keys', key: 'identifier' };
 
-export const IDEMPOTENCY_HEADER = 'idempotency-key';
+const IDEMPOTENCY_HEADER = 'idempotency-key';
 const REPLAYED_HEADER = 'Idempotency-Replayed';
 
 export const IDEMPOTENCY_PARAMETER: ParameterSpec = {
@@ -31,37 +32,71 @@ export const IDEMPOTENCY_PARAMETER: ParameterSpec = {
     + 'comes again, for 24 hours; with another body 422, while the first is under way 409',
   schema: { kind: 'string', minLength: 1, maxLength: 255 },
 };
-/** For the table of a route's answers. */
+/** Headers of a response, for a route's table of responses. */
 export const REPLAYED_HEADERS = {
   [REPLAYED_HEADER]: '`true`: the answer of an earlier request with the same key',
 };
 
 const RETENTION_MS = 24 * 3_600_000;
-/** Beyond one of these the oldest are removed before their day is over. */
+/** Beyond either limit the oldest records are removed before their day is over. */
 const KEYS_MAX = 100_000;
 const BYTES_MAX = 64 << 20;
+const NO_BYTES = Buffer.alloc(0);
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 
-/** A request's body: its bytes, or its value where another program has parsed it before us. */
+/** A request's body as bytes, or as JSON where another program has parsed it before us. */
 export type IdempotentBody = { readonly json: object | undefined; readonly bytes: Buffer };
 
-type ReplayableResponse = {
+type IdempotentResponse = {
   readonly status: number;
-  /** Name, value, name, … */
-  readonly headers: readonly string[];
+  readonly headers: HeaderList | HeaderText;
+  readonly body: Buffer | string;
+};
+
+/** To be called in the transaction that commits the effect; with null where there is no effect. */
+type Respond = (transaction: Transaction | null, response: IdempotentResponse) => void;
+
+/** Commits the effect of a request, and calls `respond` once for each run of its transaction. */
+type IdempotentHandler = (body: IdempotentBody, respond: Respond) => Promise<unknown>;
+
+type StoredResponse = {
+  readonly createdAt: string;
+  /** Hash of the request's body. */
+  readonly request: string;
+  readonly status: number;
+  readonly headers: HeaderList;
   readonly body: string;
 };
 
-/** To be called in the transaction of the effect that the answer tells of. */
-type StoreResponse = (transaction: Transaction, response: ReplayableResponse) => void;
+/**
+ * Serves a request that may have an `Idempotency-Key`; one without is handled and its response
+ * sent. Throws what `handle` throws, what reading the body throws, and with a key: `malformed` for
+ * a bad one, `conflict` while another request with it is being served, `invalid` when it came with
+ * another body before.
+ */
+export async function serveIdempotently(
+  keys: IdempotencyKeys | null, exchange: Exchange, mediaTypes: readonly string[],
+  handle: IdempotentHandler,
+): Promise<void> {
+  if (keys !== null && exchange.request.headers[IDEMPOTENCY_HEADER] !== undefined) {
+    return keys.serve(exchange, mediaTypes, handle);
+  }
+  const json = checkBody(exchange, mediaTypes);
+  const bytes = json === undefined ? await exchange.readBody() : NO_BYTES;
+  const result: HandlerResult = { response: null };
+  await handle({ json, bytes }, (_transaction, response) => {
+    result.response = response;
+  });
+  send(exchange, result.response);
+}
 
-type StoredResponse = ReplayableResponse & { readonly createdAt: string; readonly request: string };
+type HandlerResult = { response: IdempotentResponse | null };
 
 export class IdempotencyKeys {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #records: ExpiringRecords;
-  /** Identifiers of what is being served. */
+  /** Identifiers of the keys whose requests are being served. */
   readonly #running = new Set<string>();
 
   constructor(
@@ -82,7 +117,7 @@ export class IdempotencyKeys {
     });
   }
 
-  /** From here on expired ones are removed. Commands leave that to the server. */
+  /** Starts the removal of expired records. Commands leave that to the server. */
   start(): void {
     this.#records.start();
   }
@@ -91,18 +126,12 @@ export class IdempotencyKeys {
     return this.#records.close();
   }
 
-  /**
-   * Serves a request that has the header. `work` commits the effect together with its answer; what
-   * it throws is not kept. Throws `malformed` for a bad key, `conflict` while a request with that
-   * key is under way, `invalid` when the key came with another body before.
-   */
+  /** `serveIdempotently` for a request that has the header. */
   async serve(
-    exchange: Exchange, mediaTypes: readonly string[],
-    handle: (body: IdempotentBody, remember: StoreResponse) => Promise<unknown>,
+    exchange: Exchange, mediaTypes: readonly string[], handle: IdempotentHandler,
   ): Promise<void> {
     const identifier = computeIdentifier(exchange);
-    if (isBodyExpected(exchange)) checkMediaType(exchange.request, mediaTypes);
-    const json = findConsumedJson(exchange.request);
+    const json = checkBody(exchange, mediaTypes);
     const bytes = json === undefined
       ? await exchange.readBody() : Buffer.from(JSON.stringify(json));
     const request = digest(bytes);
@@ -111,28 +140,46 @@ export class IdempotencyKeys {
     try {
       const stored = this.#find(identifier);
       if (stored !== null) return replay(exchange, stored, request);
-      const nowMs = this.#clock.now();
-      let response: ReplayableResponse | null = null;
+      const result: HandlerResult = { response: null };
       try {
-        await handle({ json, bytes }, (transaction, stagedResponse) => {
-          const previousBytes = transaction.find(IDEMPOTENCY_KEYS.name, identifier);
-          if (previousBytes !== undefined && !isExpired(readCreatedAt(previousBytes),
-            nowMs)) throw underWayError();
-          const createdAt = formatTimestamp(nowMs);
-          const record = { identifier, createdAt, request, ...stagedResponse };
-          transaction.put(IDEMPOTENCY_KEYS.name, identifier, JSON.stringify(record));
-          response = stagedResponse;
-        });
+        result.response = await this.#handleOnce(identifier, request, { json, bytes }, handle);
       } catch (thrown) {
         // Another node that shares the store may have been first.
-        const firstResponse = this.#find(identifier);
-        if (firstResponse === null) throw thrown;
-        return replay(exchange, firstResponse, request);
+        const first = this.#find(identifier);
+        if (first === null) throw thrown;
+        return replay(exchange, first, request);
       }
-      send(exchange, response);
+      send(exchange, result.response);
     } finally {
       this.#running.delete(identifier);
     }
+  }
+
+  /** The response of `handle`, stored beside its effect. */
+  async #handleOnce(
+    identifier: string, request: string, body: IdempotentBody, handle: IdempotentHandler,
+  ): Promise<IdempotentResponse | null> {
+    const nowMs = this.#clock.now();
+    const result: HandlerResult = { response: null };
+    let isStored = false;
+    const storeResponse = (transaction: Transaction, response: IdempotentResponse): void => {
+      const previous = transaction.find(IDEMPOTENCY_KEYS.name, identifier);
+      if (previous !== undefined && !isExpired(readCreatedAt(previous), nowMs)) {
+        throw underWayError();
+      }
+      const json = encodeStoredResponse(identifier, formatTimestamp(nowMs), request, response);
+      transaction.put(IDEMPOTENCY_KEYS.name, identifier, json);
+      isStored = true;
+    };
+    await handle(body, (transaction, response) => {
+      result.response = response;
+      if (transaction !== null) storeResponse(transaction, response);
+    });
+    const { response } = result;
+    if (!isStored && response !== null) {
+      await this.#store.transact((transaction) => storeResponse(transaction, response));
+    }
+    return response;
   }
 
   #find(identifier: string): StoredResponse | null {
@@ -143,17 +190,17 @@ export class IdempotencyKeys {
   }
 }
 
-/** The value of a JSON body. */
+/** Throws `malformed`. */
 export function parseBody({ json, bytes }: IdempotentBody): unknown {
   return json ?? parseJsonBody(bytes);
 }
 
-/** `valueOf` of a body that may be left out. */
+/** `{}` for an empty body. Throws `malformed`. */
 export function parseOptionalBody(body: IdempotentBody): unknown {
   return body.json === undefined && body.bytes.length === 0 ? {} : parseBody(body);
 }
 
-/** Of the caller's key for this route, and for what its path names. */
+/** A hash of caller, route, path parameters and key. Throws `malformed` for a bad key. */
 function computeIdentifier({ request, route, params, isControl }: Exchange): string {
   const key = String(request.headers[IDEMPOTENCY_HEADER]);
   if (!KEY_PATTERN.test(key)) {
@@ -164,8 +211,12 @@ function computeIdentifier({ request, route, params, isControl }: Exchange): str
   return digest(Buffer.from([caller, route.operationId, ...params, key].join('\n')));
 }
 
-function isBodyExpected({ route, request }: Exchange): boolean {
-  return route.body?.isOptional !== true || announcesBody(request);
+/** The body where another program has parsed it. Throws for a body of another media type. */
+function checkBody(exchange: Exchange, mediaTypes: readonly string[]): object | undefined {
+  const { route, request } = exchange;
+  const isExpected = route.body?.isOptional !== true || announcesBody(request);
+  if (isExpected) checkMediaType(request, mediaTypes);
+  return findConsumedJson(request);
 }
 
 function replay(exchange: Exchange, stored: StoredResponse, request: string): void {
@@ -176,7 +227,7 @@ function replay(exchange: Exchange, stored: StoredResponse, request: string): vo
   exchange.send(stored.status, [...stored.headers, REPLAYED_HEADER, 'true'], stored.body);
 }
 
-function send(exchange: Exchange, response: ReplayableResponse | null): void {
+function send(exchange: Exchange, response: IdempotentResponse | null): void {
   if (response === null) throw new TypeError(`${exchange.route.operationId} kept no answer`);
   exchange.send(response.status, response.headers, response.body);
 }
@@ -184,6 +235,15 @@ function send(exchange: Exchange, response: ReplayableResponse | null): void {
 function underWayError(): AppError {
   return new AppError('conflict', 'a request with this `Idempotency-Key` is still under way',
     { retryAfterS: 1 });
+}
+
+function encodeStoredResponse(
+  identifier: string, createdAt: string, request: string,
+  { status, headers, body }: IdempotentResponse,
+): string {
+  const list = typeof headers === 'string' ? parseHeaderText(headers) : headers;
+  return JSON.stringify(
+    { identifier, createdAt, request, status, headers: list, body: body.toString() });
 }
 
 function decodeStoredResponse(bytes: Buffer): StoredResponse {
@@ -195,7 +255,7 @@ function decodeStoredResponse(bytes: Buffer): StoredResponse {
 // 256 bits in base64url are 43 characters.
 const CREATED_AT_START = '{"identifier":"","createdAt":"'.length + 43;
 
-/** Without parsing the record: identifiers and times have one length. */
+/** Reads the time without parsing the record: identifiers and times have one length. */
 function readCreatedAt(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', CREATED_AT_START, CREATED_AT_START + TIME_LENGTH));
 }

@@ -1,19 +1,20 @@
-/** Records as the text of one JSON array, piece by piece. */
+/** Streams records as one JSON array. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pull } from '../server/http-route.ts';
 
-/** Bytes of records that are copied together, and that one turn of the loop makes. */
+/** Bytes of records that one turn of the event loop copies into a piece. */
 export const PIECE_BYTES = 65_536;
 
-/** What stands between two records, and after the last. */
+/** The bytes between two records, and after the last. */
 type ArrayPunctuation = { readonly separator: Buffer; readonly end: Buffer };
 
 const START = Buffer.from('[');
 const COMPACT: ArrayPunctuation = { separator: Buffer.from(','), end: Buffer.from(']') };
 
 /**
- * Puts brackets and separators around pieces that come one after the other, each some records with
- * their separators between them; null for the end. Gives what to send, and null after that.
+ * A function that adds brackets and separators to the pieces of an array, each one or more records
+ * with separators between them, and null at the end. It returns the buffers to send, and null once
+ * all are sent.
  */
 export function frameArray(
   { separator, end }: ArrayPunctuation = COMPACT,
@@ -29,8 +30,8 @@ export function frameArray(
 }
 
 /**
- * The records that `next` gives until it gives null, as one array. Making them may be work: after
- * each piece others have their turn.
+ * Streams the records that `next` returns until it returns null. Making them may be work: after
+ * each piece the event loop serves others.
  */
 export function streamRecords(next: () => Buffer | null | Promise<Buffer | null>): Pull {
   const frame = frameArray();

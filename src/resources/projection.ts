@@ -1,7 +1,7 @@
-/** Derived state of a collection, fed from applied entries and nothing else. */
+/** Feeds a projection: state that is derived from a collection's applied changes alone. */
 import type { Change, Collection } from '../store/store-port.ts';
 
-/** Calls `apply` for every record there is, then for every change. Returns what ends it. */
+/** Calls `apply` for every record there is, then for every change, until the result is called. */
 export function followRecords(
   collection: Collection, apply: (change: Change) => void,
 ): () => void {

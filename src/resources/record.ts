@@ -19,10 +19,10 @@ type VersionTimestamps = Timestamps & { readonly updatedMs: number };
 
 type KeyName = CollectionSpec['key'];
 
-/** How many characters, and bytes, a stored time has. */
+/** Characters, and bytes, of a stored time. */
 export const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
-/** The line that is stored; `fields` hold neither the key nor the stamps. */
+/** The stored line. `fields` hold neither the key nor the timestamps. */
 export function encodeRecord(
   key: KeyName, id: string, timestamps: Timestamps, fields: JsonObject,
 ): string {
@@ -32,14 +32,14 @@ export function encodeRecord(
   return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
 }
 
-/** A stored record as an object. It was validated when it was stored. */
+/** A stored record as an object. It is not validated again. */
 export function decodeRecord(bytes: Buffer): JsonObject {
   const record: unknown = JSON.parse(bytes.toString());
   assert(isJsonObject(record));
   return record;
 }
 
-/** A stored record as the type that `isSound` stands for. Throws when it does not hold. */
+/** A stored record as the type that `isValid` checks. Throws TypeError when it does not hold. */
 export function decodeRecordAs<T>(
   json: Buffer | string, isValid: (record: JsonObject) => boolean,
 ): T {
@@ -50,13 +50,13 @@ export function decodeRecordAs<T>(
   return record as T;
 }
 
-/** The times of a new record. */
+/** The timestamps of a new record. */
 export function createTimestamps(nowMs: number): VersionTimestamps {
   const time = formatTimestamp(nowMs);
   return { createdAt: time, updatedAt: time, updatedMs: nowMs };
 }
 
-/** The times of the next version of a stored record: `updatedAt` rises, whatever the clock does. */
+/** The timestamps of a record's next version: `updatedAt` rises, whatever the clock does. */
 export function nextTimestamps(
   key: KeyName, id: string, before: Buffer, nowMs: number,
 ): VersionTimestamps {
@@ -78,7 +78,7 @@ export function readUpdatedMs(key: KeyName, id: string, bytes: Buffer): number {
 const TIMESTAMPS_PATTERN = /^\{"[a-z]+":"[^"]+","createdAt":"([^"]+)","updatedAt":"([^"]+)"/;
 const TIMESTAMPS_BYTES_MAX = 256;
 
-/** Whether a stored record is as it was made: not yet written again. */
+/** Whether a record was not written again since it was created. */
 export function isFirstVersion(bytes: Buffer): boolean {
   const match = TIMESTAMPS_PATTERN.exec(bytes.toString('latin1', 0, TIMESTAMPS_BYTES_MAX));
   assert(match !== null, 'a record begins with its stamps');

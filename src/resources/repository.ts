@@ -1,7 +1,7 @@
 /**
- * The service behind every resource that is created, read, replaced, patched and deleted: it parses
- * with the model's table, stamps, checks the caller's expectation and writes, all in one
- * transaction. How a record lies in the store is record.ts's.
+ * The repository of a resource creates, reads, replaces, patches and deletes its records. A write
+ * parses the body by the model's schema, sets the timestamps, checks the caller's precondition and
+ * stores the record, all in one transaction. The format of a stored record is record.ts's.
  */
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
@@ -19,40 +19,40 @@ import {
 import { Representation, type PublicRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
-/** Runs inside the transaction that makes the change; what it stages is committed with it. */
+/** Called inside the transaction of a change; operations that it stages are committed with it. */
 export type ChangeHook = (
   transaction: Transaction, change: Change, inputs: TransactionInputs,
 ) => void;
 
-/** Told what is shown of the record, inside the transaction; throws what the write fails with. */
+/** Called inside the transaction with the stored record; throws to make the write fail. */
 export type Precondition = (current: Representation) => void;
 
-/** Runs inside the transaction that adds the record. */
+/** Called inside the transaction that adds the record. */
 type OnAdded = (transaction: Transaction, added: Representation) => void;
 
-/** What the repository needs to know of a resource. */
+/** The part of a resource's description that a repository needs. */
 export type RepositoryResource = Pick<Resource,
   'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'toPublic' | 'observe' | 'reconcile'
   | 'patchBase'>;
 
 /**
- * Ids and times are drawn before the transaction: it may run again. `hops` led to the change, as
- * `onChange` is told: see base/webhook-chain.ts. An id may also be a name that the record has.
- * Errors: see each method.
+ * `hops` is the number of webhooks that a chain to this change has gone through: see
+ * base/webhook-chain.ts. An `id` may also be a name of the record, where the collection has names.
+ * Ids and times are drawn before the transaction, as it may run again.
  */
 export interface Repository {
   readonly size: number;
   /**
-   * Records in key order after the key `after`, those that `isWanted` by their keys: each call
-   * gives the next, null at the end.
+   * Walks over the records in key order after the key `after`, or over those whose keys match: each
+   * call of the result returns the next, and null at the end.
    */
-  walk(after: string | null, matches?: IsWanted): () => PublicRecord | null;
-  /** How many are wanted. */
-  count(matches: IsWanted): number;
+  walk(after: string | null, matches?: KeyPredicate): () => PublicRecord | null;
+  /** The number of records whose keys match. */
+  count(matches: KeyPredicate): number;
   find(id: string): Representation | undefined;
-  /** Throws `invalid`, and `conflict` for a key that is taken. */
+  /** Throws `invalid`, and `conflict` for a key that exists already. */
   add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation>;
-  /** Throws `not_found`, then what `expect` throws, then `invalid`; so do the next two. */
+  /** Throws `not_found`, then what `precondition` throws, then `invalid`; so does `patch`. */
   replace(
     id: string, body: unknown, precondition?: Precondition, hops?: number,
   ): Promise<Representation>;
@@ -63,7 +63,7 @@ export interface Repository {
   remove(id: string, precondition?: Precondition, hops?: number): Promise<void>;
 }
 
-type IsWanted = (id: string) => boolean;
+type KeyPredicate = (id: string) => boolean;
 
 export function createRepository(options: {
   readonly store: Store;
@@ -72,7 +72,7 @@ export function createRepository(options: {
   readonly now: () => number;
   readonly makeId: () => string;
   readonly onChange?: ChangeHook;
-  /** Called once a removal is on disk. */
+  /** Awaited once a removal is on disk. */
   readonly afterRemoved?: (id: string) => Promise<void>;
 }): Repository {
   const { store, resource, now, makeId, onChange, afterRemoved } = options;
@@ -114,7 +114,7 @@ export function createRepository(options: {
     onChange?.(transaction, { collection, id, before, after: stored.bytes }, inputs);
     if (toPublic !== undefined) return represent(id, stored.bytes);
     const representation = new Representation(id, stored.bytes, updatedMs);
-    stored.derived = representation;
+    stored.representation = representation;
     return representation;
   };
   const update = (
@@ -140,7 +140,7 @@ export function createRepository(options: {
     });
   };
 
-  // Not async: its caller would wait for a promise more.
+  // Not async, which would add a promise to each POST.
   const add = (body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> => {
     const inputs = createInputs(hops);
     const trimmed = reconcile === undefined ? body : trimUnknown(resource.schema, body);
@@ -150,7 +150,7 @@ export function createRepository(options: {
     const bodyKey = resource.isKeyGiven === true ? findBodyKey(reconciled, key) : undefined;
     const id = bodyKey ?? makeId();
     const timestamps = createTimestamps(inputs.nowMs);
-    // Here, as the transaction runs again wherever other nodes write too.
+    // Encoded before the transaction, which may run again where other nodes write too.
     const json = encodeRecord(key, id, timestamps, fields);
     return store.transact((transaction) => {
       if (bodyKey !== undefined && transaction.find(collection, id) !== undefined) {
@@ -190,7 +190,7 @@ export function createRepository(options: {
       const id = hasNames ? resolveKey(records, idOrName) ?? idOrName : idOrName;
       const stored = records.find(id);
       if (stored === undefined) return undefined;
-      // What is shown in another form takes memory of its own, so it is not kept.
+      // A form other than the stored bytes takes memory of its own, so it is not cached.
       return toPublic === undefined ? getOrCreateRepresentation(stored, id, represent)
         : represent(id, stored.bytes);
     },
@@ -221,12 +221,12 @@ export function createRepository(options: {
   };
 }
 
-/** Two objects as JSON, neither of them empty, as one. */
+/** Joins the JSON of two objects, neither of them empty, to one object. */
 function joinObjects(left: Buffer, right: Buffer): Buffer {
   return Buffer.concat([left.subarray(0, -1), Buffer.from(','), right.subarray(1)]);
 }
 
-/** Mostly nobody listens to a change: then its seed, which takes as long as an id, is not drawn. */
+/** Draws the seed at its first use: it costs as much as an id, and most changes do not need it. */
 class LazyInputs implements TransactionInputs {
   readonly nowMs: number;
   readonly hops: number;
@@ -239,21 +239,21 @@ class LazyInputs implements TransactionInputs {
     this.#makeId = makeId;
   }
 
-  /** Drawn once, however often its transaction runs. */
+  /** The same however often the transaction runs. */
   get seed(): string {
     this.#seed ??= this.#makeId();
     return this.#seed;
   }
 }
 
-/** What is kept beside a record that is asked for often: making it costs more than finding it. */
+/** The cached representation: making one costs more than finding the record. */
 function getOrCreateRepresentation(
   stored: StoredRecord, id: string, represent: (id: string, bytes: Buffer) => Representation,
 ): Representation {
-  const { derived } = stored;
-  if (derived instanceof Representation) return derived;
+  const cached = stored.representation;
+  if (cached instanceof Representation) return cached;
   const representation = represent(id, stored.bytes);
-  stored.derived = representation;
+  stored.representation = representation;
   return representation;
 }
 
@@ -279,7 +279,7 @@ function parseFields(
   return Object.hasOwn(fields, key) ? omit(fields, key) : fields;
 }
 
-/** The key in a body, of whatever type; null means absent. */
+/** The key in a body, as text whatever its type; null counts as absent. */
 function findBodyKey(body: unknown, key: string): string | undefined {
   if (!isJsonObject(body) || !Object.hasOwn(body, key)) return undefined;
   const value = body[key];

@@ -1,35 +1,35 @@
-/** A record as callers see it, with its version and the headers that say so (RFC 9110 §8.8). */
+/** A record as callers see it, with the headers that state its version (RFC 9110 §8.8). */
 import { crc32 } from 'node:zlib';
 import { formatHttpDate } from '../base/clock.ts';
 import type { JsonObject } from '../base/schema.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
 
-/** What a list holds of a record. */
+/** A record in a list. */
 export type PublicRecord = { readonly id: string; readonly bytes: Buffer };
 
-/** Members that are shown with a record and not stored in it: they change without a write of it. */
+/** Members that callers see and the record does not store: they change without a write of it. */
 export type Observation = {
   readonly members: JsonObject;
-  /** When they or the record changed last, in milliseconds since the epoch. */
+  /** When the members or the record changed last, in milliseconds since the epoch. */
   readonly changedAtMs: number;
 };
 
-/** A record that is shown with an observation: the two apart, as JSON. */
+/** The JSON of a record and of its observation, apart, for the two parts of the tag. */
 type ObservedContent = {
   readonly configuration: Buffer;
   readonly observation: Buffer;
   readonly changedAtMs: number;
 };
 
-/** Of one version of a record; what it derives from the bytes is made once. */
+/** One version of a record. Tag and headers are made at their first use. */
 export class Representation implements PublicRecord {
   readonly id: string;
   readonly bytes: Buffer;
   /** When the record was last written. */
   readonly updatedAtMs: number;
-  /** When what is shown last changed. */
+  /** When the representation changed last. */
   readonly changedAtMs: number;
-  /** Whether the first part of the tag alone tells versions of the record. */
+  /** Whether it has an observation, so that the first part of the tag is the record's version. */
   readonly isObserved: boolean;
   readonly #observed: ObservedContent | null;
   #etag: string | null = null;
@@ -47,23 +47,22 @@ export class Representation implements PublicRecord {
   }
 
   /**
-   * Strong: `updatedAt` rises with every write of a record, and the checksum tells apart what is
-   * shown of one write. With an observation the tag is `"<record>-<observation>"`.
+   * A strong tag: `updatedAt` rises with every write of a record, and a checksum tells apart the
+   * representations of one write. With an observation it is `"<record>-<observation>"`.
    */
   get etag(): string {
     this.#etag ??= this.#makeEtag();
     return this.#etag;
   }
 
-  /** Media type, tag and date, as they are sent: all ours, so that nothing need be checked. */
+  /** Media type, tag and date. All are our own text, so nothing need be checked. */
   get headerText(): string {
-    // Without Cache-Control a cache may take a tenth of the age for fresh (RFC 9111 §4.2.2).
+    // Without Cache-Control a cache may use it for a tenth of its age (RFC 9111 §4.2.2).
     this.#headerText ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
       + `Last-Modified: ${formatHttpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
     return this.#headerText;
   }
 
-  /** The same as a flat list. */
   get headers(): readonly string[] {
     return parseHeaderText(this.headerText);
   }
@@ -79,7 +78,7 @@ export class Representation implements PublicRecord {
 let lastMs = NaN;
 let lastTag = '';
 
-/** The last one is kept: records that are written together mostly have the same time. */
+/** The last tag is cached: records that are written together mostly have the same time. */
 function timeTag(ms: number): string {
   if (ms !== lastMs) {
     lastTag = ms.toString(36);
@@ -88,7 +87,10 @@ function timeTag(ms: number): string {
   return lastTag;
 }
 
-/** Eight hex digits. The halves apart: small integers are written in a fifth of the time. */
+/**
+ * Eight hex digits. The halves are formatted apart: for small integers it takes a fifth of the
+ * time.
+ */
 function checksumTag(bytes: Buffer): string {
   const sum = crc32(bytes);
   return formatHexHalf(sum >>> 16) + formatHexHalf(sum & 0xffff);

@@ -1,7 +1,7 @@
-/** Records by the names that they have beside their keys. */
+/** Finds records by names that they have besides their keys. */
 import type { Collection } from '../store/store-port.ts';
 
-/** The key of the record that has this key or name; the key counts first. */
+/** The key of the record that has this key, else of the one that has this name. */
 export function resolveKey(
   collection: Pick<Collection, 'findBytes' | 'idByName'>, name: string,
 ): string | undefined {

@@ -1,17 +1,17 @@
 /**
- * The routes that every resource shares: one, add, replace, patch, delete, with conditional
- * requests, made from its description and answered by its repository.
+ * Makes the routes that every resource has from its description: get, add, replace, patch and
+ * delete, with conditional requests. Its repository serves them.
  */
 import { CHAIN_HEADER, parseHops } from '../base/webhook-chain.ts';
 import type { StringSchema } from '../base/schema.ts';
-import { formatHeaders, parseHeaderText } from '../server/exchange/header-text.ts';
+import { formatHeaders } from '../server/exchange/header-text.ts';
 import { problemResponses } from '../server/problem.ts';
 import type {
   ResponseSpec, BodySpec, Exchange, Handler, ParameterSpec, HttpRoute,
 } from '../server/http-route.ts';
-import { createPrecondition } from './expectation.ts';
+import { createPrecondition } from './conditional-request.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveIdempotently, type IdempotencyKeys,
 } from './idempotency-keys.ts';
 import { notFoundError } from './not-found.ts';
 import type { Repository } from './repository.ts';
@@ -19,7 +19,7 @@ import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
 import { ETAG_HEADER, IF_NONE_MATCH, sendRepresentation } from './send-representation.ts';
 
-/** What the routes need to know of a resource. */
+/** The part of a resource's description that its routes need. */
 export type RoutedResource = Pick<Resource,
   'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'>;
 
@@ -31,7 +31,7 @@ const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as c
 const BODY_MEDIA_TYPES = [JSON_MEDIA_TYPE] as const;
 const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 };
 
-/** With `keys`, adding takes an `Idempotency-Key`. */
+/** With `keys`, a POST takes an `Idempotency-Key`. */
 export function resourceRoutes(
   resource: RoutedResource, repository: ItemRepository, keys: IdempotencyKeys | null = null,
 ): readonly HttpRoute[] {
@@ -71,7 +71,7 @@ function postRoute(
 ): HttpRoute {
   const { schema, noun, access } = resource;
   const buildHeaders = (exchange: Exchange, { id, headerText }: Representation): string => {
-    // No character of a key needs to be encoded (record.ts).
+    // A key holds no character that needs percent-encoding (record.ts).
     const path = `${resource.path}/${id}`;
     const link = exchange.linkTo(path);
     return (link === path ? `Location: ${path}\r\n` : formatHeaders(['Location', link]))
@@ -93,19 +93,11 @@ function postRoute(
         } },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
-    async handle(exchange) {
-      if (keys !== null && exchange.request.headers[IDEMPOTENCY_HEADER] !== undefined) {
-        return keys.serve(exchange, BODY_MEDIA_TYPES, (body, remember) =>
-          repository.add(parseBody(body), readHops(exchange), (transaction, added) =>
-            remember(transaction, {
-              status: 201, headers: parseHeaderText(buildHeaders(exchange, added)),
-              body: added.bytes.toString(),
-            })));
-      }
-      const body = await exchange.readJson(BODY_MEDIA_TYPES);
-      const added = await repository.add(body, readHops(exchange));
-      exchange.send(201, buildHeaders(exchange, added), added.bytes);
-    },
+    handle: (exchange) => serveIdempotently(keys, exchange, BODY_MEDIA_TYPES, (body, respond) =>
+      repository.add(parseBody(body), readHops(exchange), (transaction, added) =>
+        respond(transaction, {
+          status: 201, headers: buildHeaders(exchange, added), body: added.bytes,
+        }))),
   };
 }
 
@@ -195,7 +187,7 @@ function recordResponse(
   };
 }
 
-/** What names a record in a path. */
+/** The path parameter for a record's key. */
 export function createKeyParameter(
   { collection, noun }: Pick<RoutedResource, 'collection' | 'noun'>,
 ): ParameterSpec {

@@ -1,6 +1,6 @@
 /**
- * What a resource is, said once: its repository, routes, part of the OpenAPI document and commands
- * follow from this description. A description is data and pure functions; it opens nothing.
+ * The description of a resource. Its repository, routes, part of the OpenAPI document and commands
+ * follow from it. A description is data and pure functions; it opens nothing.
  */
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../base/schema.ts';
 import type { Access } from '../server/http-route.ts';
@@ -8,19 +8,19 @@ import type { CollectionSpec } from '../store/store-port.ts';
 import type { Observation } from './representation.ts';
 
 export type Resource = ListedResource & {
-  /** The key, `createdAt` and `updatedAt` (read-only) stand before the model's members. */
+  /** Its first members are the key, `createdAt` and `updatedAt`, which are read-only. */
   readonly schema: NamedSchema;
-  /** Where its records are kept, by what key, and which members are unique. */
+  /** The collection of its records, with its key and its unique members. */
   readonly collection: CollectionSpec;
-  /** Scopes that a caller needs; `read` and `write` when not given. */
+  /** Scopes that callers need; default `read` and `write`. */
   readonly access?: { readonly read: Access; readonly write: Access };
-  /** A new record may bring its key; without one it gets a new identifier. */
+  /** Whether the body of a new record may have its key; without one it gets an identifier. */
   readonly isKeyGiven?: boolean;
-  /** A body that is accepted as it stands, for the documentation. */
+  /** A valid body, for the documentation. */
   readonly example?: JsonObject;
-  /** What callers see of a record; the record itself when not given. */
+  /** Converts a stored record to the one that callers see; default: the record itself. */
   readonly toPublic?: (record: JsonObject) => JsonObject;
-  /** What is shown after that and is not stored in the record; `present` is needed beside it. */
+  /** Further members that callers see and the record does not store. Needs `toPublic`. */
   readonly observe?: (record: JsonObject) => Observation;
   /**
    * The body that is parsed, made from the one that came (for a merge patch: the patched record)
@@ -30,11 +30,11 @@ export type Resource = ListedResource & {
   readonly reconcile?: (
     body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
   ) => JsonObject;
-  /** What a merge patch is applied to, made from the stored record; that itself when not given. */
+  /** Converts the stored record to the target of a merge patch; default: the record itself. */
   readonly patchBase?: (stored: JsonObject) => JsonObject;
 };
 
-/** What a list of records on a terminal needs; deliveries and tokens are no more than that. */
+/** A resource that a terminal can list. Deliveries and tokens are no more than that. */
 export type ListedResource = {
   /** `/api/books` */
   readonly path: string;
@@ -45,7 +45,7 @@ export type ListedResource = {
   readonly columns: readonly ColumnSpec[];
 };
 
-/** Named: the name makes operation ids, `getBook`. */
+/** A schema with a name, which operation ids such as `getBook` are made of. */
 export type NamedSchema = ObjectSchema & { readonly name: string };
 
 export type WriteCause = 'add' | 'replace' | 'patch';
@@ -56,19 +56,19 @@ type ColumnSpec = {
   readonly member: string;
   /** Identifiers and times are never cut, but have a short form. */
   readonly form?: 'identifier' | 'time';
-  /** Never cut: its end says as much as its beginning. */
+  /** Whether values are never cut, as their end says as much as their beginning. */
   readonly isWhole?: boolean;
-  /** With less it says too little. */
+  /** The least width in which values say enough. */
   readonly widthMin?: number;
-  /** Where room is short columns go, the lowest first; one without this stays. */
+  /** On narrow terminals columns are left out, the least important first; default: never. */
   readonly importance?: number;
-  /** The member in words, or others in its place; null when there is nothing to say. */
+  /** Formats the cell; null leaves it empty. Default: the member itself. */
   readonly show?: (value: JsonValue | undefined, row: JsonObject) => string | null;
-  /** Colours, by the member's value. */
+  /** Colours by value. */
   readonly tones?: Readonly<Record<string, 'good' | 'warning' | 'bad'>>;
 };
 
-/** The times that the service gives every record. */
+/** Members that the service gives every record. */
 export const timestampMembers: Readonly<Record<string, MemberSchema>> = {
   createdAt: {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',

@@ -1,9 +1,10 @@
-/** Answers a read with one record, or with 304 where the caller has that version of it. */
+/** Responds to a read with a record, or with 304 where the caller has its version. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { problemResponses } from '../server/problem.ts';
 import type { ResponseSpec, Exchange, ParameterSpec } from '../server/http-route.ts';
-import { evaluateConditions, isConditional } from './conditional-request.ts';
-import { preconditionFailedError } from './expectation.ts';
+import {
+  evaluateConditions, isConditional, preconditionFailedError,
+} from './conditional-request.ts';
 import type { Representation } from './representation.ts';
 
 export const ETAG_HEADER = { ETag: 'Strong tag of this version' };
@@ -13,13 +14,13 @@ export const IF_NONE_MATCH: ParameterSpec = {
   description: 'Tags of versions the caller has: 304 when one is current',
 };
 
-/** Beside the answer with the record. */
+/** The responses to a conditional read besides the record. */
 export const CONDITIONAL_RESPONSES: readonly ResponseSpec[] = [
   { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
   ...problemResponses(404, 412),
 ];
 
-/** Throws `precondition_failed`, which a read with If-Match asks for. */
+/** Throws `precondition_failed`, for reads with If-Match. */
 export function sendRepresentation(
   exchange: Exchange, noun: string, representation: Representation,
 ): void {
@@ -31,8 +32,8 @@ export function sendRepresentation(
 }
 
 /**
- * The same of a record that is shown with members of others: no date tells when those changed, so
- * that conditions with dates are passed over (RFC 9110 §13.1.3).
+ * `sendRepresentation` for a record that is shown with members of other records. No date tells when
+ * those changed, so conditions with dates are ignored (RFC 9110 §13.1.3).
  */
 export function sendUndatedRepresentation(
   exchange: Exchange, noun: string, representation: Representation,
@@ -49,7 +50,7 @@ export function sendUndatedRepresentation(
   ], representation.bytes);
 }
 
-/** Whether the caller has it. */
+/** Whether the caller has this version. Throws `precondition_failed`. */
 function isNotModified(
   headers: IncomingHttpHeaders, noun: string, representation: Representation,
 ): boolean {

@@ -10,8 +10,16 @@
  */
 export interface StoredRecord {
   readonly bytes: Buffer;
-  /** A reader may keep here what it has derived from `bytes`; the store never reads it. */
-  derived: unknown;
+  /**
+   * The form that readers get, made from `bytes` and cached by its reader; the store ignores it.
+   */
+  representation: RecordRepresentation | undefined;
+}
+
+/** A record as callers of the API see it, with its version; see resources/representation.ts. */
+interface RecordRepresentation {
+  readonly bytes: Buffer;
+  readonly etag: string;
 }
 
 export type CollectionSpec = {

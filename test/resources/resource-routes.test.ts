@@ -6,6 +6,7 @@ import type { RoutedResource } from '../../src/resources/resource-routes.ts';
 import { collectionRoute } from '../../src/resources/collection-route.ts';
 import type { Precondition, Repository } from '../../src/resources/repository.ts';
 import { Representation } from '../../src/resources/representation.ts';
+import type { Transaction } from '../../src/store/store-port.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import { startServer } from '../support/test-server.ts';
@@ -14,6 +15,12 @@ import type { TestServer } from '../support/test-server.ts';
 const START_MS = Date.UTC(2026, 4, 17, 12, 30, 15, 250);
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const DATE = 'Sun, 17 May 2026 12:30:15 GMT';
+
+/** Without an idempotency key nothing is staged beside a thing. */
+const UNUSED: Transaction = {
+  find: () => assert.fail(), findId: () => assert.fail(), put: () => assert.fail(),
+  delete: () => assert.fail(),
+};
 
 /** Things in memory, each write a millisecond after the last. */
 class ThingService implements Omit<Repository, 'size' | 'walk' | 'count'> {
@@ -24,8 +31,13 @@ class ThingService implements Omit<Repository, 'size' | 'walk' | 'count'> {
     return this.things.get(id);
   }
 
-  async add(body: unknown): Promise<Representation> {
-    return this.#put(`t${this.things.size + 1}`, body);
+  async add(
+    body: unknown, _hops?: number,
+    onAdded?: (transaction: Transaction, added: Representation) => void,
+  ): Promise<Representation> {
+    const added = this.#put(`t${this.things.size + 1}`, body);
+    onAdded?.(UNUSED, added);
+    return added;
   }
 
   async replace(

@@ -44,7 +44,7 @@ export class FakeCollection implements Collection {
 
   find(id: string): StoredRecord | undefined {
     const bytes = this.bytesAt(this.findSlot(id));
-    return bytes === undefined ? undefined : { bytes, derived: undefined };
+    return bytes === undefined ? undefined : { bytes, representation: undefined };
   }
 
   findBytes(id: string): Buffer | undefined { return this.find(id)?.bytes; }

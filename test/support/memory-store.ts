@@ -140,7 +140,7 @@ function transactionOver(
         }
       }
       operations.push({ collection, id, json });
-      return { bytes, derived: undefined };
+      return { bytes, representation: undefined };
     },
     delete(collection, id) {
       if (find(collection, id) === undefined) return false;
@@ -251,7 +251,7 @@ class MemoryCollection implements Collection {
     const before = this.bytesAt(slot) ?? null;
     const after = json === null ? null : Buffer.from(json);
     this.#records[slot] = after === null
-      ? undefined : { id, record: { bytes: after, derived: undefined } };
+      ? undefined : { id, record: { bytes: after, representation: undefined } };
     if (before === null || after === null) this.#order = null;
     if (after === null) this.#slots.delete(id);
     else this.#slots.set(id, slot);

@@ -198,7 +198,7 @@ class Model {
       findId: (name, id) => this.#of(name).has(id) ? id : undefined,
       put: (name, id, json): StoredRecord => {
         this.#of(name).set(id, json.toString());
-        return { bytes: Buffer.from(json), derived: undefined };
+        return { bytes: Buffer.from(json), representation: undefined };
       },
       delete: (name, id) => this.#of(name).delete(id),
     });

@@ -64,7 +64,7 @@ export class StoredCollection implements Collection {
     if (cached !== undefined) return cached;
     const bytes = this.bytesAt(this.findSlot(id));
     if (bytes === undefined) return undefined;
-    const record = { bytes, derived: undefined };
+    const record = { bytes, representation: undefined };
     this.#cache.set(id, record);
     return record;
   }

@@ -157,7 +157,7 @@ export class StagedTransaction implements Transaction {
       : arena.appendBytes(json, 0, json.length);
     const end = span.offset + span.length;
     const bytes = arena.chunk(span.chunk).subarray(span.offset, end);
-    const record: StoredRecord = { bytes, derived: undefined };
+    const record: StoredRecord = { bytes, representation: undefined };
     this.#stage({
       area, collection, id, bytes, span, record, uniqueValues, owner: this, replaced: undefined,
     });

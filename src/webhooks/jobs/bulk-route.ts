@@ -2,14 +2,13 @@
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveIdempotently, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { JSON_TYPE, objectSchema, jsonResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { Store } from '../../store/store-port.ts';
 import { refuseChained } from '../http/chained.ts';
-import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
+import { JOB_SCHEMA, shownJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './resource.ts';
 
@@ -30,13 +29,12 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary'> & {
 
 type BulkParts = {
   readonly jobs: Jobs;
-  readonly store: Store;
   readonly keys: IdempotencyKeys | null;
 };
 
 /** The route that adds a job of a kind, or with `dryRun` says how many records it would take. */
 export function bulkRoute(
-  { jobs, store, keys }: BulkParts, { kind, name, members, hookOf, ...named }: BulkSpec,
+  { jobs, keys }: BulkParts, { kind, name, members, hookOf, ...named }: BulkSpec,
 ): HttpRoute {
   const schema: ObjectSchema = {
     kind: 'object', name,
@@ -67,27 +65,23 @@ export function bulkRoute(
       },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
-    async handle(exchange) {
+    handle(exchange) {
       refuseChained(exchange);
-      const accepted = ({ id }: Job): readonly string[] =>
-        ['Content-Type', JSON_TYPE, 'Location', exchange.linkTo(`${jobResource.path}/${id}`)];
-      if (keys === null || exchange.request.headers[IDEMPOTENCY_HEADER] === undefined) {
-        const { isDryRun, filter } = parse(await exchange.readJson());
-        if (isDryRun) return exchange.sendJson(200, { count: await jobs.count(kind, filter) });
-        const job = await jobs.add(kind, filter);
-        return exchange.send(202, accepted(job), JSON.stringify(shownJob(job)));
-      }
-      return keys.serve(exchange, [JSON_TYPE], async (given, remember) => {
-        const { isDryRun, filter } = parse(parseBody(given));
-        if (!isDryRun) {
-          return jobs.add(kind, filter, (transaction, job) => remember(transaction, {
-            status: 202, headers: accepted(job), body: JSON.stringify(shownJob(job)),
-          }));
+      return serveIdempotently(keys, exchange, [JSON_TYPE], async (body, respond) => {
+        const { isDryRun, filter } = parse(parseBody(body));
+        if (isDryRun) {
+          const count = await jobs.count(kind, filter);
+          return respond(null, {
+            status: 200, headers: ['Content-Type', JSON_TYPE], body: JSON.stringify({ count }),
+          });
         }
-        const body = JSON.stringify({ count: await jobs.count(kind, filter) });
-        const headers = ['Content-Type', JSON_TYPE];
-        return store.transact((transaction) =>
-          remember(transaction, { status: 200, headers, body }));
+        return jobs.add(kind, filter, (transaction, job) => {
+          const location = exchange.linkTo(`${jobResource.path}/${job.id}`);
+          respond(transaction, {
+            status: 202, headers: ['Content-Type', JSON_TYPE, 'Location', location],
+            body: JSON.stringify(shownJob(job)),
+          });
+        });
       });
     },
   };

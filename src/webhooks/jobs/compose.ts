@@ -58,8 +58,8 @@ export function composeJobs(
   return { jobs, routes };
 }
 
-function replayRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): HttpRoute {
-  return bulkRoute({ jobs, store, keys }, {
+function replayRoute(jobs: Jobs, { keys, hooks }: JobsParts): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
@@ -73,8 +73,8 @@ function replayRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): HttpRoute {
   });
 }
 
-function resendRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): HttpRoute {
-  return bulkRoute({ jobs, store, keys }, {
+function resendRoute(jobs: Jobs, { keys, hooks }: JobsParts): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
     summary: 'Send many deliveries again, as a job that goes on after a restart',

@@ -1,9 +1,9 @@
 /** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { createPrecondition } from '../../resources/expectation.ts';
+import { createPrecondition } from '../../resources/conditional-request.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveIdempotently,
   type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -13,7 +13,6 @@ import {
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
-import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
@@ -130,22 +129,14 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Htt
     parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
     responses: [answer, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],
-    async handle(exchange) {
+    handle(exchange) {
       refuseChained(exchange);
       const id = exchange.params[0] ?? '';
-      const { headers } = exchange.request;
-      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
-        return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
-          service.replay(id, readReplay(parseOptionalBody(body)), (transaction, request) => {
-            const made = service.represent(request);
-            remember(transaction, {
-              status: 202, headers: made.headers, body: made.bytes.toString(),
-            });
-          }));
-      }
-      const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
-      const made = service.represent(await service.replay(id, readReplay(given)));
-      exchange.send(202, made.headers, made.bytes);
+      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) =>
+        service.replay(id, readReplay(parseOptionalBody(body)), (transaction, request) => {
+          const { headers, bytes } = service.represent(request);
+          respond(transaction, { status: 202, headers, body: bytes });
+        }));
     },
   };
 }

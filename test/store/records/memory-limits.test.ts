@@ -11,7 +11,7 @@ test('keeps the standard limits without a cap, and shrinks them with one', () =>
 
 test('caches at most as many records as allowed, the latest among them', () => {
   const cache = new LruCache(10);
-  const record = { bytes: Buffer.alloc(0), derived: undefined };
+  const record = { bytes: Buffer.alloc(0), representation: undefined };
   for (let count = 0; count < 100; count += 1) cache.set(`id-${count}`, record);
   const kept = Array.from({ length: 100 }, (_, count) => `id-${count}`)
     .filter((id) => cache.find(id) !== undefined);

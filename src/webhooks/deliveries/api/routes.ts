@@ -4,15 +4,14 @@ import { parseTimestamp } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
-import { announcesBody } from '../../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../../server/http-route.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveIdempotently,
   type IdempotencyKeys,
 } from '../../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
-import { parsePayload, readPayload } from '../../../resources/payload-body.ts';
+import { parsePayload } from '../../../resources/payload-body.ts';
 import { Representation } from '../../../resources/representation.ts';
 import {
   ANY_JSON, JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
@@ -93,23 +92,16 @@ function emitRoute(
       },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
-    async handle(exchange) {
-      const { headers } = exchange.request;
-      const hops = parseHops(headers[CHAIN_HEADER]);
-      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
-        return keys.serve(exchange, [JSON_TYPE], (body, remember) => {
-          const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
-          return events.emitText(String(members['name']), payloadJson.toString(), hops,
-            (transaction, deliveries) => remember(transaction, {
-              status: 202, headers: ['Content-Type', JSON_TYPE],
-              body: JSON.stringify({ deliveries }),
-            }));
-        });
-      }
-      const { members, payloadJson } = await readPayload(exchange, EVENT_SCHEMA);
-      const name = String(members['name']);
-      const deliveries = await events.emitText(name, payloadJson.toString(), hops);
-      exchange.sendJson(202, { deliveries });
+    handle(exchange) {
+      const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
+      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) => {
+        const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
+        return events.emitText(String(members['name']), payloadJson.toString(), hops,
+          (transaction, deliveries) => respond(transaction, {
+            status: 202, headers: ['Content-Type', JSON_TYPE],
+            body: JSON.stringify({ deliveries }),
+          }));
+      });
     },
   };
 }
@@ -239,21 +231,15 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       { ...answer, headers: keys === null ? {} : REPLAYED_HEADERS },
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
-    async handle(exchange) {
+    handle(exchange) {
       refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
-      const { headers } = exchange.request;
-      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
-        return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
-          service.resend(identifier, resendAs(parseOptionalBody(body)), (transaction, delivery) =>
-            remember(transaction, {
-              status: 202, headers: ['Content-Type', JSON_TYPE],
-              body: JSON.stringify(service.toPublic(delivery)),
-            })));
-      }
-      const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
-      exchange.sendJson(202,
-        service.toPublic(await service.resend(identifier, resendAs(given))));
+      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) =>
+        service.resend(identifier, resendAs(parseOptionalBody(body)), (transaction, delivery) =>
+          respond(transaction, {
+            status: 202, headers: ['Content-Type', JSON_TYPE],
+            body: JSON.stringify(service.toPublic(delivery)),
+          })));
     },
   };
 }

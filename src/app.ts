@@ -35,8 +35,8 @@ import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
-import { LEASES, NODES } from './nodes/records.ts';
-import { nodeRoutes } from './nodes/routes.ts';
+import { LEASES, NODES } from './nodes/node-records.ts';
+import { createNodeRoutes } from './nodes/node-routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
@@ -56,7 +56,7 @@ import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';
 import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-modules.ts';
-import type { WebhooksOptions } from './webhooks/options.ts';
+import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
@@ -216,7 +216,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const dispatcher = composeDispatcher(parts, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, accessState),
     ...maintenanceRoutes(store, () => listening.places),
-    ...nodeRoutes(() => nodes?.list() ?? []),
+    ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
       ...shared, unreadiness, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },

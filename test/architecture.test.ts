@@ -61,10 +61,10 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'store/engines': ['etcd', 'postgres'],
   'store/replication': ['appending'],
   'webhooks/deliveries': ['api'],
-  'webhooks/incoming': ['setup', 'intake', 'receiving'],
+  'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
-    'jobs', 'runs', 'incoming', 'sending', 'requests', 'deliveries', 'outgoing', 'actions',
+    'jobs', 'runs', 'incoming', 'sending', 'inbox', 'deliveries', 'outgoing', 'actions',
     'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
   ],
 };

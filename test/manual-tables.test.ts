@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { loadSettings } from '../src/settings/load.ts';
-import { listPresets } from '../src/webhooks/senders/presets/list.ts';
+import { describePresets } from '../src/webhooks/senders/presets/describe-presets.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
   TABLE_HEADS, commandRows, endpointRows, senderRows, settingRows,
@@ -28,7 +28,7 @@ test('the manual lists every sender that is verified by name', () => {
 
 test('the manual says of each sender what nothing confirms', () => {
   const text = readPage('src/manual/senders.md').replace(/\s+/g, ' ');
-  const missing = listPresets().filter(({ unconfirmed, name }) =>
+  const missing = describePresets().filter(({ unconfirmed, name }) =>
     unconfirmed !== null && !text.includes(`- \`${name}\`: ${unconfirmed}`));
   assert.deepEqual(missing.map(({ name, unconfirmed }) => `- \`${name}\`: ${unconfirmed}`), []);
 });

@@ -12,7 +12,7 @@ import type { HttpRoute } from '../server/http-route.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { shownSettings } from '../settings/shown.ts';
 import type { OpenedStore } from '../store/store.ts';
-import { requestKind } from '../webhooks/requests/unit-of-work.ts';
+import { requestQueue } from '../webhooks/inbox/request-changes.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 type MonitoringParts = {
@@ -49,7 +49,7 @@ function statusOf(
   const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
   const sum = (of: (name: string) => number): number =>
     collections.reduce((total, name) => total + of(name), 0);
-  const requests = requestKind.totals.readCommitted(store);
+  const requests = requestQueue.totals.readCommitted(store);
   return {
     isReady: reason === null, reason,
     version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),

@@ -6,10 +6,12 @@ import type { Logger } from '../base/log.ts';
 import type { AdvancingIdSource } from '../base/uuid.ts';
 import { VERSION } from '../base/version.ts';
 import { Membership } from '../nodes/membership.ts';
-import type { NodeOwnership } from '../nodes/ownership.ts';
-import type { NodeView } from '../nodes/routes.ts';
-import { createSharing } from '../nodes/sharing.ts';
-import { nodeMetrics, positionOf, unreadinessOf, viewNodes } from '../nodes/view.ts';
+import type { NodeOwnership } from '../nodes/node-ownership.ts';
+import type { NodeView } from '../nodes/node-routes.ts';
+import { createReadConsistency } from '../nodes/read-consistency.ts';
+import {
+  createNodeMetrics, explainUnreadiness, getPosition, listNodeViews,
+} from '../nodes/node-views.ts';
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
@@ -54,21 +56,21 @@ export function composeNodes(parts: NodesParts): Nodes {
     store, clock, log: logger, lengths: { lengthMs, attemptMs },
     node, makeRun: makeId,
     isReloading: () => replica.isReloading,
-    describe: () => ({ version: VERSION, address: addressOf(parts), ...positionOf(replica) }),
+    describeNode: () => ({ version: VERSION, address: addressOf(parts), ...getPosition(replica) }),
   });
   const { ownership } = membership;
   replica.maintainWhen(() => ownership.isMaintainer());
   const forget = replica.onReload((isOver) => {
-    if (isOver) membership.beginAnew();
+    if (isOver) membership.restart();
     else ownership.cutOffAll();
   });
   const view = { node, membership, replica, clock };
   return {
     ownership,
-    sharing: createSharing(replica),
-    metrics: nodeMetrics(view),
-    list: () => viewNodes(view),
-    unreadiness: () => unreadinessOf(replica, clock),
+    sharing: createReadConsistency(replica),
+    metrics: createNodeMetrics(view),
+    list: () => listNodeViews(view),
+    unreadiness: () => explainUnreadiness(replica, clock),
     start: () => membership.start(),
     async close() {
       forget();

@@ -19,7 +19,7 @@ import type { Store } from '../store/store-port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
-import type { WebhooksOptions } from '../webhooks/options.ts';
+import type { WebhooksOptions } from '../webhooks/webhooks-options.ts';
 import type { Ownership } from '../webhooks/durable-queue/ownership.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';

@@ -5,15 +5,15 @@ import type { StreamTopic } from '../stream/stream-topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/service.ts';
-import { decodeRequest } from '../webhooks/requests/codec.ts';
-import { requestCollection, type KeptRequest } from '../webhooks/requests/request.ts';
-import type { RequestService } from '../webhooks/requests/service.ts';
+import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
+import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
+import type { RequestService } from '../webhooks/inbox/request-service.ts';
 
 /** What the stream tells of, and how it tells of a request that is on no disk. */
 type Topics = {
   readonly all: readonly StreamTopic[];
   readonly requests: StreamTopic;
-  describeRequest(request: KeptRequest): ReturnType<StreamTopic['describe']>;
+  describeRequest(request: StoredRequest): ReturnType<StreamTopic['describe']>;
 };
 
 export function createTopics({ requests, deliveries }: TopicDeps): Topics {

@@ -1,33 +1,32 @@
 /**
- * How far the clocks of other nodes are off ours, by the time that each of their beats bears: when
- * its node began to send it. No I/O, and the time only as it is told.
+ * Measures how far the clocks of other nodes are off ours. Each beat bears the time at which its
+ * node began to send it. Pure: no I/O, and the time is a parameter.
  *
- * A beat is applied here some time after it was sent, so that it shows its node's clock as much too
- * early. A difference above 0 is therefore at least as large in truth. One below 0 may be the way
- * alone: of the last few beats the one counts that was fastest, and what our own beats take to come
- * back to us is not counted. Beats that come together were held up, as those that a process finds
- * that stood still: the first of them stands for all.
+ * A beat is applied here some time after it was sent, so it shows its node's clock too early by the
+ * delay. A difference above 0 is therefore at least as large in truth. A difference below 0 may be
+ * the delay alone: the fastest of the last few beats counts, less the delay of our own beats. Beats
+ * that arrive together were held up, as after a pause of this process: the first stands for all.
  */
 import { parseTimestamp } from '../base/clock.ts';
 import type { Instant } from './lease-table.ts';
-import type { NodeRecord } from './records.ts';
+import type { NodeRecord } from './node-records.ts';
 
-/** A node beats each 5 s, so that this is about half a minute. */
-const BEATS = 6;
-/** For a difference above 0. */
+/** About half a minute: a node beats every 5 s. */
+const BEATS_MAX = 6;
+/** Beats needed to report a difference above 0. */
 const BEATS_MIN = 3;
-const APART_MS_MIN = 2000;
-const TOLERATED_MS = 1000;
-/** Below this it may become too much once more. */
-const RIGHT_MS = 500;
+const BEAT_GAP_MS_MIN = 2000;
+const OFFSET_MS_MAX = 1000;
+/** A clock counts as right again below this, and may be reported once more. */
+const RECOVERED_OFFSET_MS = 500;
 
 type ObservedNode = {
   readonly run: string;
-  /** Their clock minus ours, as the last beats showed it; the newest last. */
+  /** Its clock minus ours by each of the last beats, the newest last. */
   differencesMs: readonly number[];
   appliedMs: number;
-  /** It was told that the clock is off. */
-  isKnown: boolean;
+  /** Whether it was reported that the clock is off. */
+  isReported: boolean;
 };
 
 export class ClockOffsets {
@@ -39,39 +38,39 @@ export class ClockOffsets {
   }
 
   /**
-   * A beat is applied. Returns by how much the clock of its node is off ours, in milliseconds, when
-   * that has become more than a second, and null otherwise.
+   * Records a beat that was applied. Returns the offset of its node's clock in milliseconds when it
+   * has just become larger than a second, else null.
    */
   observe(id: string, { run, at }: NodeRecord, now: Instant): number | null {
-    const known = this.#nodes.get(id);
-    const node = known?.run === run ? known
-      : { run, differencesMs: [], appliedMs: -Infinity, isKnown: false };
+    const previous = this.#nodes.get(id);
+    const node = previous?.run === run ? previous
+      : { run, differencesMs: [], appliedMs: -Infinity, isReported: false };
     this.#nodes.set(id, node);
-    if (now.monotonicMs - node.appliedMs < APART_MS_MIN) return null;
+    if (now.monotonicMs - node.appliedMs < BEAT_GAP_MS_MIN) return null;
     node.appliedMs = now.monotonicMs;
-    node.differencesMs = [...node.differencesMs, parseTimestamp(at) - now.wallMs].slice(-BEATS);
+    node.differencesMs = [...node.differencesMs, parseTimestamp(at) - now.wallMs].slice(-BEATS_MAX);
     const offsetMs = this.offsetMs(id);
     if (offsetMs === null) return null;
-    const wasKnown = node.isKnown;
-    node.isKnown = Math.abs(offsetMs) > (wasKnown ? RIGHT_MS : TOLERATED_MS);
-    return node.isKnown && !wasKnown ? offsetMs : null;
+    const wasReported = node.isReported;
+    node.isReported = Math.abs(offsetMs) > (wasReported ? RECOVERED_OFFSET_MS : OFFSET_MS_MAX);
+    return node.isReported && !wasReported ? offsetMs : null;
   }
 
   forget(id: string): void {
     this.#nodes.delete(id);
   }
 
-  /** The clock of another node minus ours; null while too few of its beats were seen. */
+  /** The clock of another node minus ours; null until enough of its beats were seen. */
   offsetMs(id: string): number | null {
     const { differencesMs = [] } = this.#nodes.get(id) ?? {};
     if (id === this.#self || differencesMs.length < BEATS_MIN) return null;
     const largestMs = Math.max(...differencesMs);
     if (largestMs >= 0) return largestMs;
-    if (differencesMs.length < BEATS) return null;
+    if (differencesMs.length < BEATS_MAX) return null;
     return Math.min(0, largestMs + this.#ownDelayMs());
   }
 
-  /** What the fastest of our own beats took. */
+  /** The delay of the fastest of our own beats. */
   #ownDelayMs(): number {
     const { differencesMs = [] } = this.#nodes.get(this.#self) ?? {};
     return differencesMs.length === 0 ? 0 : Math.max(0, -Math.max(...differencesMs));

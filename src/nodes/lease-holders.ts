@@ -1,19 +1,19 @@
 /**
- * The nodes that may still be at work on a log, for somebody who reads it without having followed
- * it. A node that stops cleanly deletes its record and releases its leases; of one that was killed,
- * frozen or cut off they are left.
+ * Finds the nodes that may still be working on a log, for a command that reads the log once. A node
+ * that stops cleanly deletes its record and releases its leases; a node that was killed, frozen or
+ * cut off leaves them behind.
  */
 import { parseTimestamp } from '../base/clock.ts';
 import type { Collection } from '../store/store-port.ts';
 import { MARGIN_MS } from './lease-table.ts';
-import { LEASES, NODES, decodeLease, decodeNode } from './records.ts';
+import { LEASES, NODES, decodeLease, decodeNode } from './node-records.ts';
 
 export type LeaseHolder = {
   readonly node: string;
   readonly address: string | null;
-  /** When it last wrote that it is there, by its own clock; null: the log no longer tells. */
+  /** Time of its last beat by its own clock; null when its record is gone. */
   readonly heardMs: number | null;
-  /** How long after that it may be at work. */
+  /** How long after that beat it may still be working. */
   readonly validMs: number;
 };
 
@@ -21,12 +21,12 @@ export function findLeaseHolders(
   collections: ReadonlyMap<string, Collection>,
 ): readonly LeaseHolder[] {
   const holders = new Map<string, LeaseHolder>();
-  for (const bytes of recordsIn(collections.get(NODES.name))) {
+  for (const bytes of listRecords(collections.get(NODES.name))) {
     const { identifier, address, at, lengthMs } = decodeNode(bytes);
     holders.set(identifier,
       { node: identifier, address, heardMs: parseTimestamp(at), validMs: lengthMs + MARGIN_MS });
   }
-  for (const bytes of recordsIn(collections.get(LEASES.name))) {
+  for (const bytes of listRecords(collections.get(LEASES.name))) {
     const { node, lengthMs, released } = decodeLease(bytes);
     if (released) continue;
     const { address = null, heardMs = null, validMs = 0 } = holders.get(node) ?? {};
@@ -37,8 +37,8 @@ export function findLeaseHolders(
 }
 
 /**
- * Milliseconds until the leases of a node have run out, if its clock is right and it gives no sign;
- * 0: they have, or its clock is so far off that it tells nothing.
+ * Milliseconds until the leases of a node expire, if its clock is right and it sends no more beats;
+ * 0 when they have expired, or when its clock is too far off to tell.
  */
 export function remainingLeaseMs({ heardMs, validMs }: LeaseHolder, nowMs: number): number {
   if (heardMs === null) return 0;
@@ -46,7 +46,7 @@ export function remainingLeaseMs({ heardMs, validMs }: LeaseHolder, nowMs: numbe
   return Math.abs(ageMs) >= validMs ? 0 : validMs - Math.max(0, ageMs);
 }
 
-function* recordsIn(collection: Collection | undefined): Generator<Buffer> {
+function* listRecords(collection: Collection | undefined): Generator<Buffer> {
   const walk = collection?.walk();
   for (let slot = walk?.next() ?? -1; slot >= 0; slot = walk?.next() ?? -1) {
     const bytes = collection?.bytesAt(slot);

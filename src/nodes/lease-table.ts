@@ -1,47 +1,47 @@
 /**
- * The rules by which shards belong to nodes. Fed from applied entries, and it knows the time only
- * as it is told: no I/O, and never a time of day of another machine.
+ * The rules by which shards belong to nodes. The table is fed from applied entries; the time is a
+ * parameter. It does no I/O, and never uses a time of day of another machine.
  *
  * - A lease of length L is renewed by each beat of its run.
- * - Its owner begins attempts until L - the time of an attempt - 1 s after the last beat that was
- *   applied was *sent*; L - 1 s after that nothing of it may still be under way.
- * - Others may claim it, with the next term, L + 1 s after they *applied* the last beat; at once
- *   when it was released. As a claim is committed directly after what was applied, no beat can
- *   have come between.
+ * - The owner begins attempts until L - the time of an attempt - 1 s after it *sent* the last beat
+ *   that was applied; L - 1 s after that, none of its attempts may still be under way.
+ * - Other nodes may claim it, with the next term, L + 1 s after they *applied* the last beat, or at
+ *   once when it was released. A claim is committed directly after what was applied, so no beat
+ *   can have come between.
  *
  * So the owner has ended two seconds before another begins, whatever their clocks show, as long as
- * they run at the same speed. Not excluded: a process that is frozen between its look at the time
- * and its request. No lock can do that.
+ * they run at the same speed. This does not exclude a process that is frozen between reading the
+ * clock and sending its request: no lock can.
  */
-import { SHARDS, type Holder, type Lease, type NodeRecord } from './records.ts';
+import { SHARDS, type Holder, type Lease, type NodeRecord } from './node-records.ts';
 
-/** Clocks of two machines may drift apart by so much in the length of a lease. */
+/** The most that the clocks of two machines may drift apart within a lease. */
 export const MARGIN_MS = 1000;
 
-/** The times of one machine: `monotonicMs` stands still while the machine sleeps, `wallMs` not. */
+/** A time on one machine. `monotonicMs` stops while the machine sleeps, `wallMs` does not. */
 export type Instant = { readonly monotonicMs: number; readonly wallMs: number };
 
 export type LeaseLengths = {
-  /** Of a lease that we claim. */
+  /** Length of the leases that this node claims. */
   readonly lengthMs: number;
-  /** How long an attempt takes at most. */
+  /** The longest that an attempt may take. */
   readonly attemptMs: number;
 };
 
-/** `renewedMs`: when we applied the last sign of life of its holder, on the monotonic clock. */
-type Known = { lease: Lease; renewedMs: number };
-type KnownNode = { readonly record: NodeRecord; readonly heardMs: number };
+/** `renewedMs`: monotonic time at which we applied the last beat of its holder. */
+type TrackedLease = { lease: Lease; renewedMs: number };
+type TrackedNode = { readonly record: NodeRecord; readonly heardMs: number };
 
-/** Beats of which the sending time is remembered: one that was sent late may be applied late. */
+/** Beats whose sending time is remembered: several may be under way before one is applied. */
 const BEATS_MAX = 16;
 
 export class LeaseTable {
   readonly #self: Holder;
   readonly #lengths: LeaseLengths;
-  readonly #shards: (Known | null)[] = new Array<Known | null>(SHARDS).fill(null);
-  readonly #nodes = new Map<string, KnownNode>();
-  readonly #sent = new Map<number, Instant>();
-  /** When our last beat that was applied was sent; null: none was. */
+  readonly #shards: (TrackedLease | null)[] = new Array<TrackedLease | null>(SHARDS).fill(null);
+  readonly #nodes = new Map<string, TrackedNode>();
+  readonly #sentBeats = new Map<number, Instant>();
+  /** When we sent our last beat that was applied; null when none was. */
   #renewal: Instant | null = null;
 
   constructor(self: Holder, lengths: LeaseLengths) {
@@ -49,10 +49,10 @@ export class LeaseTable {
     this.#lengths = lengths;
   }
 
-  /** A beat of ours is about to be sent. */
-  noteSent(beat: number, at: Instant): void {
-    this.#sent.set(beat, at);
-    this.#sent.delete(beat - BEATS_MAX);
+  /** Records when a beat of ours is sent. */
+  recordSent(beat: number, at: Instant): void {
+    this.#sentBeats.set(beat, at);
+    this.#sentBeats.delete(beat - BEATS_MAX);
   }
 
   applyNode(id: string, record: NodeRecord | null, monotonicMs: number): void {
@@ -62,11 +62,11 @@ export class LeaseTable {
     }
     this.#nodes.set(id, { record, heardMs: monotonicMs });
     const { run, beat } = record;
-    for (const known of this.#shards) {
-      if (known?.lease.node === id && known.lease.run === run) known.renewedMs = monotonicMs;
+    for (const tracked of this.#shards) {
+      if (tracked?.lease.node === id && tracked.lease.run === run) tracked.renewedMs = monotonicMs;
     }
     if (id === this.#self.node && run === this.#self.run) {
-      this.#renewal = this.#sent.get(beat) ?? null;
+      this.#renewal = this.#sentBeats.get(beat) ?? null;
     }
   }
 
@@ -75,13 +75,13 @@ export class LeaseTable {
   }
 
   /**
-   * The log is another one than was followed so far: nothing is known of when a lease was renewed
-   * there, so each counts as renewed now. Ours are no more, as our run is to be a new one.
+   * Starts all times anew, as this node follows another log from now on: it is unknown when a lease
+   * was renewed there, so each counts as renewed now. Ours end, because our run is a new one.
    */
-  forgetTimes(monotonicMs: number): void {
-    this.#sent.clear();
+  resetTimes(monotonicMs: number): void {
+    this.#sentBeats.clear();
     this.#renewal = null;
-    for (const known of this.#shards) if (known !== null) known.renewedMs = monotonicMs;
+    for (const tracked of this.#shards) if (tracked !== null) tracked.renewedMs = monotonicMs;
     for (const [id, { record }] of this.#nodes) {
       this.#nodes.set(id, { record, heardMs: monotonicMs });
     }
@@ -91,82 +91,82 @@ export class LeaseTable {
     return this.#shards[shard]?.lease ?? null;
   }
 
-  /** Nodes by id, and when each was last heard, on the monotonic clock. */
-  get nodes(): ReadonlyMap<string, KnownNode> {
+  /** Nodes by id, with the monotonic time of each one's last beat. */
+  get nodes(): ReadonlyMap<string, TrackedNode> {
     return this.#nodes;
   }
 
-  /** Whether the record says that a shard is ours, in time or not. */
+  /** Whether the record says that a shard is ours, expired or not. */
   isOurs(shard: number): boolean {
     const lease = this.lease(shard);
     return lease !== null && !lease.released && isHeldBy(lease, this.#self);
   }
 
   ownShards(): readonly number[] {
-    return allShards().filter((shard) => this.isOurs(shard));
+    return listAllShards().filter((shard) => this.isOurs(shard));
   }
 
-  /** Whether attempts of our shards may begin now. */
-  mayBegin(now: Instant): boolean {
+  /** Whether attempts on our shards may begin now. */
+  mayStartAttempts(now: Instant): boolean {
     const { lengthMs, attemptMs } = this.#lengths;
-    return this.#sinceRenewalMs(now) < lengthMs - attemptMs - MARGIN_MS;
+    return this.#msSinceRenewal(now) < lengthMs - attemptMs - MARGIN_MS;
   }
 
-  /** Milliseconds from now until nothing of our shards may be under way; 0 or less: it is past. */
-  leftMs(now: Instant): number {
-    return this.#lengths.lengthMs - MARGIN_MS - this.#sinceRenewalMs(now);
+  /** Milliseconds until no attempt on our shards may be under way; 0 or less when that is past. */
+  remainingMs(now: Instant): number {
+    return this.#lengths.lengthMs - MARGIN_MS - this.#msSinceRenewal(now);
   }
 
   /** Whether we may claim a shard. */
   isFree(shard: number, monotonicMs: number): boolean {
-    return this.isOurs(shard) ? false : this.freeInMs(shard, monotonicMs) <= 0;
+    return this.isOurs(shard) ? false : this.msUntilFree(shard, monotonicMs) <= 0;
   }
 
-  /** Milliseconds until somebody else's lease is over for us, if its holder gives no sign. */
-  freeInMs(shard: number, monotonicMs: number): number {
-    const known = this.#shards[shard] ?? null;
-    if (known === null || known.lease.released) return 0;
-    return known.renewedMs + known.lease.lengthMs + MARGIN_MS - monotonicMs;
+  /** Milliseconds until another node's lease expires for us, if its holder sends no beat. */
+  msUntilFree(shard: number, monotonicMs: number): number {
+    const tracked = this.#shards[shard] ?? null;
+    if (tracked === null || tracked.lease.released) return 0;
+    return tracked.renewedMs + tracked.lease.lengthMs + MARGIN_MS - monotonicMs;
   }
 
-  /** The record of a claim of ours. */
+  /** The lease record that claims a shard for us. */
   claim(shard: number): Lease {
     const term = (this.lease(shard)?.term ?? 0) + 1;
     const { lengthMs } = this.#lengths;
     return { ...this.#self, term, lengthMs, released: false };
   }
 
-  /** Whether a node takes part: it was heard within the length of its leases. */
+  /** Whether a node is alive: its last beat came within the length of its leases. */
   isLive(id: string, monotonicMs: number): boolean {
-    return this.deadInMs(id, monotonicMs) > 0;
+    return this.msUntilDead(id, monotonicMs) > 0;
   }
 
-  /** Milliseconds until it counts as dead, if it gives no sign. */
-  deadInMs(id: string, monotonicMs: number): number {
-    const known = this.#nodes.get(id);
-    if (known === undefined) return 0;
-    return known.heardMs + known.record.lengthMs + MARGIN_MS - monotonicMs;
+  /** Milliseconds until it counts as dead, if it sends no beat. */
+  msUntilDead(id: string, monotonicMs: number): number {
+    const tracked = this.#nodes.get(id);
+    if (tracked === undefined) return 0;
+    return tracked.heardMs + tracked.record.lengthMs + MARGIN_MS - monotonicMs;
   }
 
-  /** Shards of a node's present run that are not released, in time or not. */
-  shardsOf(id: string): readonly number[] {
+  /** Shards of a node's present run that are not released, expired or not. */
+  listShards(id: string): readonly number[] {
     const run = this.#nodes.get(id)?.record.run ?? '';
-    return allShards().filter((shard) => {
+    return listAllShards().filter((shard) => {
       const lease = this.lease(shard);
       return lease !== null && !lease.released && isHeldBy(lease, { node: id, run });
     });
   }
 
-  // The time of day besides: a machine that slept may have been given up by the others. Where it
-  // is set forward by hand we pause until the next beat; set back, it counts for nothing.
-  #sinceRenewalMs(now: Instant): number {
+  // The wall clock counts too: others may have given up a machine that slept. If it is set forward
+  // by hand, we pause until the next beat; if it is set back, the monotonic clock decides.
+  #msSinceRenewal(now: Instant): number {
     const sent = this.#renewal;
     if (sent === null) return Infinity;
     return Math.max(now.monotonicMs - sent.monotonicMs, now.wallMs - sent.wallMs);
   }
 }
 
-export function allShards(): readonly number[] {
+export function listAllShards(): readonly number[] {
   return Array.from({ length: SHARDS }, (_, shard) => shard);
 }
 

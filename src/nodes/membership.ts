@@ -1,10 +1,10 @@
 /**
- * This process as one of the nodes that share a log: it beats, claims what is free, gives up what
- * others are to have, and says what is its own to do. The rules are lease-table.ts; here is their
- * shell, with the clock and the store.
+ * Makes this process one of the nodes that share a log: it sends beats, claims free shards, and
+ * gives up the shards that others should have. lease-table.ts holds the rules; this is their shell,
+ * with the clock and the store.
  *
- * What must never happen: a claim that does not rest on all that was applied when it is committed;
- * an attempt that begins, or goes on, beyond the time of its lease.
+ * Two things must never happen: a claim that does not rest on everything that was applied when it
+ * is committed, and an attempt that begins, or goes on, after its lease has expired.
  */
 import { randomBytes } from 'node:crypto';
 import { formatTimestamp, type Clock, type Timer } from '../base/clock.ts';
@@ -14,57 +14,57 @@ import { followRecords } from '../resources/projection.ts';
 import type { Change, Store, Transaction } from '../store/store-port.ts';
 import { ClockOffsets } from './clock-offsets.ts';
 import { LeaseTable, type Instant, type LeaseLengths } from './lease-table.ts';
-import { MAINTENANCE_SHARD, NodeOwnership } from './ownership.ts';
+import { MAINTENANCE_SHARD, NodeOwnership } from './node-ownership.ts';
 import {
-  LEASES, NODES, decodeLease, decodeNode, shardOfLease, type Holder, type Lease, type NodeRecord,
-} from './records.ts';
-import { Shares } from './shares.ts';
+  LEASES, NODES, decodeLease, decodeNode, parseLeaseId, type Holder, type Lease, type NodeRecord,
+} from './node-records.ts';
+import { ShardBalance } from './shard-balance.ts';
 
-type MembershipParts = {
+type MembershipDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly node: string;
-  /** A new UUID. */
+  /** Creates the UUID of a run. */
   readonly makeRun: () => string;
   readonly lengths: LeaseLengths;
-  /** Whether the records are being loaded anew: nothing is begun by what they say meanwhile. */
+  /** Whether the records are being reloaded: no work begins by what they say meanwhile. */
   readonly isReloading: () => boolean;
-  /** What is told of this node besides: asked at each beat. */
-  readonly describe: () => Pick<NodeRecord, 'version' | 'address' | 'position' | 'lag'>;
+  /** The rest of this node's record, read at each beat. */
+  readonly describeNode: () => Pick<NodeRecord, 'version' | 'address' | 'position' | 'lag'>;
 };
 
 const BEAT_MS = 5000;
 const RETRY_MS = 1000;
-/** A stop waits so long for its leases to be released; they run out by themselves. */
+/** The longest that a stop waits for the release of its leases; they expire anyway. */
 const RELEASE_MS = 2000;
-/** A node that died is shown for so long. */
+/** A dead node stays in the list for so long. */
 const FORGET_MS = 24 * 3_600_000;
 
 export class Membership {
-  readonly #parts: MembershipParts;
+  readonly #deps: MembershipDeps;
   readonly #self: { -readonly [Name in keyof Holder]: Holder[Name] };
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;
   readonly clockOffsets: ClockOffsets;
-  readonly #shares: Shares;
+  readonly #balance: ShardBalance;
   readonly #unfollow: readonly (() => void)[];
   readonly #startedAt: string;
-  /** Of this node. */
-  readonly changes = { claimed: 0, released: 0, lost: 0 };
+  /** Counts of this node's leases, for metrics. */
+  readonly leaseChanges = { claimed: 0, released: 0, lost: 0 };
   #beat = 0;
   #lastSentMs = -Infinity;
   #beating: Promise<void> | null = null;
-  #isAsked = false;
-  #isLookAsked = false;
+  #isBeatRequested = false;
+  #isCheckScheduled = false;
   #hasFailed = false;
-  #isTwinKnown = false;
+  #hasWarnedOfTwin = false;
   #beatTimer: Timer | null = null;
-  #endTimer: Timer | null = null;
+  #cutOffTimer: Timer | null = null;
 
-  constructor(parts: MembershipParts) {
-    const { store, clock, node, makeRun, lengths, isReloading } = parts;
-    this.#parts = parts;
+  constructor(deps: MembershipDeps) {
+    const { store, clock, node, makeRun, lengths, isReloading } = deps;
+    this.#deps = deps;
     const self = { node, run: makeRun() };
     this.#self = self;
     this.#startedAt = formatTimestamp(clock.now());
@@ -72,110 +72,109 @@ export class Membership {
     this.table = table;
     this.clockOffsets = new ClockOffsets(node);
     this.ownership = new NodeOwnership({
-      self, table, clock, isReloading, onDrained: () => this.#look(),
+      self, table, clock, isReloading, onDrained: () => this.#checkSoon(),
     });
     const { shards } = this.ownership;
-    this.#shares = new Shares({ self, table, shards, ...lengths });
+    this.#balance = new ShardBalance({ self, table, shards, ...lengths });
     this.#unfollow = [
       followRecords(store.collection(NODES.name), (change) => this.#applyNode(change)),
       followRecords(store.collection(LEASES.name), (change) => this.#applyLease(change)),
-      store.onFailure(() => this.ownership.isActive && this.#armBeat()),
+      store.onFailure(() => this.ownership.isActive && this.#scheduleBeat()),
     ];
   }
 
-  /** From here on we take part. */
+  /** Begins to send beats and to claim shards. */
   start(): void {
     this.ownership.isActive = true;
-    this.#beatNow();
+    this.#requestBeat();
   }
 
-  /** Gives up all that is ours, at once for the others; nothing may be under way. Idempotent. */
+  /** Releases our leases, so that others need not wait. No attempt may be under way. Idempotent. */
   async close(): Promise<void> {
     const wasStarted = this.ownership.isActive;
     this.ownership.isActive = false;
     this.#beatTimer?.cancel();
-    this.#endTimer?.cancel();
+    this.#cutOffTimer?.cancel();
     this.ownership.cutOffAll();
-    if (wasStarted) await this.#leave();
+    if (wasStarted) await this.#releaseLeases();
     for (const unfollow of this.#unfollow) unfollow();
-    // A beat that was on its way may have come meanwhile.
-    this.#endTimer?.cancel();
+    // A beat that was on its way may have been applied meanwhile.
+    this.#cutOffTimer?.cancel();
   }
 
   /**
-   * The records were loaded anew from a log that does not continue what was followed: what others
-   * have done by the old one, they may still be doing. So we begin as a new run does, and wait for
-   * all leases, our own too.
+   * Starts as a new run after a reload from a log that does not continue the one followed so far.
+   * Other nodes may still be working by the old log, so we wait for all leases, our own too.
    */
-  beginAnew(): void {
-    this.#self.run = this.#parts.makeRun();
+  restart(): void {
+    this.#self.run = this.#deps.makeRun();
     this.#beat = 0;
     this.ownership.cutOffAll();
-    this.table.forgetTimes(this.#parts.clock.monotonicMs());
+    this.table.resetTimes(this.#deps.clock.monotonicMs());
     for (const shard of this.ownership.shards) shard.givenUpMs = null;
-    this.ownership.tell();
-    if (this.ownership.isActive) this.#beatNow();
+    this.ownership.notifySoon();
+    if (this.ownership.isActive) this.#requestBeat();
   }
 
   #applyNode({ id, after }: Change): void {
     const now = this.ownership.now();
     const record = after === null ? null : decodeNode(after);
-    const wasOpen = this.table.mayBegin(now);
+    const wasOpen = this.table.mayStartAttempts(now);
     this.#warnOfTwin(id, record);
     this.#compareClock(id, record, now);
     this.table.applyNode(id, record, now.monotonicMs);
-    if (this.#isOwn(id, record)) {
-      this.#armEnd();
-      if (!wasOpen) this.ownership.tell();
+    if (this.#isOwnRecord(id, record)) {
+      this.#scheduleCutOff();
+      if (!wasOpen) this.ownership.notifySoon();
     }
-    this.#look();
+    this.#checkSoon();
   }
 
-  #isOwn(id: string, record: NodeRecord | null): boolean {
+  #isOwnRecord(id: string, record: NodeRecord | null): boolean {
     return id === this.#self.node && record?.run === this.#self.run;
   }
 
   #applyLease({ id, after }: Change): void {
-    const number = shardOfLease(id);
+    const number = parseLeaseId(id);
     const before = this.table.lease(number);
     const wasOurs = this.table.isOurs(number);
     const lease = after === null ? null : decodeLease(after);
-    this.table.applyLease(number, lease, this.#parts.clock.monotonicMs());
+    this.table.applyLease(number, lease, this.#deps.clock.monotonicMs());
     const isOurs = this.table.isOurs(number);
-    if (wasOurs && !(isOurs && before?.term === lease?.term)) this.#lose(number, lease);
-    if (isOurs && !wasOurs) this.changes.claimed += 1;
-    if (isOurs !== wasOurs) this.ownership.tell();
-    this.#look();
+    if (wasOurs && !(isOurs && before?.term === lease?.term)) this.#onLeaseLost(number, lease);
+    if (isOurs && !wasOurs) this.leaseChanges.claimed += 1;
+    if (isOurs !== wasOurs) this.ownership.notifySoon();
+    this.#checkSoon();
   }
 
-  #lose(number: number, lease: Lease | null): void {
-    const { log } = this.#parts;
+  #onLeaseLost(number: number, lease: Lease | null): void {
+    const { log } = this.#deps;
     const shard = this.ownership.shards[number];
     shard?.cutOff();
     if (shard !== undefined) shard.givenUpMs = null;
     if (lease?.released === true && lease.run === this.#self.run) {
-      this.changes.released += 1;
+      this.leaseChanges.released += 1;
       return;
     }
-    this.changes.lost += 1;
+    this.leaseChanges.lost += 1;
     log.warning('another node has taken over a shard of ours, as our lease had run out',
       { shard: number, node: lease?.node ?? null });
   }
 
   #warnOfTwin(id: string, record: NodeRecord | null): void {
-    const { log, node } = this.#parts;
+    const { log, node } = this.#deps;
     const known = this.table.nodes.get(id)?.record ?? null;
-    if (record === null || this.#isTwinKnown || !this.#isOwn(id, known)) return;
-    if (this.#isOwn(id, record)) return;
-    this.#isTwinKnown = true;
+    if (record === null || this.#hasWarnedOfTwin || !this.#isOwnRecord(id, known)) return;
+    if (this.#isOwnRecord(id, record)) return;
+    this.#hasWarnedOfTwin = true;
     log.error('another process runs under the id of this node: one data directory is a copy of '
       + 'the other. Stop one, remove node.json from its data directory, and start it again',
     { node });
   }
 
-  /** What is found at the start, or loaded anew, was written at any time before. */
+  /** Beats found at the start or by a reload are skipped: they may be of any age. */
   #compareClock(id: string, record: NodeRecord | null, now: Instant): void {
-    const { log, isReloading } = this.#parts;
+    const { log, isReloading } = this.#deps;
     if (record === null) return this.clockOffsets.forget(id);
     if (!this.ownership.isActive || isReloading()) return;
     const offsetMs = this.clockOffsets.observe(id, record, now);
@@ -185,55 +184,55 @@ export class Membership {
     { node: id, address: record.address, offsetS: offsetMs / 1000 });
   }
 
-  /** Soon: the rest of what we heard of is not applied yet. */
-  #look(): void {
-    if (this.#isLookAsked || !this.ownership.isActive) return;
-    this.#isLookAsked = true;
+  /** Looks for claims and releases in a later turn, once all entries that arrived are applied. */
+  #checkSoon(): void {
+    if (this.#isCheckScheduled || !this.ownership.isActive) return;
+    this.#isCheckScheduled = true;
     setImmediate(() => {
-      this.#isLookAsked = false;
-      if (this.ownership.isActive && this.#isDue()) this.#beatNow();
+      this.#isCheckScheduled = false;
+      if (this.ownership.isActive && this.#isWriteDue()) this.#requestBeat();
     });
   }
 
-  #isDue(): boolean {
+  #isWriteDue(): boolean {
     const { monotonicMs } = this.ownership.now();
-    if (this.#shares.giveUp(monotonicMs)) this.ownership.tell();
-    return this.#shares.isDue(monotonicMs);
+    if (this.#balance.giveUpSurplus(monotonicMs)) this.ownership.notifySoon();
+    return this.#balance.isDue(monotonicMs);
   }
 
-  #beatNow(): void {
-    this.#isAsked = true;
-    this.#beating ??= this.#beatWhileAsked().finally(() => {
+  #requestBeat(): void {
+    this.#isBeatRequested = true;
+    this.#beating ??= this.#beatWhileRequested().finally(() => {
       this.#beating = null;
     });
   }
 
-  async #beatWhileAsked(): Promise<void> {
-    while (this.#isAsked && this.ownership.isActive) {
-      this.#isAsked = false;
+  async #beatWhileRequested(): Promise<void> {
+    while (this.#isBeatRequested && this.ownership.isActive) {
+      this.#isBeatRequested = false;
       this.#hasFailed = !await this.#commitBeat();
       if (!this.ownership.isActive) return;
-      this.#armBeat();
+      this.#scheduleBeat();
       if (this.#hasFailed) return;
     }
   }
 
-  /** False: it is to be tried again. */
+  /** False when it failed and is to be tried again. */
   async #commitBeat(): Promise<boolean> {
-    const { store, log, lengths, describe } = this.#parts;
+    const { store, log, lengths, describeNode } = this.#deps;
     const { node, run } = this.#self;
     const now = this.ownership.now();
     this.#beat += 1;
     this.#lastSentMs = now.monotonicMs;
-    this.table.noteSent(this.#beat, now);
+    this.table.recordSent(this.#beat, now);
     const record: NodeRecord = {
-      identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describe(),
+      identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describeNode(),
       startedAt: this.#startedAt, at: formatTimestamp(now.wallMs),
-      ...store.failure === null ? {} : { padding: paddingOf(store.replica?.probeBytes ?? 0) },
+      ...store.failure === null ? {} : { padding: createPadding(store.replica?.probeBytes ?? 0) },
     };
-    const ended = this.#shares.ended();
+    const ended = this.#balance.drainedShards();
     try {
-      await store.transact((transaction) => this.#stage(transaction, record, ended, now));
+      await store.transact((transaction) => this.#stageBeat(transaction, record, ended, now));
       return true;
     } catch (error) {
       const isExpected = error instanceof AppError;
@@ -245,27 +244,27 @@ export class Membership {
     }
   }
 
-  // Where others were first it runs again: by then what they wrote is in the table.
-  #stage(
+  // After a conflict this runs again; by then the table has what the other nodes wrote.
+  #stageBeat(
     transaction: Transaction, record: NodeRecord, ended: readonly number[],
     { monotonicMs }: Instant,
   ): void {
-    // The beat before the claims: whoever sees one applied finds it renewed.
+    // The beat comes before the claims: once a claim is applied, its lease counts as renewed.
     transaction.put(NODES.name, record.identifier, JSON.stringify(record));
-    for (const shard of ended) this.#shares.stageRelease(transaction, shard);
-    this.#shares.stageClaims(transaction, monotonicMs);
+    for (const shard of ended) this.#balance.stageRelease(transaction, shard);
+    this.#balance.stageClaims(transaction, monotonicMs);
     if (!this.table.isOurs(MAINTENANCE_SHARD)) return;
     for (const [id, { heardMs }] of this.table.nodes) {
       if (heardMs < monotonicMs - FORGET_MS) transaction.delete(NODES.name, id);
     }
   }
 
-  async #leave(): Promise<void> {
-    const { store, clock, log, node } = this.#parts;
+  async #releaseLeases(): Promise<void> {
+    const { store, clock, log, node } = this.#deps;
     const leaving = (this.#beating ?? Promise.resolve()).then(() =>
       store.transact((transaction) => {
-        for (const shard of this.table.ownShards()) this.#shares.stageRelease(transaction, shard);
-        if (this.#isOwn(node, this.table.nodes.get(node)?.record ?? null)) {
+        for (const shard of this.table.ownShards()) this.#balance.stageRelease(transaction, shard);
+        if (this.#isOwnRecord(node, this.table.nodes.get(node)?.record ?? null)) {
           transaction.delete(NODES.name, node);
         }
       })).catch((error: unknown) => log.warning('the leases of this node could not be released: '
@@ -279,37 +278,37 @@ export class Membership {
     });
   }
 
-  /** That of others' writes came to nothing is a reason, too: a beat finds out when they go on. */
+  /** A failure of any other write counts too: a beat finds out when writes work again. */
   get #isRetried(): boolean {
-    return this.#hasFailed || this.#parts.store.failure !== null;
+    return this.#hasFailed || this.#deps.store.failure !== null;
   }
 
-  /** Until the next beat is due, or somebody else's lease has run out. */
-  #armBeat(): void {
+  /** Wakes when the next beat is due, or when another node's lease expires. */
+  #scheduleBeat(): void {
     const { monotonicMs } = this.ownership.now();
     const delayMs = this.#isRetried ? RETRY_MS : Math.min(
-      this.#lastSentMs + BEAT_MS - monotonicMs, this.#shares.nextEndMs(monotonicMs));
+      this.#lastSentMs + BEAT_MS - monotonicMs, this.#balance.nextEndMs(monotonicMs));
     this.#beatTimer?.cancel();
-    this.#beatTimer = this.#parts.clock.startTimer(Math.max(1, delayMs), () => {
+    this.#beatTimer = this.#deps.clock.startTimer(Math.max(1, delayMs), () => {
       const isDue = this.#isRetried
-        || this.#parts.clock.monotonicMs() >= this.#lastSentMs + BEAT_MS;
-      if (this.#isDue() || isDue) this.#beatNow();
-      else this.#armBeat();
+        || this.#deps.clock.monotonicMs() >= this.#lastSentMs + BEAT_MS;
+      if (this.#isWriteDue() || isDue) this.#requestBeat();
+      else this.#scheduleBeat();
     });
   }
 
-  /** What is under way ends in time, unless our next beat is applied before. */
-  #armEnd(): void {
-    this.#endTimer?.cancel();
-    const leftMs = Math.max(0, this.table.leftMs(this.ownership.now()));
-    this.#endTimer = this.#parts.clock.startTimer(leftMs, () => {
-      if (this.table.leftMs(this.ownership.now()) > 0) return this.#armEnd();
+  /** Aborts all attempts when our leases expire, unless our next beat is applied before. */
+  #scheduleCutOff(): void {
+    this.#cutOffTimer?.cancel();
+    const leftMs = Math.max(0, this.table.remainingMs(this.ownership.now()));
+    this.#cutOffTimer = this.#deps.clock.startTimer(leftMs, () => {
+      if (this.table.remainingMs(this.ownership.now()) > 0) return this.#scheduleCutOff();
       this.ownership.cutOffAll();
     });
   }
 }
 
-/** Nothing makes it smaller. */
-function paddingOf(bytes: number): string {
+/** Random text, which no compression makes smaller. */
+function createPadding(bytes: number): string {
   return randomBytes(Math.ceil(bytes * 3 / 4)).toString('base64');
 }

@@ -1,9 +1,9 @@
-/** A shard in this process: what is under way of it, and the right to begin more. */
+/** A shard in this process: the attempts under way, and the right to begin more. */
 import type { Transaction } from '../store/store-port.ts';
-import { LEASES, decodeLease, leaseId, type Holder } from './records.ts';
+import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.ts';
 
 /** What the leases of all shards share: see `LeaseTable`. */
-type Rights = {
+type ShardDeps = {
   readonly self: Holder;
   /** Whether attempts of a shard may begin now, in that term. */
   readonly mayBegin: (shard: number, term: number) => boolean;
@@ -14,28 +14,28 @@ type Rights = {
 /** One shard; it lives as long as the process. */
 export class Shard {
   readonly number: number;
-  readonly #rights: Rights;
-  /** Attempts under way, of all holds. */
-  count = 0;
-  /** Since when it is given up, on the monotonic clock; null: it is not. */
+  readonly #deps: ShardDeps;
+  /** Attempts under way, in all terms. */
+  attemptCount = 0;
+  /** Monotonic time since which the shard is given up; null while it is not. */
   givenUpMs: number | null = null;
   #lease: ShardLease | null = null;
 
-  constructor(number: number, rights: Rights) {
+  constructor(number: number, deps: ShardDeps) {
     this.number = number;
-    this.#rights = rights;
+    this.#deps = deps;
   }
 
-  /** The one of that term; a new one when the last was cut off. */
+  /** The lease of that term; a new one when the last was cut off. */
   leaseForTerm(term: number): ShardLease {
     if (this.#lease?.term !== term || this.#lease.endSignal.aborted) {
       this.cutOff();
-      this.#lease = new ShardLease(this, term, this.#rights);
+      this.#lease = new ShardLease(this, term, this.#deps);
     }
     return this.#lease;
   }
 
-  /** Ends what is under way. */
+  /** Aborts the attempts under way. */
   cutOff(): void {
     this.#lease?.cutOff();
     this.#lease = null;
@@ -46,31 +46,31 @@ export class Shard {
 class ShardLease {
   readonly term: number;
   readonly #shard: Shard;
-  readonly #rights: Rights;
+  readonly #deps: ShardDeps;
   readonly #ended = new AbortController();
 
-  constructor(shard: Shard, term: number, rights: Rights) {
+  constructor(shard: Shard, term: number, deps: ShardDeps) {
     this.#shard = shard;
     this.term = term;
-    this.#rights = rights;
+    this.#deps = deps;
   }
 
   beginAttempt(): boolean {
     if (!this.mayBegin()) return false;
-    this.#shard.count += 1;
+    this.#shard.attemptCount += 1;
     return true;
   }
 
   endAttempt(): void {
     const shard = this.#shard;
-    shard.count -= 1;
-    if (shard.count === 0 && shard.givenUpMs !== null) this.#rights.onDrained();
+    shard.attemptCount -= 1;
+    if (shard.attemptCount === 0 && shard.givenUpMs !== null) this.#deps.onDrained();
   }
 
   mayBegin(): boolean {
     const { givenUpMs, number } = this.#shard;
     return givenUpMs === null && !this.#ended.signal.aborted
-      && this.#rights.mayBegin(number, this.term);
+      && this.#deps.mayBegin(number, this.term);
   }
 
   get endSignal(): AbortSignal {
@@ -78,10 +78,10 @@ class ShardLease {
   }
 
   isHeld(transaction: Transaction): boolean {
-    const bytes = transaction.find(LEASES.name, leaseId(this.#shard.number));
+    const bytes = transaction.find(LEASES.name, formatLeaseId(this.#shard.number));
     if (bytes === undefined) return false;
     const { node, run, term, released } = decodeLease(bytes);
-    const { self } = this.#rights;
+    const { self } = this.#deps;
     return node === self.node && run === self.run && term === this.term && !released;
   }
 

@@ -1,19 +1,14 @@
 /**
- * How much the bodies that are still arriving may hold in all: else ten thousand connections, each
- * a byte short of its end, hold ten thousand times the limit of one. Who has sent nothing for the
- * longest time goes first, so that those who stall do not keep out those who send.
+ * The memory that all bodies share while they arrive. Without it ten thousand connections, each a
+ * byte short of its end, would hold ten thousand times the limit of one body. When the budget is
+ * exceeded, the body that has stalled for the longest time is given up, so that clients that stall
+ * cannot keep out clients that send.
  */
-export type PendingBody = {
-  bytes: number;
-  /** Told that its bytes are wanted for others. */
-  readonly giveUp: () => void;
-};
-
 export class BodyBudget {
-  /** Of one body. */
+  /** The limit of one body. */
   readonly bodyBytesMax: number;
   readonly #bytesMax: number;
-  /** The one that has sent nothing for the longest time is the first. */
+  /** In order of their last bytes: the one that has stalled for the longest time is first. */
   readonly #pendingBodies = new Set<PendingBody>();
   #bytes = 0;
 
@@ -34,8 +29,15 @@ export class BodyBudget {
     }
   }
 
-  /** It has come to its end, one way or another; it does not matter how often this is said. */
+  /** Frees the bytes of a body that has ended in any way. Idempotent. */
   release(body: PendingBody): void {
     if (this.#pendingBodies.delete(body)) this.#bytes -= body.bytes;
   }
 }
+
+/** A body that has not arrived whole yet. */
+export type PendingBody = {
+  bytes: number;
+  /** Called when its bytes are needed for other bodies. */
+  readonly giveUp: () => void;
+};

@@ -1,4 +1,4 @@
-/** Routes as data: what serves a request is also what the OpenAPI document is made from. */
+/** Routes as data: the same table serves the requests and makes the OpenAPI document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -7,8 +7,9 @@ import type { JsonValue, Schema } from '../base/schema.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: anybody; a holder of a token of that scope (or anybody, while no token exists); or
- * only a process that can open the control socket, which may do everything else too.
+ * The callers that a route serves. `public`: anybody. `read`, `write`, `admin`: holders of a token
+ * of that scope, or anybody while no token exists. `control`: only processes that can open the
+ * control socket; they may call every other route too.
  */
 export type Access = 'public' | 'read' | 'write' | 'admin' | 'control';
 
@@ -23,20 +24,20 @@ export type HttpRoute = {
   readonly parameters?: readonly ParameterSpec[];
   readonly body?: BodySpec;
   readonly responses: readonly ResponseSpec[];
-  /** Problem documents (RFC 9457) when not given. */
+  /** Default: problem documents (RFC 9457). */
   readonly errorFormat?: ErrorFormat;
-  /** Its answers have no end of their own: how long they take says nothing. */
+  /** Its responses last as long as their readers want: their durations are not measured. */
   readonly isLongLived?: boolean;
   readonly handle: Handler;
 };
 
-/** Answers through the exchange; what it throws is answered in the route's format of errors. */
+/** Responds through the exchange. An error that it throws is sent in the route's error format. */
 export type Handler = (exchange: Exchange) => void | Promise<void>;
 
-/** How a route writes its errors: status and headers are the same in every format. */
+/** The body of a route's error responses. Status and headers are the same in every format. */
 export type ErrorFormat = {
   readonly mediaType: string;
-  /** The body; `message` is what the caller may read, "internal error" in place of a bug. */
+  /** `message` is fit for the caller: "internal error" in place of a bug. */
   readonly encode: (code: ErrorCode, message: string) => string;
 };
 
@@ -49,14 +50,14 @@ export type ParameterSpec = {
 };
 
 export type BodySpec = {
-  /** Accepted media types; the first is the usual one. */
+  /** Accepted media types, the usual one first. */
   readonly mediaTypes: readonly string[];
   readonly schema: Schema;
   /** A merge patch: every member may be absent, or null. */
   readonly isPatch?: boolean;
-  /** The request may come without. */
+  /** A request without a body is accepted. */
   readonly isOptional?: boolean;
-  /** A body that is accepted as it stands, for the documentation. */
+  /** A valid body, for the documentation. */
   readonly example?: JsonValue;
 };
 
@@ -64,12 +65,18 @@ export type ResponseSpec = {
   readonly status: number;
   readonly description: string;
   readonly mediaType?: string;
-  /** `view`: as the service shows it (write-only members gone, read-only ones there). */
+  /** The service's view of the model: read-only members are in it, write-only ones are not. */
   readonly schema?: Schema;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** One request and its answer. Exactly one of the `send` methods is called. */
+/** Headers as a flat list: name, value, name, … */
+export type HeaderList = readonly string[];
+
+/** Headers as they go out, a line each: `Name: value\r\n`. `formatHeaders` makes it of a list. */
+export type HeaderText = string;
+
+/** One request and its response. Its handler calls exactly one of the `send` methods, once. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -78,34 +85,33 @@ export interface Exchange {
   readonly params: readonly string[];
   /** The raw query without `?`; `''` when there is none. */
   readonly search: string;
-  /** When it began, on the clock that only moves on. */
+  /** When the request began, on the monotonic clock. */
   readonly startedMs: number;
   readonly requestId: string;
   readonly isControl: boolean;
   readonly clientAddress: string;
   readonly log: Logger;
-  /** What `Location` and `Link` say for a path: below `server.baseUri` where that is set. */
+  /** The URL of a path for `Location` and `Link`: below `server.baseUri` where that is set. */
   linkTo(path: string): string;
+  /** Sends a whole response. Length, request id and CORS headers are added. */
+  send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void;
+  sendJson(status: number, value: unknown, headers?: HeaderList): void;
   /**
-   * Status, headers (name, value, name, … or the lines that `headerLines` made of them) and body;
-   * adds length, request id and CORS.
+   * Streams the pieces that `pull` returns until it returns null, no faster than the reader takes
+   * them. A reader that takes nothing for 30 s is cut. Resolves when everything is sent or the
+   * reader has gone.
    */
-  send(status: number, headers: readonly string[] | string, body?: Buffer | string): void;
-  sendJson(status: number, value: unknown, headers?: readonly string[]): void;
-  /**
-   * Streams what `pull` gives until it gives null, waiting for a slow reader, who is cut after
-   * taking nothing for 30 s. Resolves when all is sent or the reader has gone.
-   */
-  sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void>;
-  /** The raw body; throws `too_large`, `timeout`, or `malformed` when it was cut short. */
+  sendStream(status: number, headers: HeaderList, pull: Pull): Promise<void>;
+  /** The raw body. Throws `too_large`, `timeout`, and `malformed` when it was cut short. */
   readBody(): Promise<Buffer>;
   /**
-   * The raw body of any size, piece by piece, as fast as it is taken; throws `timeout` when nothing
-   * arrives for 30 s, and `malformed` when it was cut short.
+   * The raw body of any size, chunk by chunk, no faster than the caller takes them. Throws
+   * `timeout` when nothing arrives for 30 s, and `malformed` when it was cut short.
    */
   readChunks(): AsyncIterable<Buffer>;
-  /** The body as JSON of one of the media types; throws also `unsupported_media_type`. */
+  /** The parsed JSON body. Throws what `readBody` throws, and `unsupported_media_type`. */
   readJson(mediaTypes?: readonly string[]): Promise<unknown>;
 }
 
+/** The next pieces of a streamed body; null at its end. */
 export type Pull = () => readonly Buffer[] | null | Promise<readonly Buffer[] | null>;

@@ -7,14 +7,14 @@ import type { ResponseSpec, HttpRoute } from './http-route.ts';
 
 type OperationsSpec = {
   readonly version: string;
-  /** null when requests can be served, else why not. */
+  /** Why requests cannot be served at present; null when they can. */
   readonly findUnreadyReason: () => string | null;
   readonly metrics: Metrics;
-  /** The OpenAPI document in JSON; asked for once, when it is first needed. */
+  /** The OpenAPI document as JSON text. Called once, at the first request for it. */
   readonly createDocument: () => string | Promise<string>;
-  /** Further entries of `GET /`, name to path. */
+  /** Further links of `GET /`: name to path. */
   readonly links?: Readonly<Record<string, string>>;
-  /** Where `GET /` leads a browser: the path of a page. */
+  /** The path of the page that `GET /` redirects browsers to. */
   readonly startPage: string;
 };
 
@@ -50,7 +50,7 @@ function indexRoute(spec: OperationsSpec): HttpRoute {
       if (prefersHtml(exchange.request.headers.accept)) {
         return exchange.send(302, ['Location', buildPageLocation(base, spec.startPage), ...VARY]);
       }
-      // It is the same for nearly all requests.
+      // Nearly all requests have the same base.
       if (base !== cachedIndex.base) {
         cachedIndex = { base, body: encodeIndex(spec.version, paths, base) };
       }
@@ -59,17 +59,17 @@ function indexRoute(spec: OperationsSpec): HttpRoute {
   };
 }
 
-/** Relative where no base is known: a reverse proxy may serve this root below a path of its own. */
+/** Relative where no base is known: a reverse proxy may serve our root below a path of its own. */
 function buildPageLocation(base: string, path: string): string {
   return base === '' ? path.slice(1) : base + path;
 }
 
-/** Whether the header `Accept` names HTML, and JSON with less weight or not at all. */
+/** Whether `Accept` gives HTML a greater weight than JSON. */
 function prefersHtml(accept = ''): boolean {
   return parseWeight(accept, 'text/html') > parseWeight(accept, 'application/json');
 }
 
-/** The weight of a media type that `Accept` names itself (RFC 9110, section 12.5.1), else 0. */
+/** The weight of a media type in `Accept` (RFC 9110 §12.5.1); 0 where it is not named itself. */
 function parseWeight(accept: string, mediaType: string): number {
   for (const range of accept.split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -116,7 +116,7 @@ function readinessRoute(spec: OperationsSpec): HttpRoute {
 }
 
 function metricsRoute(spec: OperationsSpec): HttpRoute {
-  // A rendering takes milliseconds: whoever asks in the same turn of the event loop shares it.
+  // Rendering takes milliseconds: all requests of one turn of the event loop share the result.
   let bytes: Buffer | null = null;
   const forget = (): void => {
     bytes = null;

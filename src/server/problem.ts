@@ -1,7 +1,7 @@
 /**
- * From what was thrown to the answer, and from the answer back to the error. The only place that
- * knows which HTTP status an error has. The body is an RFC 9457 problem document, unless the route
- * has a format of its own. What is not an AppError is a bug: its text never gets to the caller.
+ * Converts thrown errors to error responses, and problem documents (RFC 9457) back to errors. No
+ * other file knows which HTTP status an error code has. Anything thrown that is no AppError is a
+ * bug: its text never reaches the caller.
  */
 import { CHAIN_REFUSED } from '../base/webhook-chain.ts';
 import { AppError } from '../base/errors.ts';
@@ -14,7 +14,7 @@ import type { ResponseSpec, ErrorFormat } from './http-route.ts';
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 export type Problem = {
-  /** Tells apart what shares a status: `urn:hookshelf:problem:<error code>`. */
+  /** `urn:hookshelf:problem:<error code>`: several codes share a status. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -49,7 +49,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   storage_full: 507,
 };
 
-// RFC 9110's names, where Node still has those of older RFCs.
+// RFC 9110 has renamed these two, and Node has not.
 const TITLES: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
   422: 'Unprocessable Content',
@@ -57,7 +57,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 const ERRORS_SHOWN_MAX = 20;
 
-/** The problem answers of a route, for its table of answers. */
+/** The error responses of a route, for its table of responses. */
 export function problemResponses(...statuses: readonly number[]): ResponseSpec[] {
   return statuses.map((status) =>
     ({ status, description: titleOf(status), mediaType: PROBLEM_MEDIA_TYPE }));
@@ -65,12 +65,11 @@ export function problemResponses(...statuses: readonly number[]): ResponseSpec[]
 
 type ErrorResponse = {
   readonly status: number;
-  /** Name, value, name, … */
   readonly headers: string[];
   readonly body: string;
 };
 
-/** The answer to anything that was thrown while a route served `instance`. */
+/** The response to anything that was thrown while a route served the path `instance`. */
 export function createErrorResponse(
   thrown: unknown, instance: string, format: ErrorFormat | undefined,
 ): ErrorResponse {
@@ -83,12 +82,12 @@ export function createErrorResponse(
   };
 }
 
-/** The status that an error of the code is answered with. */
+/** The HTTP status of an error code. */
 export function statusOf(code: ErrorCode): number {
   return STATUS[code];
 }
 
-/** The problem document for anything that was thrown while serving `instance`. */
+/** The problem document for anything that was thrown while the path `instance` was served. */
 export function toProblem(thrown: unknown, instance?: string): Problem {
   const code = codeOf(thrown);
   const status = STATUS[code];
@@ -104,7 +103,7 @@ export function toProblem(thrown: unknown, instance?: string): Problem {
   };
 }
 
-/** A 422 has them always; of what no member is to blame for, the pointer is that of the whole. */
+/** A 422 always lists errors: the pointer '' blames the whole body where no member is at fault. */
 function listFieldErrors(
   { message, details: { errors } }: AppError, status: number,
 ): { readonly errors?: readonly FieldError[] } {
@@ -113,8 +112,8 @@ function listFieldErrors(
 }
 
 /**
- * The error that an answer of at least 400 stands for, given its parsed body and its `Retry-After`.
- * Its message lists the broken rules, fit for a terminal.
+ * The error that a response with a status of at least 400 stands for. `document` is its parsed
+ * body. The error's message lists the broken rules, fit for a terminal.
  */
 export function parseProblem(
   status: number, document: unknown, retryAfter: string | undefined,
@@ -154,7 +153,7 @@ function isCode(name: string): name is ErrorCode {
   return Object.hasOwn(STATUS, name);
 }
 
-/** Headers that belong to an error whatever the format of its body, `Allow` for instance. */
+/** Headers that an error has in every format, such as `Allow`. */
 function errorHeaders(thrown: unknown): string[] {
   if (!(thrown instanceof AppError)) return [];
   const headers: string[] = [];

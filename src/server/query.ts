@@ -1,13 +1,13 @@
-/** Query strings, strictly: what is not known or not decodable is refused, never ignored. */
+/** Parses query strings strictly: no unknown or undecodable parameter is ignored. */
 import { AppError } from '../base/errors.ts';
 import { hintFor, quoted } from '../base/text/refusal.ts';
 
-/** How many records a page may hold. */
+/** Records on a page. */
 export const PAGE_LIMIT_MAX = 1000;
 
 /**
- * The parameters of a raw query without `?`. Throws `malformed` for a name that is not among
- * `known`, one that stands twice, and a bad percent-encoding. `+` is a space.
+ * The parameters of a raw query without `?`; `+` is a space. Throws `malformed` for a name that is
+ * not allowed, for a name that occurs twice, and for a bad percent-encoding.
  */
 export function parseQuery(
   search: string, allowedNames: readonly string[],

@@ -14,7 +14,7 @@ import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
-import type { ImageKeeper } from './replication/image-keeper.ts';
+import type { SnapshotKeeper } from './replication/snapshot-keeper.ts';
 import type { Writers } from './replication/replicated-image.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
@@ -125,7 +125,7 @@ async function openInEngine(options: StoreOptions, shared: SharedLog): Promise<O
 }
 
 /** Writes a snapshot for the backup: its files are those of a store without an engine. */
-async function openSharedBackup(files: Files, snapshots: ImageKeeper): Promise<Backup> {
+async function openSharedBackup(files: Files, snapshots: SnapshotKeeper): Promise<Backup> {
   const { openBackup } = await loadBackup((module) => module);
   return snapshots.withFiles(({ directory, generation, journalBytes, sequence, records }) =>
     openBackup(files, directory, generation, { generation, length: journalBytes },
@@ -204,7 +204,7 @@ class JournaledStore implements OpenedStore {
     this.writers = {
       feed, onListenerError,
       rebase: (apply) => commit.rebase(apply),
-      refuseAll: (error) => commit.rejectAll(error),
+      rejectAll: (error) => commit.rejectAll(error),
     };
   }
 

@@ -25,29 +25,29 @@ import type { DeliveryService } from './deliveries/service.ts';
 import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
 import { HealthMonitor, type HealthMonitors } from './health/monitor.ts';
 import { healthCollection } from './health/record.ts';
-import { composeIncoming } from './incoming-parts.ts';
+import { composeIncoming } from './compose-incoming.ts';
 import {
-  createHookIndex, type HookIndex, type RejectionCount, type UnparsedCount,
-} from './incoming/receiving/hook-index.ts';
-import { warnOfUnusable } from './incoming/receiving/unusable.ts';
-import { incomingRoutes } from './incoming/routes.ts';
-import { incomingCollection } from './incoming/webhook.ts';
+  createIncomingWebhookIndex, type IncomingWebhookIndex, type RejectionCount, type UnparsedCount,
+} from './incoming/receiving/incoming-webhook-index.ts';
+import { warnOfUnusableWebhooks } from './incoming/receiving/unusable.ts';
+import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
+import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { composeJobs } from './jobs/compose.ts';
 import { jobCollection } from './jobs/job.ts';
-import type { WebhooksOptions } from './options.ts';
-import { composeOutgoing, composeQueue } from './outgoing-parts.ts';
+import type { WebhooksOptions } from './webhooks-options.ts';
+import { composeOutgoing, composeQueue } from './compose-outgoing.ts';
 import { outgoingRoutes } from './outgoing/routes.ts';
 import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
 import { createOutgoingIndex, readUnsaved, type OutgoingIndex } from './outgoing/webhook-index.ts';
 import { failingCollection } from './outgoing/disabling.ts';
 import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
-import { eventIdCollection } from './requests/event-ids.ts';
-import { requestBodyCollection, requestCollection } from './requests/request.ts';
-import { requestRoutes } from './requests/routes.ts';
-import type { RequestService } from './requests/service.ts';
-import { requestKind } from './requests/unit-of-work.ts';
-import { createResources, type Resources } from './resources.ts';
+import { eventIdCollection } from './inbox/event-ids.ts';
+import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
+import { requestRoutes } from './inbox/request-routes.ts';
+import type { RequestService } from './inbox/request-service.ts';
+import { requestQueue } from './inbox/request-changes.ts';
+import { createResources, type Resources } from './webhook-resources.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
 import { targetLabel } from './webhook-label.ts';
@@ -57,7 +57,7 @@ import { ALL_OWNED } from './durable-queue/ownership.ts';
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
-  requestCollection, requestBodyCollection, requestKind.totals.collection, eventIdCollection,
+  requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
   jobCollection,
   failingCollection, healthCollection,
 ];
@@ -134,7 +134,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },
   });
   const routes = [
-    ...incomingRoutes({
+    ...createIncomingEndpoints({
       makeId, lookUpEvent: incoming.lookUpEvent,
       records: resources.incoming, baseUri: options.baseUri,
       store, requests,
@@ -177,7 +177,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       outgoing.start();
       incoming.start();
       jobs.start();
-      warnOfUnusable(indexes.incoming, options.logger);
+      warnOfUnusableWebhooks(indexes.incoming, options.logger);
     },
     async close(graceMs) {
       await jobs.close();
@@ -203,12 +203,12 @@ function storedName({ identifier, name = '', targetUrl }: GivenHook): string {
 function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOptions): {
   readonly configurations: ConfigurationIndex;
   readonly outgoing: OutgoingIndex;
-  readonly incoming: HookIndex;
+  readonly incoming: IncomingWebhookIndex;
 } {
   return {
     configurations: createConfigurationIndex(store.collection(configurationCollection.name)),
     outgoing: createOutgoingIndex(store.collection(outgoingCollection.name)),
-    incoming: createHookIndex({
+    incoming: createIncomingWebhookIndex({
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
       log: logger, onOutcome,
@@ -218,7 +218,8 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
 
 function createMonitors(
   { store, clock, logger: log }: WebhooksOptions,
-  { incoming, outgoing }: { readonly incoming: HookIndex; readonly outgoing: OutgoingIndex },
+  { incoming,
+  outgoing }: { readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingIndex },
 ): HealthMonitors {
   const shared = { store, clock, log };
   return {

@@ -11,13 +11,13 @@ import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createNodeFiles } from '../../src/store/disk/files.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
-import { decodeRequest } from '../../src/webhooks/requests/codec.ts';
+import { decodeRequest } from '../../src/webhooks/inbox/request-codec.ts';
 import {
-  pendingRoute, requestCollection, type KeptRequest, type RouteRun,
-} from '../../src/webhooks/requests/request.ts';
-import { changeRequests } from '../../src/webhooks/requests/unit-of-work.ts';
+  createPendingRoute, requestCollection, type StoredRequest, type RouteRun,
+} from '../../src/webhooks/inbox/stored-request.ts';
+import { changeRequests } from '../../src/webhooks/inbox/request-changes.ts';
 import { IS_LONG } from '../support/long.ts';
-import { keptRequest } from '../webhooks/requests/kept-request.ts';
+import { makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer, type Running } from './processes.ts';
 
@@ -28,7 +28,9 @@ const LOOKS_MAX = 20_000;
 const PAUSE_MS = 20;
 const BODY = Buffer.from(JSON.stringify({ text: 'b'.repeat(700) }));
 const AT = new Date().toISOString();
-const FAILED: RouteRun = { ...pendingRoute('default', AT), status: 'failed', nextAttemptAt: null };
+const FAILED: RouteRun = {
+  ...createPendingRoute('default', AT), status: 'failed', nextAttemptAt: null,
+};
 /** Copies that there is room for where a job is to stop in the middle. */
 const ROOM = 500;
 
@@ -61,7 +63,7 @@ function keepFailed(data: string, hook: string): Promise<void> {
             id, hook, receivedAt: AT, updatedAt: AT, status: 'failed', routes: [FAILED],
             pinned: true,
           } as const;
-          unit.add(keptRequest({ body: BODY, given }), BODY);
+          unit.add(makeStoredRequest({ body: BODY, given }), BODY);
         }
       }));
     }
@@ -69,11 +71,11 @@ function keepFailed(data: string, hook: string): Promise<void> {
 }
 
 /** What is on disk; no one else has the directory. */
-function requestsIn(data: string): Promise<KeptRequest[]> {
+function requestsIn(data: string): Promise<StoredRequest[]> {
   return withStore(data, (store) => {
     const records = store.collection(requestCollection.name);
     const walk = records.walk();
-    const found: KeptRequest[] = [];
+    const found: StoredRequest[] = [];
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = records.bytesAt(slot);
       if (bytes !== undefined) found.push(decodeRequest(bytes));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../src/nodes/routes.ts';
+import type { NodeView } from '../../src/nodes/node-routes.ts';
 import { followStream } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
 import { withNodes, type Node } from './apps.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findLeaseHolders, remainingLeaseMs } from '../../src/nodes/lease-holders.ts';
-import { LEASES, NODES, encodeLease, leaseId } from '../../src/nodes/records.ts';
+import { LEASES, NODES, encodeLease, formatLeaseId } from '../../src/nodes/node-records.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 
 const HEARD_MS = Date.UTC(2026, 0, 1);
@@ -18,7 +18,7 @@ test('a node that has left its record or a lease behind may be at work; one that
       for (const [shard, node, released] of [
         [0, 'a', false], [1, 'b', false], [2, 'c', true],
       ] as const) {
-        transaction.put(LEASES.name, leaseId(shard),
+        transaction.put(LEASES.name, formatLeaseId(shard),
           encodeLease(shard, { ...lease, node, released }));
       }
     });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LeaseTable, type Instant } from '../../src/nodes/lease-table.ts';
 import {
-  SHARDS, decodeLease, decodeNode, encodeLease, leaseId, shardOf, shardOfLease, type Lease,
+  SHARDS, computeShard, decodeLease, decodeNode, encodeLease, formatLeaseId, parseLeaseId,
+  type Lease,
   type NodeRecord,
-} from '../../src/nodes/records.ts';
+} from '../../src/nodes/node-records.ts';
 
 const LENGTH_MS = 25_000;
 const ATTEMPT_MS = 15_000;
@@ -24,7 +25,7 @@ const beatOf = ({ node, run }: typeof A, beat: number): NodeRecord => ({
 /** A table of node a that owns shard 3 since a beat that was sent and applied at 0. */
 function owner(): LeaseTable {
   const table = new LeaseTable(A, LENGTHS);
-  table.noteSent(1, at(0));
+  table.recordSent(1, at(0));
   table.applyNode('a', beatOf(A, 1), 0);
   table.applyLease(3, lease(A, 1), 0);
   return table;
@@ -32,29 +33,29 @@ function owner(): LeaseTable {
 
 test('an owner begins until L - the time of an attempt - 1 s after its beat was sent', () => {
   const table = owner();
-  assert.equal(table.mayBegin(at(0)), true);
-  assert.equal(table.mayBegin(at(LENGTH_MS - ATTEMPT_MS - 1001)), true);
-  assert.equal(table.mayBegin(at(LENGTH_MS - ATTEMPT_MS - 1000)), false);
+  assert.equal(table.mayStartAttempts(at(0)), true);
+  assert.equal(table.mayStartAttempts(at(LENGTH_MS - ATTEMPT_MS - 1001)), true);
+  assert.equal(table.mayStartAttempts(at(LENGTH_MS - ATTEMPT_MS - 1000)), false);
 });
 
 test('a beat that is applied late counts from when it was sent', () => {
   const table = owner();
-  table.noteSent(2, at(5000));
+  table.recordSent(2, at(5000));
   table.applyNode('a', beatOf(A, 2), 9000);
-  assert.equal(table.mayBegin(at(5000 + 8999)), true);
-  assert.equal(table.mayBegin(at(5000 + 9000)), false);
+  assert.equal(table.mayStartAttempts(at(5000 + 8999)), true);
+  assert.equal(table.mayStartAttempts(at(5000 + 9000)), false);
 });
 
 test('a beat that was sent and is not applied renews nothing', () => {
   const table = owner();
-  table.noteSent(2, at(5000));
-  assert.equal(table.mayBegin(at(9000)), false);
+  table.recordSent(2, at(5000));
+  assert.equal(table.mayStartAttempts(at(9000)), false);
 });
 
 test('nothing of a shard may be under way L - 1 s after the beat was sent', () => {
   const table = owner();
-  assert.equal(table.leftMs(at(0)), LENGTH_MS - 1000);
-  assert.equal(table.leftMs(at(LENGTH_MS - 1000)), 0);
+  assert.equal(table.remainingMs(at(0)), LENGTH_MS - 1000);
+  assert.equal(table.remainingMs(at(LENGTH_MS - 1000)), 0);
 });
 
 test('another claims only L + 1 s after it applied the last beat, with the next term', () => {
@@ -73,7 +74,7 @@ test('the owner has ended two seconds before another may begin, however late it 
     other.applyNode('a', beatOf(A, 1), lateMs);
     other.applyLease(3, lease(A, 1), lateMs);
     let endMs = 0;
-    while (own.leftMs(at(endMs)) > 0) endMs += 1;
+    while (own.remainingMs(at(endMs)) > 0) endMs += 1;
     let beginMs = 0;
     while (!other.isFree(3, beginMs)) beginMs += 1;
     assert.ok(beginMs - endMs >= 2000, `late by ${lateMs}`);
@@ -108,27 +109,27 @@ test('the wall clock of another machine counts for nothing', () => {
 test('a wall clock that is an hour off, or set back, changes no lease', () => {
   const table = new LeaseTable(A, LENGTHS);
   const off = (ms: number, byMs: number): Instant => ({ monotonicMs: ms, wallMs: ms + byMs });
-  table.noteSent(1, off(0, 3_600_000));
+  table.recordSent(1, off(0, 3_600_000));
   table.applyNode('a', beatOf(A, 1), 0);
   table.applyLease(3, lease(A, 1), 0);
-  assert.equal(table.mayBegin(off(8999, 3_600_000)), true);
-  assert.equal(table.mayBegin(off(8999, 0)), true);
-  assert.equal(table.mayBegin(off(9000, 0)), false);
+  assert.equal(table.mayStartAttempts(off(8999, 3_600_000)), true);
+  assert.equal(table.mayStartAttempts(off(8999, 0)), true);
+  assert.equal(table.mayStartAttempts(off(9000, 0)), false);
 });
 
 test('an owner that was frozen begins nothing, though its monotonic clock stood still', () => {
   const table = owner();
-  assert.equal(table.mayBegin(at(30_000)), false);
+  assert.equal(table.mayStartAttempts(at(30_000)), false);
   const woken = { monotonicMs: 10, wallMs: at(0).wallMs + 30_000 };
-  assert.equal(table.mayBegin(woken), false);
-  assert.ok(table.leftMs(woken) <= 0);
+  assert.equal(table.mayStartAttempts(woken), false);
+  assert.ok(table.remainingMs(woken) <= 0);
 });
 
 test('an owner that comes back finds its lease taken, and may renew nothing', () => {
   const table = owner();
   table.applyLease(3, lease(B, 2), 40_000);
   assert.equal(table.isOurs(3), false);
-  table.noteSent(2, at(40_001));
+  table.recordSent(2, at(40_001));
   table.applyNode('a', beatOf(A, 2), 40_002);
   assert.equal(table.isOurs(3), false);
   assert.equal(table.isFree(3, 40_002), false);
@@ -136,10 +137,10 @@ test('an owner that comes back finds its lease taken, and may renew nothing', ()
 
 test('an owner that comes back before anybody claimed goes on with its next beat', () => {
   const table = owner();
-  table.noteSent(2, at(40_000));
+  table.recordSent(2, at(40_000));
   table.applyNode('a', beatOf(A, 2), 40_010);
   assert.equal(table.isOurs(3), true);
-  assert.equal(table.mayBegin(at(40_010)), true);
+  assert.equal(table.mayStartAttempts(at(40_010)), true);
 });
 
 test('a new run of the same node waits for the leases of the old one like any other', () => {
@@ -147,7 +148,7 @@ test('a new run of the same node waits for the leases of the old one like any ot
   table.applyNode('a', beatOf(A, 900), 0);
   table.applyLease(3, lease(A, 5), 0);
   assert.equal(table.isOurs(3), false);
-  table.noteSent(1, at(10));
+  table.recordSent(1, at(10));
   table.applyNode('a', beatOf({ node: 'a', run: 'a2' }, 1), 20);
   assert.equal(table.isFree(3, LENGTH_MS + 999), false, 'its own beats do not renew them');
   assert.equal(table.isFree(3, LENGTH_MS + 1000), true);
@@ -167,7 +168,7 @@ test('two processes with one node id do not take each other for themselves', () 
 test('a beat of which it is not known when it was sent renews nothing', () => {
   const table = owner();
   table.applyNode('a', beatOf(A, 77), 5000);
-  assert.equal(table.mayBegin(at(5000)), false);
+  assert.equal(table.mayStartAttempts(at(5000)), false);
 });
 
 test('a node lives for the length of its leases and a second after its last beat', () => {
@@ -183,18 +184,18 @@ test('records are read as they were written', () => {
   const written = lease(A, 3);
   assert.deepEqual({ ...decodeLease(Buffer.from(encodeLease(7, written))) },
     { identifier: 'shard-7', ...written });
-  assert.equal(shardOfLease(leaseId(15)), 15);
+  assert.equal(parseLeaseId(formatLeaseId(15)), 15);
   const node = beatOf(B, 4);
   assert.deepEqual(decodeNode(Buffer.from(JSON.stringify(node))), node);
   assert.throws(() => decodeLease(Buffer.from('{"identifier":"shard-1","node":"a"}')), TypeError);
 });
 
 test('hooks are spread over all shards, and stay where every other version finds them', () => {
-  assert.deepEqual(['', 'a', 'shop', '019abcde-0000-7000-8000-000000000000'].map(shardOf),
+  assert.deepEqual(['', 'a', 'shop', '019abcde-0000-7000-8000-000000000000'].map(computeShard),
     [4, 12, 0, 10]);
   const counts = new Array<number>(SHARDS).fill(0);
   for (let index = 0; index < 16_000; index += 1) {
-    const shard = shardOf(`019abcde-0000-7000-8000-${String(index).padStart(12, '0')}`);
+    const shard = computeShard(`019abcde-0000-7000-8000-${String(index).padStart(12, '0')}`);
     counts[shard] = (counts[shard] ?? 0) + 1;
   }
   assert.ok(Math.min(...counts) > 700 && Math.max(...counts) < 1300, counts.join(' '));

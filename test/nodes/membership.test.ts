@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { Membership } from '../../src/nodes/membership.ts';
-import { LEASES, NODES, SHARDS, decodeLease, leaseId, shardOf } from '../../src/nodes/records.ts';
+import {
+  LEASES, NODES, SHARDS, computeShard, decodeLease, formatLeaseId,
+} from '../../src/nodes/node-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 
@@ -34,7 +36,7 @@ class Cluster {
         write: (line) => this.logLines.push(line),
       }),
       isReloading: () => false,
-      describe: () => ({ version: '1', address: null, position: 0, lag: 0 }),
+      describeNode: () => ({ version: '1', address: null, position: 0, lag: 0 }),
     });
     membership.start();
     return membership;
@@ -43,7 +45,7 @@ class Cluster {
   /** Owners by shard, as the log has it; released ones are null. */
   owners(): readonly (string | null)[] {
     return Array.from({ length: SHARDS }, (_, shard) => {
-      const bytes = this.store.collection(LEASES.name).findBytes(leaseId(shard));
+      const bytes = this.store.collection(LEASES.name).findBytes(formatLeaseId(shard));
       const lease = bytes === undefined ? null : decodeLease(bytes);
       return lease === null || lease.released ? null : lease.node;
     });
@@ -56,7 +58,7 @@ class Cluster {
   }
 
   term(shard: number): number {
-    const bytes = this.store.collection(LEASES.name).findBytes(leaseId(shard));
+    const bytes = this.store.collection(LEASES.name).findBytes(formatLeaseId(shard));
     return bytes === undefined ? 0 : decodeLease(bytes).term;
   }
 }
@@ -68,7 +70,7 @@ function kill(node: Membership): void {
 
 const keyOf = (shard: number): string => {
   const number = Array.from({ length: 1000 }, (_, index) => index)
-    .find((index) => shardOf(`key-${index}`) === shard);
+    .find((index) => computeShard(`key-${index}`) === shard);
   return `key-${number}`;
 };
 
@@ -275,7 +277,7 @@ test('a node whose log was replaced begins as a new run, and waits for its own l
     await cluster.clock.advance(10);
     const hold = a.ownership.findLease('hook');
     assert.equal(hold?.beginAttempt(), true);
-    a.beginAnew();
+    a.restart();
     assert.equal(hold.endSignal.aborted, true);
     assert.equal(hold.beginAttempt(), false);
     assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), false);

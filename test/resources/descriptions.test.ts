@@ -8,7 +8,7 @@ import type { Resource } from '../../src/resources/resource.ts';
 import { configurationResource } from '../../src/webhooks/actions/resource.ts';
 import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';
 import { deliveryResource } from '../../src/webhooks/deliveries/resource.ts';
-import { incomingResource } from '../../src/webhooks/incoming/resource.ts';
+import { incomingResource } from '../../src/webhooks/incoming/incoming-resource.ts';
 import { outgoingResource } from '../../src/webhooks/outgoing/resource.ts';
 
 const RESOURCES: readonly Resource[] = [

@@ -2,7 +2,9 @@
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/option-spec.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
-import { coversText, listPresets } from '../../src/webhooks/senders/presets/list.ts';
+import {
+  formatCoverage, describePresets,
+} from '../../src/webhooks/senders/presets/describe-presets.ts';
 
 /** Lines below the two of the head. */
 export type TableRows = readonly string[];
@@ -21,14 +23,14 @@ export function settingRows(): TableRows {
 }
 
 export function senderRows(): TableRows {
-  return listPresets().map((preset) => {
+  return describePresets().map((preset) => {
     const { name, header, needs, answerWithinS, onFailure, toleranceS } = preset;
     const needed = needs.map((need) => `; needs ${code(need)}`).join('');
     const age = toleranceS === null ? '' : `; ${toleranceS} s`;
     const cells = [
       `[${code(name)}](${preset.documentation})`,
       `${header.replaceAll('|', '\\|')}${needed}`,
-      `${coversText(preset)}${age}`,
+      `${formatCoverage(preset)}${age}`,
       answerWithinS === null ? '' : `${answerWithinS} s`,
       `${onFailure ?? ''}${preset.unconfirmed === null ? '' : ' (?)'}`,
       `${preset.pasteUrl}. Secret: ${preset.pasteSecret}`,

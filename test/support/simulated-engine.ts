@@ -27,7 +27,7 @@ export class SimulatedEngine implements Engine {
   readonly kind = 'postgres';
   readonly name = 'postgres://simulated/db';
   maxBatchBytes = 8 << 20;
-  maxImageBytes = Infinity;
+  maxSnapshotBytes = Infinity;
   /** False: an append after a conflict is tried again until nobody came between. */
   isLocking = true;
   /** Asked at each call. */

@@ -14,7 +14,7 @@ export function lost(): AppError {
 }
 
 export class SimulatedSession implements EngineSession {
-  readonly promise = 'kept in memory, for tests';
+  readonly durability = 'kept in memory, for tests';
   isLost = false;
   readonly loss: Promise<never>;
   readonly snapshots: EngineSnapshots;

@@ -18,7 +18,7 @@ import type { Store } from '../../src/store/store-port.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../src/webhooks/webhooks.ts';
-import type { WebhooksOptions } from '../../src/webhooks/options.ts';
+import type { WebhooksOptions } from '../../src/webhooks/webhooks-options.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 
 export type Relay = {

@@ -3,7 +3,7 @@ import { h } from '../base/dom.ts';
 import { count, time } from '../base/format.ts';
 import { badge } from '../parts/badge.ts';
 import { table } from '../parts/table.ts';
-import type { NodeView } from '../../nodes/routes.ts';
+import type { NodeView } from '../../nodes/node-routes.ts';
 
 /** Nothing where the store is one process's alone. */
 export function nodesPart(nodes: readonly NodeView[]): readonly HTMLElement[] {

@@ -15,7 +15,7 @@ import type { Limits } from './hook-health.ts';
 import { nodesPart } from './nodes.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
-import type { NodeView } from '../../nodes/routes.ts';
+import type { NodeView } from '../../nodes/node-routes.ts';
 
 const REFRESH_MS = 10_000;
 type Preset = { readonly name: string; readonly answerWithinS: number | null };

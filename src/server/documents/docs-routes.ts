@@ -1,4 +1,4 @@
-/** `GET /docs`: the OpenAPI document as a page to read, and the chapters of the manual. */
+/** The OpenAPI document as a page to read, and the chapters of the manual. */
 import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
 import type { ChapterView } from './page/docs-page.ts';
@@ -10,13 +10,13 @@ type Manual = {
   readonly chapters: readonly ChapterView[];
   /** Throws `not_found`. */
   readonly get: (name: string) => ChapterView;
-  /** The text of a chapter, read when it is asked for. */
+  /** Reads the text of a chapter. */
   readonly read: (chapter: ChapterView) => string;
 };
 
 /**
- * `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. The
- * page takes milliseconds to render: it is made once, and the host put in afterwards.
+ * `GET /docs`. Without a base URI the curl lines name the host of the request. Rendering the page
+ * takes milliseconds: it is rendered once with a placeholder, which the host then replaces.
  */
 export function docsRoute(spec: {
   readonly document: () => DocumentView | Promise<DocumentView>;
@@ -49,7 +49,7 @@ export function docsRoute(spec: {
   };
 }
 
-/** `GET /docs/{chapter}`. Each page is made once, when it is first asked for. */
+/** `GET /docs/{chapter}`. Each page is rendered at its first request. */
 export function chapterRoute(manual: Manual): HttpRoute {
   const renderedPages = new Map<string, Buffer>();
   return {
@@ -81,7 +81,7 @@ const PAGE_RESPONSE: ResponseSpec = {
 
 let cachedHeaders: readonly string[] | null = null;
 
-/** The policy holds checksums of the page's own script and style: they are computed once. */
+/** The headers of all pages. The policy in them holds hashes, which are computed once. */
 function getPageHeaders({ createDocsPolicy }: DocsPages): readonly string[] {
   cachedHeaders ??= [
     'Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', createDocsPolicy(),
@@ -93,10 +93,10 @@ type DocsPages = typeof import('./page/docs-page.ts');
 
 const loadPages = lazyImport<DocsPages>(() => import('./page/docs-page.ts'));
 
-/** Stands for the origin in the page that is kept. */
+/** Stands for the origin in the page that is cached. */
 const ORIGIN_PLACEHOLDER = 'http://origin.invalid';
 
-/** Where the page was asked from. Nothing in it needs escaping, in HTML or in a shell. */
+/** The origin of the request. It holds no character that HTML or a shell would need escaped. */
 function originOf({ headers: { host = '' }, socket }: IncomingMessage): string {
   const scheme = 'encrypted' in socket ? 'https' : 'http';
   return `${scheme}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;

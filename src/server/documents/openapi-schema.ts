@@ -1,7 +1,7 @@
 /**
- * From the tables of base/schema.ts to JSON Schema 2020-12. A model has up to three published
- * forms: as it is shown (`Book`), as it may be sent (`BookBody`) and as a merge patch
- * (`BookPatch`). They differ in what is required, what may be null, and which members there are.
+ * Converts the schemas of base/schema.ts to JSON Schema 2020-12. A model is published in up to
+ * three forms: as responses show it (`Book`), as bodies may have it (`BookBody`) and as a merge
+ * patch (`BookPatch`). The forms differ in their members, and in which are required or nullable.
  */
 import type {
   ArraySchema, MemberSchema, ObjectSchema, Schema, StringSchema,
@@ -12,9 +12,9 @@ export type SchemaForm = 'view' | 'body' | 'patch';
 export type JsonSchemaObject = { readonly [name: string]: unknown };
 
 export interface Schemas {
-  /** The schema of a form; a reference when it has a name. */
+  /** A schema in a form; a reference when the schema has a name. */
   convert(schema: Schema, form: SchemaForm): JsonSchemaObject;
-  /** All named schemas that were asked for so far. */
+  /** All named schemas that were converted so far. */
   listComponents(): Readonly<Record<string, JsonSchemaObject>>;
 }
 
@@ -28,7 +28,7 @@ export function createSchemas(): Schemas {
     }
     const name = schema.name + SUFFIX[form];
     if (!Object.hasOwn(components, name)) {
-      // Placed first, so that a model may hold itself.
+      // Registered before its members are converted, so that a model may contain itself.
       components[name] = {};
       components[name] = convertInline(schema, form, convert);
     }
@@ -50,7 +50,7 @@ function convertInline(schema: Schema, form: SchemaForm, convert: Convert): Json
     case 'boolean': return { type: 'boolean' };
     case 'array': return convertArray(schema, form, convert);
     case 'object': return convertObject(schema, form, convert);
-    // Without the last word generators take it for an object that may hold nothing.
+    // Without `additionalProperties` generators make an object without members of it.
     case 'json': return schema.isObject ? { type: 'object', additionalProperties: true } : {};
   }
 }
@@ -73,7 +73,7 @@ function convertString(schema: StringSchema, form: SchemaForm): JsonSchemaObject
   const { minLength, bytesMax, values, format, description } = schema;
   // JSON Schema counts characters, of which there are never more than bytes.
   const { maxLength = bytesMax } = schema;
-  // What is stored may be written another way than what may be sent.
+  // The stored form of a value may differ from the forms that are accepted.
   const pattern = form === 'view' && schema.canonical !== undefined ? undefined : schema.pattern;
   const isPlain = pattern !== undefined && /^u?$/.test(pattern.flags);
   const isNotBlank = schema.isNotBlank === true && pattern === undefined;
@@ -121,19 +121,19 @@ function convertMember(member: MemberSchema, form: SchemaForm, convert: Convert)
     ...member.readOnly === undefined ? {} : { readOnly: true },
     ...member.isWriteOnly === true ? { writeOnly: true } : {},
   };
-  // Dropped from a body unread, whatever it is.
+  // Ignored in a body, whatever its type.
   if (form !== 'view' && member.readOnly === 'ignored') return notes;
   const schema = convert(member.schema, form);
   const isNullable = form === 'view'
     ? member.isNullable === true : !(form === 'body' && member.isRequired === true);
-  // What may be anything may be null.
+  // A schema of any JSON includes null.
   if (isNullable && Object.keys(schema).length > 0) {
     return { anyOf: [schema, { type: 'null' }], ...notes };
   }
   return { ...schema, ...notes };
 }
 
-/** A default is told in words: `default` would make generators ask for the member in requests. */
+/** A default is described in words: with `default` generators would require the member. */
 function describeMember(
   { description = '', default: defaultValue }: MemberSchema, form: SchemaForm,
 ): string {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the same table that serves the routes, so that the two
- * cannot differ. Routes of the control socket are not part of it.
+ * Makes the OpenAPI 3.1 document from the same table that serves the routes, so that the two cannot
+ * differ. Routes of the control socket are not in it.
  */
 import type { JsonValue } from '../../base/schema.ts';
 import { createSchemas } from './openapi-schema.ts';
@@ -11,14 +11,14 @@ import type { ResponseSpec, ParameterSpec, HttpRoute } from '../http-route.ts';
 type DocumentSpec = {
   readonly routes: readonly HttpRoute[];
   readonly version: string;
-  /** Absolute address of the service, when it is known. */
+  /** The absolute URL of the service, where it is configured. */
   readonly baseUri: string | null;
 };
 
 export type OpenApiDocument = { readonly [name: string]: unknown };
 
 const ANY_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-// RFC 9110 gives a body of these no meaning.
+// A body has no meaning with these methods (RFC 9110).
 const BODILESS_METHODS: readonly string[] = ['get', 'delete'];
 
 export function createDocument(spec: DocumentSpec): OpenApiDocument {
@@ -97,7 +97,7 @@ function tagOf(path: string): string {
   return first === 'webhook' ? 'webhook' : 'operations';
 }
 
-/** Those of the route, and path parameters that it does not describe. */
+/** The route's parameters, after the path parameters that it does not describe. */
 function listParameters(route: HttpRoute): readonly ParameterSpec[] {
   const described = route.parameters ?? [];
   const names = [...route.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1] ?? '');
@@ -142,14 +142,14 @@ const DENIAL_RESPONSES: readonly ResponseSpec[] = [
     mediaType: PROBLEM_MEDIA_TYPE,
   },
 ];
-// Health checks tell nothing, and webhooks have callers anywhere and answers of their own.
+// The host is not checked here: health checks reveal nothing, and webhooks have callers anywhere.
 const ANY_HOST_PATHS = /^\/(?:healthz|readyz)$|^\/webhook\//;
 
-/** What is decided before a handler runs. */
+/** Responses that are sent before a handler runs. */
 function listCommonResponses(route: HttpRoute): readonly ResponseSpec[] {
   if (ANY_HOST_PATHS.test(route.path)) return [];
   return [
-    // Of a path that cannot be decoded, and of a query in the API, which may be unknown.
+    // For a path that cannot be decoded, and for unknown query parameters of the API.
     ...route.path.includes('{') || route.path.startsWith('/api/') ? problemResponses(400) : [],
     ...route.body === undefined ? [] : problemResponses(408),
     ...DENIAL_RESPONSES.filter(({ status }) => status === 421 || route.access !== 'public'),

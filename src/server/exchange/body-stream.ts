@@ -1,6 +1,6 @@
 /**
- * Request bodies of any size, piece by piece, as fast as they are taken. The limit of time is for
- * each piece: Node's own, on whole requests, is set aside for a body that is read in this way.
+ * Reads request bodies of any size chunk by chunk, no faster than the caller takes them. The time
+ * limit is one for each chunk: Node's own, for whole requests, does not hold for such a body.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.ts';
 
 const streamingSockets = new WeakSet<Duplex>();
 
-/** Whether a body is read from this connection that may take as long as it needs. */
+/** Whether a body is being read from the connection chunk by chunk. */
 export function isStreamingBody(socket: Duplex): boolean {
   return streamingSockets.has(socket);
 }
@@ -40,10 +40,10 @@ export async function* readBodyChunks(
   }
 }
 
-// A sender's chunks may be of one byte each; so much of them is joined before reading waits.
+// Chunks may have one byte each: they are joined up to this size before reading pauses.
 const JOINED_BYTES = 65_536;
 
-/** What has come of a body and was not taken yet. */
+/** The chunks of a body that have arrived and were not taken yet, joined. */
 class BodyChunks {
   readonly #request: IncomingMessage;
   readonly #collector = new ByteCollector();
@@ -64,7 +64,7 @@ class BodyChunks {
     return this.#collector.length === 0;
   }
 
-  /** Throws what ended the body too early, once what came before that is taken. */
+  /** Throws the error that ended the body too early, once the chunks before it are taken. */
   get isEnded(): boolean {
     if (!this.isEmpty) return false;
     if (this.#error !== null) throw this.#error;
@@ -77,14 +77,14 @@ class BodyChunks {
     return bytes;
   }
 
-  /** Resolves when there is more, or the end. */
+  /** Resolves at the next chunk, or at the end. */
   waitForMore(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** Leaves the rest unread. An error without a listener would end the process, so that stays. */
+  /** Leaves the rest unread. The 'error' listener stays: without one an error ends the process. */
   close(): void {
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
@@ -95,8 +95,8 @@ class BodyChunks {
     this.#collector.add(chunk);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // Once all that was read together is joined: paused before, Node would keep the rest of it
-    // piece by piece, and woken before, the taker would have a turn for each.
+    // Later, when all chunks of this turn are joined: if reading paused now, Node would keep the
+    // others apart, and if the reader woke now, it would have a turn of the event loop for each.
     setImmediate(this.#onJoined);
   };
 
@@ -116,7 +116,7 @@ class BodyChunks {
     this.#wake();
   };
 
-  // Ours when the body came too late or broken.
+  // We emit an AppError when the body came too late or broken.
   readonly #onError = (thrown: Error): void => {
     this.#error ??= thrown instanceof AppError ? thrown : cutShortError(thrown);
     this.#wake();

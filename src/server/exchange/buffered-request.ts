@@ -1,14 +1,14 @@
 /**
- * The request object of our own servers. It hands a small body over as it came in, and starts the
- * machinery of streams only for whoever reads it as a stream. Node does that for each request, with
- * a body or without.
+ * The request class of our own servers. It buffers a small body and delivers it whole, and becomes
+ * a stream only when it is read as one. Node's class sets up a stream for each request, even
+ * without a body.
  */
 import { http } from '../../base/node-modules.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { deliverBody, type BodyReader } from './body-batcher.ts';
 import { cutShortError } from './body-stream.ts';
 
-/** So much of a body is held while nobody reads it, as Node does. */
+/** Bytes of a body that are buffered while nobody reads it: as many as Node buffers. */
 export const BUFFERED_BYTES_MAX = 16_384;
 const EMPTY = Buffer.alloc(0);
 
@@ -18,7 +18,7 @@ export class BufferedRequest extends http.IncomingMessage {
   #reader: BodyReader | null = null;
 
   static {
-    // Here, as the types have a property. Node lets go of a request that has ended.
+    // Node drops a request that has ended. Its types declare a property, hence no getter below.
     Object.defineProperty(this.prototype, 'readableEnded', {
       get(this: BufferedRequest): unknown {
         if (!this.#isStream) return this.complete && this.#buffer === null;
@@ -28,8 +28,8 @@ export class BufferedRequest extends http.IncomingMessage {
   }
 
   /**
-   * Gives the reader the whole body, which is announced to be no larger than HELD_BYTES_MAX, as
-   * soon as it is there. False when it is read as a stream already.
+   * Delivers the whole body, of at most `BUFFERED_BYTES_MAX`, as soon as it has arrived. False when
+   * the request has become a stream already.
    */
   readWhole(reader: BodyReader): boolean {
     if (this.#isStream) return false;
@@ -38,14 +38,14 @@ export class BufferedRequest extends http.IncomingMessage {
     return true;
   }
 
-  /** Tells whoever waits for the body that it will not come; false when nobody does. */
+  /** Rejects a reader that waits for the whole body; false when none does. */
   failReader(error: Error): boolean {
     const reader = this.#takeReader();
     reader?.reject(error);
     return reader !== null;
   }
 
-  /** Node calls it with each piece that comes in, and with null at the end. */
+  /** Called by Node with each chunk that comes in, and with null at the end. */
   override push(chunk: unknown): boolean {
     if (this.#isStream) return super.push(chunk);
     if (chunk === null) {
@@ -80,7 +80,7 @@ export class BufferedRequest extends http.IncomingMessage {
     super._destroy(error, done);
   }
 
-  /** Node reads on where nobody has listened. If all came in, nothing is left to be done. */
+  /** Node resumes a request that nobody reads. A body that is here whole is dropped then. */
   #isFinished(event: string): boolean {
     if (this.#isStream || !this.complete || this.listenerCount(event) > 0) return false;
     this.#buffer = null;

@@ -1,27 +1,27 @@
 /**
- * Who asked, for the log. Headers are believed only from proxies that the operator named. Takes
- * time in proportion to a header's length, whatever stands in it.
+ * The client's address, for the log. Headers count only from proxies that the operator trusts.
+ * Parsing takes time in proportion to a header's length, whatever it holds.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import { ADDRESS_GROUPS } from '../../base/network/address-groups.ts';
 import { AddressSet } from '../../base/network/address-set.ts';
 
-/** True: peers on loopback and in private networks. Else addresses and CIDRs. */
+/** The trusted proxies as addresses and CIDRs; true: all on loopback and in private networks. */
 export type TrustProxy = boolean | readonly string[];
 
-/** The client's address, given its peer's; `''` on a unix socket. */
+/** The client's address. `peer` is the address of the connection, `''` on a unix socket. */
 export type ClientAddressResolver = (request: IncomingMessage, peer: string | undefined) => string;
 
-// An address with its zone, brackets and port is shorter; a longer one is none.
+// Any address with its zone, brackets and port is shorter.
 const NODE_LENGTH_MAX = 100;
 const MAPPED = '::ffff:';
 const PRIVATE_GROUPS = ['loopback', 'private'];
 
 /**
- * Behind trusted proxies: the rightmost address of `X-Forwarded-For`, else of `Forwarded`
- * (RFC 7239), that is not a trusted proxy's. Whatever stands to the left of it the client may have
- * written itself. Elsewhere, and where the header names nobody, it is the peer's.
+ * Behind trusted proxies the client is the rightmost address of `X-Forwarded-For`, else of
+ * `Forwarded` (RFC 7239), that is not a trusted proxy's: anything to the left of it the client may
+ * have written itself. Otherwise, and where the header names nobody, it is the peer.
  */
 export function createClientAddressResolver(trustProxy: TrustProxy): ClientAddressResolver {
   if (trustProxy === false) return (_request, peer = '') => unmapAddress(peer);
@@ -29,7 +29,7 @@ export function createClientAddressResolver(trustProxy: TrustProxy): ClientAddre
   const entries = trustProxy === true
     ? PRIVATE_GROUPS.flatMap((group) => ADDRESS_GROUPS.get(group) ?? []) : trustProxy;
   for (const entry of entries) proxies.add(entry);
-  // Who reaches a unix socket is on this machine.
+  // The peer of a unix socket is on this machine.
   const isTrusted = (address: string): boolean =>
     address === '' ? trustProxy === true : proxies.hasLiteral(address);
   return (request, peer = '') => {
@@ -45,13 +45,13 @@ export function createClientAddressResolver(trustProxy: TrustProxy): ClientAddre
   };
 }
 
-/** What each proxy said of who asked it, the nearest proxy's word first. */
+/** The peers that each proxy has named, the nearest proxy's first. */
 function* listNodesFromRight({ headers }: IncomingMessage): Generator<string> {
   const { forwarded, 'x-forwarded-for': list } = headers;
   const plain = Array.isArray(list) ? list.join() : list;
   if (plain !== undefined) yield* listItemsFromRight(plain);
-  // A comma in quotes splits here as well: no address has one, and a quote that a client left open
-  // must not swallow what its proxy added.
+  // A comma splits in quotes too: no address holds one, and a quote that a client left open must
+  // not swallow the entry that its proxy added.
   else for (const element of listItemsFromRight(forwarded ?? '')) yield parseForParameter(element);
 }
 
@@ -65,7 +65,7 @@ function* listItemsFromRight(list: string): Generator<string> {
   }
 }
 
-/** The value of `for` in an element such as `for="[2001:db8::1]:80";proto=https`; `''` if none. */
+/** The `for` of an element such as `for="[2001:db8::1]:80";proto=https`; `''` without one. */
 function parseForParameter(element: string): string {
   for (const pair of element.split(';')) {
     const equals = pair.indexOf('=');

@@ -1,7 +1,7 @@
 /**
- * Discards what a peer still sends before its connection is closed. If it were closed at once, the
- * kernel would answer further bytes with a reset, and the peer could lose an answer that it has not
- * read yet. At most 64 KiB are discarded, for at most one second.
+ * Discards the bytes that a peer still sends before its connection is closed. If it were closed at
+ * once, the kernel would reply to further bytes with a reset, and the peer could lose a response
+ * that it has not read yet. At most 64 KiB are discarded, for at most one second.
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
@@ -9,13 +9,13 @@ import type { Clock } from '../../base/clock.ts';
 const BYTES_MAX = 65_536;
 const DURATION_MS_MAX = 1_000;
 
-/** Discards from `source` until it ends or a limit is reached, then calls `run` once. */
+/** Discards from `source` until it ends or a limit is reached, then calls `onDone` once. */
 export function discardInput(source: Readable, clock: Clock, onDone: () => void): void {
   let discardedBytes = 0;
   const finish = (): void => {
     timer.cancel();
     source.off('data', onData).off('end', finish).off('close', finish);
-    // Paused, so that not even the rest is read.
+    // Paused, so that no more is read.
     source.pause();
     onDone();
   };

@@ -1,4 +1,4 @@
-/** Connections of which nothing more can be understood: Node's parser gave up on them. */
+/** Connections that Node's HTTP parser gave up on: no further request can be read from them. */
 import type { Duplex } from 'node:stream';
 
 const failed = new WeakSet<Duplex>();

@@ -1,15 +1,16 @@
 /**
- * Headers as the text that goes out. What many answers have in common is made once: an answer whose
- * list is checked and joined anew takes 2.7 µs to make, so it takes 1.4.
+ * Converts headers between list and text. Headers that many responses share are formatted once:
+ * checking and joining a list for each response takes 2.7 µs, a text that is ready 1.4 µs.
  */
 import { assert } from '../../base/assert.ts';
+import type { HeaderList, HeaderText } from '../http-route.ts';
 
-/** RFC 9110 §5.5 and §5.6.2, as Node checks it. */
+// RFC 9110 §5.5 and §5.6.2, as Node checks them.
 const INVALID_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const VALID_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** A line for each header of a list: name, value, name, …; one that HTTP does not know is a bug. */
-export function formatHeaders(headers: readonly string[]): string {
+/** A header that HTTP does not allow is a bug. */
+export function formatHeaders(headers: HeaderList): HeaderText {
   const lines: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index] ?? '';
@@ -17,19 +18,19 @@ export function formatHeaders(headers: readonly string[]): string {
     assert(isValidName(name) && !INVALID_VALUE.test(value), `${name}: ${value}`);
     lines.push(`${name}: ${value}\r\n`);
   }
-  // Joined, as a text that is only concatenated would be put together anew for each answer.
+  // `join` makes a flat string; a concatenated one would be flattened anew for each response.
   return lines.join('');
 }
 
-/** The flat list again, as `writeHead` takes it. */
-export function parseHeaderText(lines: string): string[] {
-  return lines.split('\r\n').slice(0, -1).flatMap((line) => {
+/** The list that `formatHeaders` has made the text of. */
+export function parseHeaderText(text: HeaderText): string[] {
+  return text.split('\r\n').slice(0, -1).flatMap((line) => {
     const colon = line.indexOf(': ');
     return [line.slice(0, colon), line.slice(colon + 2)];
   });
 }
 
-// All names are ours, and few.
+// Bounded, though only our own few names get here.
 const NAMES_MAX = 200;
 const validNames = new Set<string>();
 

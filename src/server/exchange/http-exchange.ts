@@ -1,6 +1,6 @@
 /**
- * One request and its answer. One is made for every request, so it has plain fields alone: no
- * closures, no promises, no URL object. What only few requests need is computed on demand.
+ * One request and its response. Every request makes one, so it has plain fields alone: no closures,
+ * no promises, no URL object. Anything that only few requests need is computed on demand.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import {
   addAcceptHeaders, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
-  parseJsonBody, readBody,
+  parseJsonBody, readWholeBody,
 } from './read-body.ts';
 import type { BodyBudget } from '../body-budget.ts';
 import { readBodyChunks } from './body-stream.ts';
@@ -24,39 +24,40 @@ import type { Meter } from '../metrics/metrics.ts';
 import { announcesBody, findConsumedJson, mountPathOf } from './mounted-request.ts';
 import type { ResponseBatcher } from './response-batcher.ts';
 import { createErrorResponse } from '../problem.ts';
-import type { Exchange, Pull, HttpRoute } from '../http-route.ts';
+import type { Exchange, HeaderList, HeaderText, HttpRoute, Pull } from '../http-route.ts';
 import { cutStalledReader, writePulled } from './response-stream.ts';
 
-/** What all exchanges of one server share. */
+/** Settings and services that all exchanges of a server share. */
 export type ExchangeContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly bodyBudget: BodyBudget;
-  /** A reader that takes nothing for so long is cut. */
+  /** Readers that take nothing for so long are cut. */
   readonly stallMs: number;
-  /** A streamed body of which nothing arrives for so long is cut. */
+  /** Streamed bodies of which nothing arrives for so long are cut. */
   readonly bodyStallMs: number;
   readonly batcher: ResponseBatcher;
   readonly resolveClientAddress: ClientAddressResolver;
   readonly baseUri?: string | null;
   readonly accessLog: 'all' | 'errors' | 'off';
-  /** Set when the server stops: each answer then closes its connection. */
+  /** Set when the server stops: from then on each response closes its connection. */
   isDraining: boolean;
 };
 
 /**
- * How a request came in: through the control socket or from this process, which is trusted;
- * through a listener on loopback or on another address; or through another program's server.
+ * The way a request came in. `control`: through the control socket or from this process, and
+ * trusted. `loopback`, `network`: through a listener on such an address. `embedded`: through
+ * another program's server.
  */
 export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
 
-/** A route as it is served: for one method, with its figures. */
+/** A route with its metrics. */
 export type Endpoint = { readonly route: HttpRoute; readonly meter: Meter };
 
-// Up to so much of an unread body is left to Node to read past, so that the connection lives on.
+// Node reads past an unread body of this length, so that the connection can be used again.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
-// Other errors with a status over 500 are logged once, by the code that noticed them first.
+// The code that noticed an error of another code with a 5xx status first has logged it.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
 
@@ -70,9 +71,9 @@ export class HttpExchange implements Exchange {
   endpoint: Endpoint;
   path = '';
   search = '';
-  /** Headers that cross-origin rules add to the answer. */
-  corsHeaders: readonly string[] | null = null;
-  /** The sender waits for `100 Continue` before it sends its body. */
+  /** Headers that cross-origin rules add to the response. */
+  corsHeaders: HeaderList | null = null;
+  /** Whether the client waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
   hasResponded = false;
   readonly #context: ExchangeContext;
@@ -84,7 +85,7 @@ export class HttpExchange implements Exchange {
   ) {
     this.#context = context;
     this.startedMs = context.clock.monotonicMs();
-    // Now, as a connection that is gone has none.
+    // Read now: a closed connection has no address.
     this.#peerAddress = request.socket.remoteAddress;
     this.endpoint = endpoint;
     this.request = request;
@@ -113,7 +114,7 @@ export class HttpExchange implements Exchange {
     return createTaggedLogger(this.#context.logger, { requestId: this.requestId });
   }
 
-  send(status: number, headers: readonly string[] | string, body?: Buffer | string): void {
+  send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
     const { response } = this;
     const isBodyPending = this.#isBodyPending();
@@ -123,7 +124,7 @@ export class HttpExchange implements Exchange {
     if (isBodyPending) {
       this.#sendBeforeDiscarding(status, headerText, body);
     } else {
-      // Another program's server drops the request when its client ends its side: no time to lose.
+      // Another program's server drops the request when its client ends its side: do not wait.
       const isUrgent = this.entrance === 'embedded';
       this.#context.batcher.add({ response, status, headerText, body, bytes: length,
         closesConnection }, isUrgent);
@@ -131,13 +132,13 @@ export class HttpExchange implements Exchange {
     this.#record(status, length);
   }
 
-  sendJson(status: number, value: unknown, headers: readonly string[] = []): void {
+  sendJson(status: number, value: unknown, headers: HeaderList = []): void {
     this.send(status, ['Content-Type', 'application/json', ...headers], JSON.stringify(value));
   }
 
-  async sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
+  async sendStream(status: number, headers: HeaderList, pull: Pull): Promise<void> {
     const { request, response } = this;
-    // Before the head is written, so that a failure can still be told.
+    // Pulled before the head is written, so that a failure can still be sent as an error.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#recordAbandoned();
     response.writeHead(status, parseHeaderText(this.#buildHead(headers, null,
@@ -149,20 +150,20 @@ export class HttpExchange implements Exchange {
       cutStalledReader(response, this.#stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
-    // After a whole request, others may wait to be answered before the connection closes.
+    // Where the request came in whole, responses to earlier ones may still be due.
     if (!request.complete && hasFailed(request.socket)) this.#closeBrokenConnection(request.socket);
     else this.#discardBody();
     return this.#record(status, bytes);
   }
 
   readBody(): Promise<Buffer> {
-    return this.#readBody((bytes) => bytes);
+    return this.#readConverted((bytes) => bytes);
   }
 
-  #readBody<T>(take: (bytes: Buffer) => T): Promise<T> {
+  #readConverted<T>(convert: (bytes: Buffer) => T): Promise<T> {
     const { bodyBudget } = this.#context;
     if ((announcedLength(this.request) ?? 0) <= bodyBudget.bodyBytesMax) this.#sendContinue();
-    return readBody(this.request, bodyBudget, take);
+    return readWholeBody(this.request, bodyBudget, convert);
   }
 
   readChunks(): AsyncIterable<Buffer> {
@@ -182,20 +183,20 @@ export class HttpExchange implements Exchange {
     try {
       checkMediaType(this.request, mediaTypes);
       const json = findConsumedJson(this.request);
-      return json === undefined ? this.#readBody(parseJsonBody) : Promise.resolve(json);
+      return json === undefined ? this.#readConverted(parseJsonBody) : Promise.resolve(json);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
   }
 
-  /** Answers with the error that was thrown; a bug goes to the log in full. */
+  /** Responds with the error that was thrown. A bug is logged in full. */
   fail(thrown: unknown): void {
     if (!(thrown instanceof AppError)) {
       this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
     }
     if (this.hasResponded) {
       const { response } = this;
-      // Half an answer must not look like a whole one.
+      // Half a response must not look like a whole one.
       if (response.headersSent && !response.writableEnded) response.destroy();
       return;
     }
@@ -214,15 +215,15 @@ export class HttpExchange implements Exchange {
     this.send(status, headers, body);
   }
 
-  /** To be called when the handler is done: a handler that did not answer is a bug. */
+  /** Called when the handler is done: a handler that has not responded is a bug. */
   ensureResponse(): void {
     if (!this.hasResponded) this.fail(new Error(`${this.route.operationId} gave no answer`));
   }
 
-  /** All lines of the head that are ours. */
+  /** The head but for the lines that Node adds. */
   #buildHead(
-    headers: readonly string[] | string, contentLength: number | null, closesConnection: boolean,
-  ): string {
+    headers: HeaderList | HeaderText, contentLength: number | null, closesConnection: boolean,
+  ): HeaderText {
     assert(!this.hasResponded, 'answered twice');
     const handlerText = typeof headers === 'string' ? headers : formatHeaders(headers);
     this.hasResponded = true;
@@ -233,13 +234,13 @@ export class HttpExchange implements Exchange {
       length}${end}${cors}`;
   }
 
-  /** Whether the connection ends with the answer. */
+  /** Whether the connection ends with the response. */
   #closesConnection(): boolean {
     const { request } = this;
     return this.#context.isDraining || isFramingDoubtful(request) || asksForUpgrade(request);
   }
 
-  /** After a streamed answer, whose end had to be sent: closing waits for the rest of the body. */
+  /** Discards the rest of the body after a streamed response, whose end had to be sent first. */
   #discardBody(): void {
     const { request } = this;
     if (request.destroyed || !this.#isBodyPending()) return;
@@ -248,18 +249,18 @@ export class HttpExchange implements Exchange {
     });
   }
 
-  /** A command is as slow as the pipe that it stands in, and who started it can end it. */
+  /** A command may read as slowly as its pipe does: the person who started it can end it. */
   get #stallMs(): number {
     return this.isControl ? Infinity : this.#context.stallMs;
   }
 
-  /** Node's parser hands on nothing more of a connection that failed, and leaves it open. */
+  /** Node's parser reads nothing more from a connection that failed, and leaves it open. */
   #closeBrokenConnection(socket: Socket): void {
     socket.end();
     discardInput(socket, this.#context.clock, () => socket.destroy());
   }
 
-  /** Whether so much of the body may still come that the connection cannot be used again. */
+  /** Whether too much of the body is still to come for the connection to be used again. */
   #isBodyPending(): boolean {
     const { request } = this;
     if (request.complete || !announcesBody(request)) return false;
@@ -273,7 +274,7 @@ export class HttpExchange implements Exchange {
   ): void {
     const { request, response } = this;
     response.writeHead(status, parseHeaderText(headerText));
-    // All of the answer goes out now; ending it would close the connection under the sender.
+    // The whole response goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);
     if (hasFailed(request.socket)) return this.#closeBrokenConnection(request.socket);
@@ -283,7 +284,7 @@ export class HttpExchange implements Exchange {
 
   #recordAbandoned(): void {
     this.hasResponded = true;
-    // 499 is what operators know for a client that left before its answer.
+    // 499 is the usual status in logs for a client that left before its response.
     this.#record(499, 0);
   }
 

@@ -1,6 +1,6 @@
 /**
- * When the API is mounted in another program's server, that program may have read the body of a
- * request, or cut off the beginning of its path, before the request gets here.
+ * Requests from another program's server that the API is mounted in. That program may have read a
+ * request's body, or cut off the beginning of its path, before the request gets here.
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../base/errors.ts';
@@ -9,7 +9,7 @@ import { isDeeperThan } from '../../base/json/encode.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import { BufferedRequest } from './buffered-request.ts';
 
-/** Whether somebody else has read the request's body, or a part of it. */
+/** Whether another program has read the request's body, or a part of it. */
 export function isConsumed(request: IncomingMessage): boolean {
   if (request instanceof BufferedRequest) return false;
   return request.readableDidRead || (request.readableEnded && announcesBody(request));
@@ -24,8 +24,8 @@ export function announcesBody(request: IncomingMessage): boolean {
 }
 
 /**
- * The bytes of a body that somebody else has read and kept: `request.rawBody`, or
- * `request.body` of `express.raw()`. null when there are none, or they were decompressed.
+ * The bytes of a body that another program has read and kept: `request.rawBody`, or `request.body`
+ * of `express.raw()`. null when there are none, or when they were decompressed.
  */
 export function findConsumedBytes(request: IncomingMessage): Buffer | null {
   if (request.headers['content-encoding'] !== undefined) return null;
@@ -36,9 +36,9 @@ export function findConsumedBytes(request: IncomingMessage): Buffer | null {
 }
 
 /**
- * The value of a body that was read and parsed before, as by `express.json()`: an object in
- * `request.body`. Undefined when the body is unread or its bytes are there. Throws `malformed` when
- * it is nested deeper than ours may be.
+ * A body that another program has parsed, as `express.json()` does: an object in `request.body`.
+ * Undefined when the body is unread or its bytes are there. Throws `malformed` when it is nested
+ * deeper than a body that we parse may be.
  */
 export function findConsumedJson(request: IncomingMessage): object | undefined {
   if (!isConsumed(request) || findConsumedBytes(request) !== null) return undefined;
@@ -48,15 +48,15 @@ export function findConsumedJson(request: IncomingMessage): object | undefined {
   throw new AppError('malformed', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
 }
 
-/** The error for a body that somebody else has read, when its bytes are needed. */
+/** The error for a body that another program has read, when its bytes are needed. */
 export function bodyConsumedError(): AppError {
   return new AppError('misconfigured', 'the body of the request had been read before it came to '
     + 'hookshelf: mount its handler in front of whatever parses bodies');
 }
 
 /**
- * What a framework took off the front of the path: Express's `baseUrl`, or what `originalUrl` has
- * more than `url`; empty when there is none.
+ * The beginning of the path that a framework cut off: Express's `baseUrl`, or the part of
+ * `originalUrl` before `url`. Empty when there is none.
  */
 export function mountPathOf(request: IncomingMessage): string {
   if (request instanceof BufferedRequest) return '';

@@ -1,19 +1,19 @@
 /**
- * Pipelining (RFC 9112 §9.3.2): requests that arrive on a connection before earlier ones are
- * answered. They are served in order, one in each turn of the event loop, so that a connection
- * holds at most one answer and cannot keep others waiting. While requests wait, nothing more is
+ * Pipelining (RFC 9112 §9.3.2): requests that arrive on a connection before earlier ones have their
+ * response. They are served in order, one in each turn of the event loop, so that a connection
+ * holds at most one response and cannot keep others waiting. While requests wait, nothing more is
  * read from their connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Whether the answers of earlier requests on the connection are still to be sent. */
+/** Whether responses to earlier requests of the connection are still to be sent. */
 export function isPipelined(response: ServerResponse): boolean {
-  // Node gives a response its connection when those before it are out.
+  // Node gives a response its connection when those before it are sent.
   return response.socket === null;
 }
 
-/** Calls `serve` when it is the request's turn; never, when its connection closes before. */
+/** Calls `serve` when it is the request's turn, and never if its connection closes before. */
 export function waitForTurn(
   request: IncomingMessage, response: ServerResponse, serve: () => void,
 ): void {
@@ -23,7 +23,7 @@ export function waitForTurn(
   queue.waiting += 1;
   if (!queue.isPausing) {
     queue.isPausing = true;
-    // Not at once: Node reads on when it has the end of a request.
+    // In the next tick: at the end of a request Node resumes the connection.
     process.nextTick(() => {
       queue.isPausing = false;
       if (queue.waiting > 0) socket.pause();

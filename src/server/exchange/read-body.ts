@@ -1,6 +1,6 @@
 /**
- * Request bodies, read whole and never past their limit. Reads with 'data' and 'end': iterating
- * the stream costs a webhook a quarter of its throughput.
+ * Reads request bodies whole, never past their limit. It listens to 'data' and 'end': iterating
+ * over the stream costs an incoming webhook a quarter of its throughput.
  */
 import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
@@ -14,8 +14,8 @@ import { BUFFERED_BYTES_MAX, BufferedRequest } from './buffered-request.ts';
 import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounted-request.ts';
 
 /**
- * Whether a proxy in front may see another end of the request than we do (RFC 9112 §6.1): what
- * follows it on the connection cannot be trusted to be a request.
+ * Whether a proxy in front of us may see another end of the request than we do (RFC 9112 §6.1). The
+ * bytes that follow it on the connection cannot be trusted to be a request.
  */
 export function isFramingDoubtful(request: IncomingMessage): boolean {
   return request.httpVersionMinor === 0 && request.httpVersionMajor === 1
@@ -24,13 +24,13 @@ export function isFramingDoubtful(request: IncomingMessage): boolean {
 
 /**
  * Whether the request asks for another protocol (RFC 9110 §7.8). We speak none, and Node then drops
- * what follows the request in the same piece of data: the next answer would be to a later request.
+ * the requests that follow in the same chunk: the client would take the next response for theirs.
  */
 export function asksForUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '');
 }
 
-/** Bytes the request's head announces; null when chunked. */
+/** The length of the body by the request's head; null when it is chunked. */
 export function announcedLength(request: IncomingMessage): number | null {
   const { headers } = request;
   if (headers['transfer-encoding'] !== undefined) return null;
@@ -38,14 +38,13 @@ export function announcedLength(request: IncomingMessage): number | null {
 }
 
 /**
- * What `take` makes of the raw body: here, as another promise for each body would be resolved in
- * another microtask. Throws what `take` throws; `too_large` over the room's limit for one, before
- * anything is read when the head says so; `unavailable` when its room is needed for others; and
- * `malformed` when the body was cut short. What is not read stays with the request, paused. Throws
- * `misconfigured` when somebody else, a body parser in front of us, has read it and not kept its
- * bytes.
+ * The raw body, converted. `convert` runs in here, as `await` would add a microtask to each
+ * request. Throws what `convert` throws; `too_large` over the budget's limit for one body, before
+ * anything is read when the head says so; `unavailable` when the budget is needed for other bodies;
+ * `malformed` when the body was cut short; `misconfigured` when a body parser in front of us has
+ * read it and not kept its bytes. Bytes that are not read stay with the request, which is paused.
  */
-export function readBody<T>(
+export function readWholeBody<T>(
   request: IncomingMessage, budget: BodyBudget, convert: (bytes: Buffer) => T,
 ): Promise<T> {
   const { bodyBytesMax: bytesMax } = budget;
@@ -60,18 +59,18 @@ export function readBody<T>(
       },
       reject,
     };
-    const announced = announcedLength(request);
-    if ((announced ?? 0) > bytesMax) return reject(tooLargeError(bytesMax));
+    const announcedBytes = announcedLength(request);
+    if ((announcedBytes ?? 0) > bytesMax) return reject(tooLargeError(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShortError());
-    if (request instanceof BufferedRequest && announced !== null && announced <= BUFFERED_BYTES_MAX
-      && request.readWhole(reader)) return undefined;
+    if (request instanceof BufferedRequest && announcedBytes !== null
+      && announcedBytes <= BUFFERED_BYTES_MAX && request.readWhole(reader)) return undefined;
     if (isConsumed(request)) return reader.resolve(readConsumedBytes(request, bytesMax));
     if (request.readableEnded) return reader.resolve(Buffer.alloc(0));
     return collectBody(request, budget, reader);
   });
 }
 
-/** Apart, so that what it shares with its listeners is not made for bodies that need none. */
+/** A function of its own: the closures are made only for bodies that need them. */
 function collectBody(request: IncomingMessage, budget: BodyBudget, reader: BodyReader): void {
   const { bodyBytesMax: bytesMax } = budget;
   const collector = new ByteCollector();
@@ -92,7 +91,7 @@ function collectBody(request: IncomingMessage, budget: BodyBudget, reader: BodyR
     return budget.reserve(pendingBody, chunk.length);
   };
   let isEnded = false;
-  // The listeners go with the request: taking each off costs more than calling it once more.
+  // The listeners stay: removing each costs more than one more call.
   const onEnd = (): void => {
     isEnded = true;
     budget.release(pendingBody);
@@ -102,8 +101,8 @@ function collectBody(request: IncomingMessage, budget: BodyBudget, reader: BodyR
     budget.release(pendingBody);
     if (!isEnded) reader.reject(cutShortError());
   };
-  // Ours when the body came too late or broken; 'close' follows those of the connection. It
-  // stays, as an error without a listener would end the process.
+  // We emit an AppError when the body came too late or broken; after an error of the connection
+  // 'close' follows. The listener stays, as an error without one would end the process.
   const onError = (thrown: Error): void => {
     if (!(thrown instanceof AppError)) return;
     stop();
@@ -119,7 +118,7 @@ function readConsumedBytes(request: IncomingMessage, bytesMax: number): Buffer {
   return bytes;
 }
 
-/** Throws `misconfigured` when somebody else has read the body, or a part of it. */
+/** Throws `misconfigured` when another program has read the body, or a part of it. */
 export function checkUnread(request: IncomingMessage): void {
   if (isConsumed(request)) throw bodyConsumedError();
 }
@@ -141,7 +140,7 @@ export function checkMediaType(request: IncomingMessage, mediaTypes: readonly st
   throw new AppError('unsupported_media_type', `send ${acceptable}`);
 }
 
-/** RFC 9110 §15.5.16: a 415 says what would be taken. */
+/** Adds the headers by which a 415 says what would be accepted (RFC 9110 §15.5.16). */
 export function addAcceptHeaders(
   headers: string[], route: HttpRoute, request: IncomingMessage,
 ): void {
@@ -152,7 +151,7 @@ export function addAcceptHeaders(
   if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
 }
 
-/** The value of a JSON body; throws `malformed`. */
+/** Throws `malformed`. */
 export function parseJsonBody(bytes: Buffer): unknown {
   try {
     return parseJson(bytes);

@@ -1,6 +1,7 @@
 /**
- * Streams an answer piece by piece, no faster than its reader takes it. The connection of a reader
- * that takes nothing for a while is cut: it must hold neither memory nor the data it reads.
+ * Streams a response piece by piece, no faster than its reader takes it. The connection of a reader
+ * that takes nothing for a while is cut: it must not hold memory, or the data that it reads,
+ * forever.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,16 +9,17 @@ import * as types from 'node:util/types';
 import type { Clock } from '../../base/clock.ts';
 import type { Pull } from '../http-route.ts';
 
-// So much is handed to the socket before waiting: enough to keep a fast reader busy, little enough
-// for thousands of slow ones. The pieces are mostly slices of what the store holds anyway.
+// The socket buffers so much before writing waits: enough to keep a fast reader busy, and little
+// enough for thousands of slow ones. Most pieces are slices of memory that the store holds anyway.
 const BUFFERED_BYTES_MAX = 524_288;
-// A reader as fast as we are would never make us wait; others have their turn after so much.
+// A fast reader would never make us wait: after so much others have their turn.
 const TURN_BYTES_MAX = 1_048_576;
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Writes what `pull` gives after `first`; the head must have been written. Resolves to the number
- * of bytes handed over, once all is sent or the reader has gone. Rejects with what `pull` throws.
+ * Writes the pieces `first` and then those that `pull` returns; the head must have been written.
+ * Resolves to the number of bytes written, once all is sent or the reader has gone. Throws what
+ * `pull` throws.
  */
 export async function writePulled(
   response: ServerResponse, first: readonly Buffer[], pull: Pull,
@@ -46,9 +48,9 @@ export async function writePulled(
 }
 
 /**
- * Cuts the connection of an answer that is under way when its reader takes nothing for `stallMs`
- * (Infinity: never) while there is something to take. Node's own timeout of a socket does not do:
- * anything the reader sends would count as activity.
+ * Cuts the connection of a response while it is sent, when its reader takes nothing for `stallMs`
+ * (Infinity: never) although there is something to take. The timeout of Node's sockets would not
+ * do: it counts anything that the reader sends as activity.
  */
 export function cutStalledReader(response: ServerResponse, stallMs: number, clock: Clock): void {
   if (stallMs === Infinity) return;
@@ -71,12 +73,12 @@ export function cutStalledReader(response: ServerResponse, stallMs: number, cloc
   response.once('close', () => timer.cancel());
 }
 
-/** A number that changes whenever the reader takes something. */
+/** The bytes of the connection that its reader has taken. */
 function countTakenBytes(response: ServerResponse): number {
   const { socket } = response;
   if (socket === null) return 0;
   const doneBytes = socket.bytesWritten - socket.writableLength;
-  // How much of a large write is left has no public name. Without it, only whole writes count.
+  // Node has no public name for the rest of a large write. Without it only whole writes count.
   const handle: unknown = '_handle' in socket ? socket._handle : null;
   const isKnown = typeof handle === 'object' && handle !== null && 'writeQueueSize' in handle;
   return isKnown ? doneBytes - Number(handle.writeQueueSize) : doneBytes;

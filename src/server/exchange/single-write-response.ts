@@ -1,34 +1,33 @@
 /**
- * The response object of our own servers. It sends a whole answer as one text in one write, where
- * Node makes pieces of it, a head and a body, and goes through its machinery for messages that are
- * written bit by bit: that takes a tenth of the CPU time of a read, and 3 of the 15 µs of a bare
- * POST (median of nine rounds). What is sent is the same to the byte; whatever is out of the
- * ordinary is left to Node.
+ * The response class of our own servers. It sends a whole response as one text in one write. Node's
+ * class writes head and body apart, through its code for messages that are written bit by bit: that
+ * takes a tenth of the CPU time of a read, and 3 of the 15 µs of a bare POST (median of nine
+ * rounds). The bytes sent are the same; unusual responses are left to Node.
  */
 import { http } from '../../base/node-modules.ts';
+import type { HeaderText } from '../http-route.ts';
 
-/** An answer that is there whole; `bytes` is the length of its body. */
+/** A response whose body is known whole; `bytes` is its length. */
 export type WholeResponse = {
   readonly status: number;
-  /** As `headerLines` makes them. */
-  readonly headerText: string;
+  readonly headerText: HeaderText;
   readonly body: Buffer | string | undefined;
   readonly bytes: number;
-  /** Whether the connection ends with it, as `lines` say. */
+  /** Whether `headerText` says that the connection closes. */
   readonly closesConnection: boolean;
 };
 
-// Node writes a text of at most so much without allocating memory for it; larger ones are not worth
-// a copy.
+// Node writes a text of up to this size without allocating memory; larger ones are not worth a
+// copy.
 const SINGLE_WRITE_BYTES_MAX = 12_288;
 
 export class SingleWriteResponse extends http.ServerResponse {
-  /** The end of the head: that the connection is kept, and for how long. */
+  /** The end of the head: the connection is kept alive, and for how long. */
   protected get ending(): string {
     return 'Connection: keep-alive\r\n\r\n';
   }
 
-  /** False when it was not sent, as it is for Node's own way. */
+  /** False when the response was not sent: it is then to be sent in Node's way. */
   sendWhole(whole: WholeResponse, date: string): boolean {
     const { socket, req } = this;
     const isOrdinary = this.shouldKeepAlive && req.httpVersionMinor === 1 && !this.headersSent
@@ -39,22 +38,22 @@ export class SingleWriteResponse extends http.ServerResponse {
       && status !== 304;
     this.statusCode = status;
     this.finished = true;
-    // In Latin-1 each byte is a character, so no byte changes.
+    // Each byte is a character in Latin-1, so no byte changes.
     socket.write(`${getStatusLine(status)}${headerText}${getDateLine(date)}${this.ending}${
       isBodySent ? encodeLatin1(whole) : ''}`, 'latin1');
-    // Node goes on with the connection when it hears that the response is finished.
+    // At 'finish' Node goes on with the next request of the connection.
     if (socket.writableLength === 0) this.emit('finish');
     else socket.write('', (error) => void (error ?? this.emit('finish')));
     return true;
   }
 }
 
-// What answers have in common, each as one text that is put together once. With one date for all
-// answers of a turn, a read takes 3 % fewer instructions.
+// Lines that responses share are built once. One date for all responses of a turn saves a read 3 %
+// of its instructions.
 const statusLines: string[] = [];
 
 function getStatusLine(status: number): string {
-  // Joined, as a text that is only concatenated would be put together anew for each answer.
+  // `join` makes a flat string; a concatenated one would be flattened anew for each response.
   return statusLines[status]
     ??= ['HTTP/1.1 ', status, ' ', http.STATUS_CODES[status] ?? 'unknown', '\r\n'].join('');
 }
@@ -70,7 +69,7 @@ function getDateLine(date: string): string {
   return lastDateLine;
 }
 
-/** The class for a server that keeps idle connections for so long. */
+/** The response class for a server that keeps idle connections for so long. */
 export function createResponseClass(keepAliveTimeoutMs: number): typeof SingleWriteResponse {
   if (keepAliveTimeoutMs === 0) return SingleWriteResponse;
   const seconds = Math.floor(keepAliveTimeoutMs / 1000);
@@ -82,7 +81,7 @@ export function createResponseClass(keepAliveTimeoutMs: number): typeof SingleWr
   };
 }
 
-/** The bytes of the body as a text of Latin-1. */
+/** The bytes of the body as Latin-1 text. */
 function encodeLatin1({ body = '', bytes }: WholeResponse): string {
   if (typeof body !== 'string') return body.toString('latin1');
   return body.length === bytes ? body : Buffer.from(body).toString('latin1');

@@ -1,6 +1,6 @@
 /**
- * Answers connections on which no request could be read: Node's parser gave up, or a limit of time
- * or size was exceeded. There is no response object, so the answer is written to the socket.
+ * Responds on connections on which no request could be read: Node's parser gave up, or a limit of
+ * time or size was exceeded. There is no response object, so the response is written to the socket.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -17,17 +17,17 @@ import type { Problem } from '../problem.ts';
 import type { CountRejection } from '../routing/dispatcher.ts';
 
 /**
- * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
- * still owes, and closes it.
+ * Sends a problem document with 400, 408, 413 or 431, after the responses to earlier requests on
+ * the connection, and closes it.
  */
 export function respondToClientError(
   error: Error, socket: Duplex, clock: Clock, countRejection: CountRejection,
 ): void {
   const isTimeout = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // Node tells so once a request, and leaves it to us.
+  // Node reports the timeout once for each request, and leaves the connection to us.
   if (hasFailed(socket) || (isTimeout && isStreamingBody(socket))) return;
   markFailed(socket);
-  // Node's parser would go on complaining about what still comes in.
+  // Node's parser would report an error for everything that still comes in.
   socket.removeAllListeners('data');
   socket.on('error', ignore);
   if (!socket.writable || UNANSWERABLE_CODES.includes(systemCodeOf(error) ?? '')) {
@@ -37,7 +37,7 @@ export function respondToClientError(
   runAfterResponses(socket, () => respondAndClose(error, socket, clock, countRejection));
 }
 
-/** Answers a CONNECT: Node would close the connection without a word. */
+/** Responds to a CONNECT: Node would close the connection without a word. */
 export function rejectTunnel(socket: Duplex, clock: Clock, countRejection: CountRejection): void {
   socket.on('error', ignore);
   const problem = toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none'));
@@ -45,26 +45,27 @@ export function rejectTunnel(socket: Duplex, clock: Clock, countRejection: Count
   endWithProblem(problem, createRequestId(), socket, clock);
 }
 
-// The peer has gone, or could not read an answer yet.
+// The peer has gone, or cannot read a response yet.
 const UNANSWERABLE_CODES = ['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT'];
 const UNKNOWN_METHOD = 'UNKNOWN';
 
-/** Runs once the complete requests that came before the broken one are answered. */
+/** Calls `run` once the complete requests before the broken one have their responses. */
 function runAfterResponses(socket: Duplex, run: () => void): void {
   const pendingResponse = findCurrentResponse(socket);
   if (pendingResponse === null || !pendingResponse.req.complete) run();
   else pendingResponse.once('finish', () => runAfterResponses(socket, run));
 }
 
-/** The response that Node writes to the socket at present; it has no public name for it. */
+/** The response that Node is writing to the socket, for which it has no public name. */
 export function findCurrentResponse(socket: Duplex): ServerResponse | null {
   const current: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
   return current instanceof http.ServerResponse ? current : null;
 }
 
 /**
- * Whether what failed is the rest of a body that its answer did not wait for. A second answer would
- * be taken for that to the next request. Node's parser, too, has no public name for its request.
+ * Whether the input that failed is the rest of a body whose request has its response already. A
+ * second response would be taken for that to the next request. Node has no public name for the
+ * request that its parser is at.
  */
 function hasResponded(socket: Duplex): boolean {
   const parser: unknown = 'parser' in socket ? socket.parser : null;
@@ -82,17 +83,17 @@ function respondAndClose(
     return;
   }
   const code = systemCodeOf(error);
-  // Whoever reads the body answers, in the shape of its route, and the log has the same story.
+  // The handler that reads the body responds, in its route's error format.
   if (pendingResponse !== null && failBodyReader(pendingResponse.req, toAppError(code))) return;
   const problem = toProblem(
     code === 'HPE_HEADER_OVERFLOW' ? headersTooLargeError() : toAppError(code));
-  // A request that has been routed is counted there, however it ends.
+  // A request that has a route is counted there, however it ends.
   if (pendingResponse === null) countRejection(UNKNOWN_METHOD, problem.status);
   const requestId = pendingResponse === null ? null : readRequestId(pendingResponse.req);
   endWithProblem(problem, requestId ?? createRequestId(), socket, clock);
 }
 
-/** False when nobody reads the body. */
+/** False when no handler is reading the body. */
 function failBodyReader(request: IncomingMessage, error: AppError): boolean {
   if (request instanceof BufferedRequest && request.failReader(error)) return true;
   return request.listenerCount('error') > 0 && request.emit('error', error);

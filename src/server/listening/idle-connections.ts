@@ -1,22 +1,22 @@
 /**
- * Ends kept connections on which no request has begun for too long, whatever else came in. Node
- * counts anew from each byte, also from those of empty lines, which may stand before a request
- * (RFC 9112 §2.2) and mean nothing.
+ * Closes keep-alive connections on which no request has begun for too long, whatever else came in.
+ * Node's own timeout starts anew at each byte, even at those of empty lines, which may precede a
+ * request (RFC 9112 §2.2) and mean nothing.
  */
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { findCurrentResponse } from './client-error.ts';
 
-// Node gives a client this much more than it was told, so that a request that was sent in time is
+// Node waits this much longer than it tells the client, so that a request that was sent in time is
 // not lost on its way.
 const GRACE_MS = 1_000;
 const CHECK_INTERVAL_MS = 500;
 
-/** Since when a connection waits for its next request, and what was sent on it until then. */
+/** When a connection became idle, and the bytes sent on it until then. */
 type IdleSpan = { readonly sinceMs: number; readonly bytesWritten: number };
 
-/** Looks after the connections of a server that listens, until it is cancelled. */
+/** Watches the connections of a listening server until the timer is cancelled. */
 export function cutIdleConnections(
   server: Server, keepAliveTimeoutMs: number, clock: Clock,
 ): Timer {
@@ -25,7 +25,7 @@ export function cutIdleConnections(
     const nowMs = clock.monotonicMs();
     for (const socket of findIdleSockets(server)) {
       const span = idleSpans.get(socket);
-      // More bytes are another answer: a request came since the last look.
+      // More bytes are another response: a request came since the last check.
       if (span === undefined || span.bytesWritten !== socket.bytesWritten) {
         idleSpans.set(socket, { sinceMs: nowMs, bytesWritten: socket.bytesWritten });
       } else if (nowMs - span.sinceMs >= keepAliveTimeoutMs + GRACE_MS) {
@@ -39,9 +39,9 @@ export function cutIdleConnections(
 }
 
 /**
- * The connections that have answered every request and on which no other has begun; none where
- * this Node does not tell. It keeps the list for `closeIdleConnections`, without a public name.
- * A connection without a request is not among them: the limit for heads counts from its start on.
+ * The connections on which every request has its response and no other has begun; none where this
+ * Node has no list of them. It keeps one for `closeIdleConnections`, without a public name. New
+ * connections without a request are not in it: the time limit for heads covers those.
  */
 function findIdleSockets(server: Server): Socket[] {
   const key = Object.getOwnPropertySymbols(server)

@@ -1,6 +1,6 @@
 /**
- * Servers that listen: on a TCP port, plain or with TLS, and on a unix socket that only the owner
- * of the data directory can open. Closing one answers what is in flight first.
+ * Listens on a TCP port, plain or with TLS, and on a unix socket that only the owner of the data
+ * directory can open. A listener that closes serves its pending requests first.
  */
 import { rmSync } from 'node:fs';
 import type { Server, ServerOptions } from 'node:http';
@@ -19,7 +19,7 @@ import { createResponseClass } from '../exchange/single-write-response.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';
 
 export type ServerLimits = {
-  /** Until the whole request has arrived; 0 is no limit. */
+  /** Time until the whole request has arrived; 0 is no limit. */
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -33,22 +33,22 @@ type HttpServer = Server | TlsServer;
 export interface Listener {
   /** `http://127.0.0.1:8000`; for a unix socket its path. */
   readonly url: string;
-  /** The port listened on; null for a unix socket. */
+  /** null for a unix socket. */
   readonly port: number | null;
-  /** Serves new TLS connections with another certificate. */
+  /** Uses another certificate for new TLS connections. */
   renew(certificate: Certificate): void;
   /**
-   * Stops accepting, closes idle connections and resolves when the last answer is out. After
-   * `timeoutMs` what is left is cut.
+   * Stops accepting, closes idle connections and resolves when the last response is sent. The
+   * connections that are left after `timeoutMs` are cut. Idempotent.
    */
   close(timeoutMs: number): Promise<void>;
 }
 
-// Late clients are looked for this often, so they are cut within two seconds of their limit.
+// Node looks for clients over their time limit this often: they are cut within two seconds of it.
 const CHECK_INTERVAL_MS = 500;
 const IDLE_CHECK_MS = 50;
 
-/** A server that is not listening yet; give it connections with `emit('connection', duplex)`. */
+/** A server that does not listen yet. `emit('connection', duplex)` gives it connections. */
 export function createHttpServer(
   listeners: RequestListeners, limits: ServerLimits, clock: Clock, certificate?: Certificate,
 ): HttpServer {
@@ -57,28 +57,28 @@ export function createHttpServer(
     headersTimeout: computeHeadersTimeout(limits),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // Answered by the guard, with a problem document.
+    // The guard checks it, and responds with a problem document.
     requireHostHeader: false,
   };
-  // Apart, as the options' type asks for a class of responses that is generic in the request.
+  // Assigned apart: the options' type wants a response class that is generic in the request.
   Object.assign(options, {
     IncomingMessage: BufferedRequest,
     ServerResponse: createResponseClass(limits.keepAliveTimeoutMs),
   });
-  // Counted from the connection on: what keeps sending pieces of a handshake is cut as well.
+  // Counted from the connection on: a client that sends a handshake bit by bit is cut as well.
   const handshakeTimeout = options.headersTimeout;
   const server = certificate === undefined ? http.createServer(options)
     : loadHttps().createServer({ ...options, ...certificate, handshakeTimeout });
-  // A client that ends its side after its request, as `nc -N` does, still wants the answer. The
-  // option has no type, but Node has had it, off by default, since its first releases.
+  // A client that ends its side after its request, as `nc -N` does, still wants the response. Node
+  // has had this option since its first releases, off by default, but has no type for it.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = limits.connectionsMax;
-  // Node silently drops headers past this limit, perhaps the Host or a token. The limit for the
-  // size of the whole head bounds their number too.
+  // No limit: past one Node silently drops headers, perhaps the Host or a token. The limit for the
+  // size of the head bounds their number too.
   server.maxHeadersCount = 0;
   server.on('request', listeners.request);
   server.on('checkContinue', listeners.checkContinue);
-  // Other expectations may be passed over (RFC 9110 §10.1.1); Node's own answer says nothing.
+  // Other expectations may be ignored (RFC 9110 §10.1.1); Node's own response says nothing.
   server.on('checkExpectation', listeners.request);
   server.on('connect', (_request, socket) => rejectTunnel(socket, clock, listeners.countRejection));
   server.on('clientError', (error: Error, socket) =>
@@ -86,28 +86,28 @@ export function createHttpServer(
   return server;
 }
 
-// Node refuses a longer limit for the head than for the whole; 0 is none.
+// Node accepts no longer limit for the head than for the request; 0 is none.
 function computeHeadersTimeout({ headersTimeoutMs, requestTimeoutMs }: ServerLimits): number {
   return requestTimeoutMs === 0 ? headersTimeoutMs : Math.min(headersTimeoutMs, requestTimeoutMs);
 }
 
-/** A port that is reserved before its server exists. */
+/** A port that is taken before its server exists. */
 export type ReservedPort = {
   readonly host: string; readonly port: number; readonly server: NetServer;
 };
 
-/** Reserves a port for a later server; connections until then are closed. Throws `conflict`. */
+/** Takes a port for a later server. Until then its connections are closed. Throws `conflict`. */
 export async function reservePort(host: string, port: number): Promise<ReservedPort> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, { host, port });
-  // If no server follows, this must not keep the process alive.
+  // If no server follows, the port must not keep the process alive.
   server.unref();
   return { host, port, server };
 }
 
 /**
- * Listens on a port, or takes a held one over; 0 asks the kernel for one. Throws `conflict` when it
- * is taken.
+ * Listens on `port`, or on a reserved one; 0 asks the kernel for a free port. Throws `conflict`
+ * when it is in use.
  */
 export async function listenOnPort(
   server: HttpServer, host: string, port: number, clock: Clock,
@@ -124,7 +124,7 @@ export async function listenOnPort(
   return { url, port: address.port, ...createLifecycle(server, sockets, clock) };
 }
 
-/** Listens on a unix socket (mode 0600), in place of what a dead owner left there. */
+/** Listens on a unix socket (mode 0600), and replaces the file that a dead owner left there. */
 export async function listenOnSocket(
   server: HttpServer, path: string, clock: Clock,
 ): Promise<Listener> {
@@ -135,7 +135,7 @@ export async function listenOnSocket(
     throw toListenError(cause, { path });
   }
   const sockets = trackSockets(server);
-  // listen() creates the socket before it returns.
+  // listen() creates the socket before it returns, so the mode holds from the start.
   await withPrivateUmask(() => listen(server, { path }));
   return { url: path, port: null, ...createLifecycle(server, sockets, clock) };
 }
@@ -185,7 +185,7 @@ function toListenError(cause: unknown, options: ListenOptions): AppError {
 type TrackedSockets = {
   /** Every open connection. */
   readonly all: ReadonlySet<Socket>;
-  /** Those that carry HTTP: with TLS their handshake is done, and its bytes do not count. */
+  /** Connections that carry HTTP: with TLS, those whose handshake is done. */
   readonly ready: ReadonlySet<Socket>;
 };
 
@@ -227,13 +227,13 @@ function closeServer(
 ): Promise<void> {
   return new Promise((resolve) => {
     const deadline = clock.startTimer(timeoutMs, () => {
-      // Node's `closeAllConnections` passes over those that are not, or no longer, HTTP.
+      // Node's `closeAllConnections` spares connections that are not, or no longer, HTTP.
       for (const socket of sockets.all) socket.destroy();
     });
-    // A connection may become idle after an answer that was begun before closing was.
+    // Called again and again: a connection may become idle after a response that was under way.
     const cutIdleSockets = (): void => {
       server.closeIdleConnections();
-      // Node does not count a connection as idle before its first request.
+      // To Node a connection without a request is not idle.
       for (const socket of sockets.ready) if (socket.bytesRead === 0) socket.destroy();
     };
     let timer = clock.startTimer(IDLE_CHECK_MS, function check() {

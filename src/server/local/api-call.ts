@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange with the routes, whichever way they are reached. Problem documents (RFC 9457)
- * come back as the AppErrors that they were made from.
+ * Calls our own routes over HTTP, through a socket or in memory. Problem documents (RFC 9457) come
+ * back as the AppErrors that they were made from.
  */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,34 +17,34 @@ export type ApiCall = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A buffer or stream goes out as it is, anything else as JSON. */
+  /** A buffer or stream is sent as it is, anything else as JSON. */
   readonly body?: unknown;
-  /** The answer is an attachment of any media type. */
+  /** Whether the response is an attachment of any media type. */
   readonly isForAttachment?: boolean;
 };
 
 export type ApiResponse = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Parsed JSON, else the text; null when there was none. */
+  /** Parsed JSON, or text of a text type; null without a body. */
   readonly body: unknown;
 };
 
-/** Where to: options that name the socket or make the connection. */
+/** Where calls go: options that name the socket or create the connection. */
 export type ApiTarget = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
-  /** For a server that may hang. */
+  /** Set where the server may hang. */
   readonly liveness?: LivenessOptions;
   readonly network?: NetworkTransport;
 };
 
-/** The way to a server on the network, where anything may answer. */
+/** Calls to a server on the network, where any other program may respond. */
 type NetworkTransport = {
   readonly clock: Clock;
   /** Opens a connection for one request. */
   readonly connect: () => Promise<Socket>;
-  /** What stands in the request line for a path, and what every request says. */
+  /** The path as the request line has it, and the headers that every request has. */
   readonly buildHead: (path: string) => RequestHead;
-  /** Throws for an answer that is none of the routes', or means something else out there. */
+  /** Throws for a response that our routes cannot have sent. */
   readonly checkResponse: (response: IncomingMessage, call: ApiCall) => void;
 };
 
@@ -52,17 +52,17 @@ export type RequestHead = {
   readonly path: string; readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A page of the largest records there can be is smaller by far; nobody may fill our memory. */
+/** Bounds our memory; a page of the largest possible records is far smaller. */
 const RESPONSE_BYTES_MAX = 256 << 20;
 const EXPECT_HEADERS = { expect: '100-continue' };
 const CONTINUE_MS_MAX = 3000;
 
-/** Throws what a problem answer says, and `unavailable` when the connection breaks. */
+/** Throws the error of a problem document, and `unavailable` when the connection breaks. */
 export async function callApi(target: ApiTarget, call: ApiCall): Promise<ApiResponse> {
   return readResponse(await openResponse(target, call));
 }
 
-/** The answer of any status. Throws `unavailable` when the connection breaks. */
+/** `callApi` for a response of any status: it throws `unavailable` alone. */
 export async function callApiAnyStatus(target: ApiTarget, call: ApiCall): Promise<ApiResponse> {
   return readResponse(await sendCall(target, call));
 }
@@ -73,7 +73,7 @@ async function readResponse(response: IncomingMessage): Promise<ApiResponse> {
   return { status, headers, body: parseResponseBody(response, bytes) };
 }
 
-/** The answer's body as it arrives. Throws as `exchange`. */
+/** `callApi` without reading the body: the caller reads it as it arrives. */
 export async function openResponse(target: ApiTarget, call: ApiCall): Promise<IncomingMessage> {
   const response = await sendCall(target, call);
   try {
@@ -97,14 +97,14 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
     const connectionOptions = socket === undefined ? connection
       : { ...connection, createConnection: () => socket };
     const request = http.request({
-      // An agent would make connections of its own, and `false` stands for a new one.
+      // `agent: false` makes a new connection for each call. An agent would override ours.
       ...'createConnection' in connectionOptions ? {} : { agent: false }, ...connectionOptions,
       method, path, host: 'localhost',
       headers: { ...headers, ...network !== undefined && isStream(body) ? EXPECT_HEADERS : {},
         ...buildHeaders(call) },
     });
     request.on('response', resolve);
-    // A server that refuses a body closes while we still send it: its answer is what counts.
+    // A server that rejects a body closes while we still send it: then its response counts.
     request.on('error', (cause) => reject(connectionLostError(cause)));
     if (liveness !== undefined) watchLiveness(request, liveness);
     if (isStream(body) && network !== undefined) pipeAfterContinue(body, request, network.clock);
@@ -120,8 +120,9 @@ function buildHeaders({ headers = {}, body }: ApiCall): Record<string, string | 
 }
 
 /**
- * Sends the body once the server has read the head and not refused: the answer of one that closes
- * while a body is under way can be lost. A proxy that never says so gets the body after a while.
+ * Sends the body once the server has said `100 Continue`: when a server rejects a request and
+ * closes while the body is being sent, its response can be lost. A proxy that never says it gets
+ * the body after a while.
  */
 function pipeAfterContinue(body: Readable, request: ClientRequest, clock: Clock): void {
   const begin = (): void => {
@@ -185,7 +186,7 @@ function parseResponseBody({ headers }: IncomingMessage, bytes: Buffer): unknown
   }
 }
 
-/** The error for a connection that ended before its answer did. */
+/** The error for a connection that ended before its response did. */
 export function connectionLostError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
   const message = `the connection to the server broke: ${messageOf(cause)}; what was under way `

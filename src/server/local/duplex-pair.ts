@@ -1,4 +1,4 @@
-/** Two ends of a connection in memory: what is written to the one is read from the other. */
+/** A connection in memory: bytes that are written to one end are read from the other. */
 import { Duplex } from 'node:stream';
 
 /** A client's end and a server's end, both fit for node:http. */
@@ -12,14 +12,14 @@ export function createDuplexPair(): readonly [Duplex, Duplex] {
 
 class DuplexEnd extends Duplex {
   other: DuplexEnd | null = null;
-  // A writer goes on when its reader asks for more: the pair buffers one chunk each way.
+  // Lets the writer of the other end go on. The pair buffers one chunk each way.
   #release: (() => void) | null = null;
 
   constructor() {
     super({ autoDestroy: true, emitClose: true });
   }
 
-  // What node:http asks of a socket and memory does not have.
+  // node:http calls these three on sockets; memory has nothing to set.
   setTimeout(): this {
     return this;
   }
@@ -55,7 +55,7 @@ class DuplexEnd extends Duplex {
     release?.();
     const { other } = this;
     callback(error);
-    // As a closed socket's peer sees it; after what is under way here has ended.
+    // The other end closes too, after the callbacks of this one.
     setImmediate(() => other?.destroy());
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Ends a request whose server hangs. When nothing has come for a while the server is asked whether
- * it is alive: it may be silent for long, during a compaction for example, and still be working.
- * Time in which this side is the slow one does not count.
+ * Aborts a request whose server hangs. After a silence the server is asked whether it is alive, as
+ * it may be silent for long and still work, during a compaction for example. Time in which our own
+ * side is the slow one does not count.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -9,11 +9,11 @@ import { AppError } from '../../base/errors.ts';
 
 export type LivenessOptions = {
   readonly clock: Clock;
-  /** After so long without a byte the server is asked whether it lives. */
+  /** The silence after which the server is asked whether it is alive. */
   readonly silenceMs: number;
-  /** However alive it is, no answer is waited for longer. */
+  /** The silence after which the request is aborted, even if the server is alive. */
   readonly silenceMsMax: number;
-  /** What a person should read about a server that does not live; null when it does. */
+  /** null when the server is alive; else the error that says why not. */
   readonly checkAlive: () => Promise<AppError | null>;
 };
 
@@ -31,7 +31,7 @@ export function watchLiveness(request: ClientRequest, options: LivenessOptions):
     previousBytes = bytes;
     silentMs = isSilent ? silentMs + silenceMs : 0;
     const problem = isSilent ? await findProblem(options, silentMs) : null;
-    // It may have come while we asked.
+    // The response may have come while we asked.
     if (isOver) return;
     if (problem !== null && bytesRead() === bytes) (response ?? request).destroy(problem);
     else timer = clock.startTimer(silenceMs, checkSilence);
@@ -46,7 +46,7 @@ export function watchLiveness(request: ClientRequest, options: LivenessOptions):
   });
 }
 
-/** Neither is a slow source still to bring the body, nor a slow reader to take the answer. */
+/** False while our body is still to be sent, or the response still to be read by our side. */
 function isServersTurn(request: ClientRequest, response: IncomingMessage | null): boolean {
   const isAsked = request.writableEnded || request.writableNeedDrain;
   return isAsked && (response === null || response.readableLength === 0);

@@ -1,4 +1,4 @@
-/** A metric of another part of the program, read when somebody asks for the metrics. */
+/** A metric that another part of the program provides, read at each request for the metrics. */
 import type { Histogram } from './histogram.ts';
 
 export type MetricSource = {
@@ -20,7 +20,7 @@ export type LabelledValue<Value> = {
 
 type ReadNumbers = Extract<MetricSource, { type: 'gauge' | 'counter' }>['read'];
 
-/** `name` without the prefix that all have. */
+/** `name` lacks the prefix that all metrics of ours have. */
 export function counter(name: string, help: string, read: ReadNumbers): MetricSource {
   return { name: `hookshelf_${name}`, type: 'counter', help, read };
 }

@@ -1,6 +1,6 @@
 /**
- * The server's metrics in the Prometheus text exposition format 0.0.4. To count is to add to plain
- * numbers; everything else is done when somebody asks for the metrics.
+ * The server's metrics in the Prometheus text exposition format 0.0.4. A request only adds to plain
+ * numbers; everything else is done when the metrics are rendered.
  */
 import { Histogram } from './histogram.ts';
 import type { LabelledValue, MetricSource } from './metric-source.ts';
@@ -22,7 +22,7 @@ export class Meter {
     this.template = template;
   }
 
-  /** `durationMs` is null where there was no head to count from. */
+  /** `durationMs` is null where no duration is to be measured. */
   record(method: string, status: number, durationMs: number | null): void {
     if (method !== this.#lastMethod) this.#select(method);
     this.#last.record(status, durationMs);
@@ -52,7 +52,7 @@ export class Metrics {
   readonly #sources: MetricSource[] = [];
   readonly #eventLoopDelay = new EventLoopDelay();
 
-  /** The meter of a route template, made at first need. */
+  /** The meter of a route template. */
   meter(template: string): Meter {
     const meter = this.#meters.get(template) ?? new Meter(template);
     this.#meters.set(template, meter);

@@ -32,18 +32,18 @@ export const PROCESS_SOURCES: readonly MetricSource[] = [
 ];
 
 /**
- * How late the event loop was between one reading and the next. Measured from the first reading on
- * only, as it wakes the process fifty times a second.
+ * The delay of the event loop between one reading and the next. It is measured from the first
+ * reading on only, as measuring wakes the process fifty times a second.
  */
 export class EventLoopDelay {
   #monitor: IntervalHistogram | null = null;
 
-  /** Seconds, by the end of the metric's name. Zeros at the first reading. */
+  /** Gauges in seconds, all 0 at the first reading. */
   read(): readonly MetricSource[] {
     const isFirst = this.#monitor === null;
     const monitor = this.#monitor ??= monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     if (isFirst) monitor.enable();
-    // What is measured is the time between two wakings; the wanted part of it is no delay.
+    // Node measures the time between two timers; their interval is no delay.
     const seconds = (ns: number): number => isFirst || monitor.count === 0
       ? 0 : Math.max(0, ns / NS_PER_S - RESOLUTION_MS / 1000);
     const values = {

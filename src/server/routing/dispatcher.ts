@@ -1,7 +1,7 @@
 /**
  * Finds the route of each request, lets the guard check the request, calls the route's handler, and
- * turns what it throws into an answer. One dispatcher serves any number of servers: on a port, on
- * the control socket, over a pipe in memory, or another program's server that it is mounted in.
+ * converts the errors that it throws to responses. One dispatcher serves any number of servers: on
+ * a port, on the control socket, over a pipe in memory, or another program's that it is mounted in.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -26,50 +26,50 @@ import { splitTarget } from './request-target.ts';
 /** Checks requests before they are served. */
 export interface Guard {
   /**
-   * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
-   * have the method; `allowedMethods` tells those it has. True when the guard itself has answered.
+   * Throws the error to respond with. `isRouted` is false when no route has the path and the
+   * method. True when the guard itself has responded, so that no handler must.
    */
-  admit(exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean;
+  admit(exchange: HttpExchange, isRouted: boolean, allowedMethods: AllowedMethods): boolean;
 }
 
-/** What a path can be asked; empty when it is unknown. */
+/** The methods of a path; empty when the path is unknown. */
 export type AllowedMethods = (path: string) => readonly string[];
 
-/** What is done besides where several processes share one store. */
+/** The rules of serving while several processes share one store. */
 export interface ReadConsistency {
-  /** Of each request. */
+  /** The class of exchanges that follow these rules. */
   readonly Exchange: typeof HttpExchange;
   /** Throws `unavailable` while the request cannot be served. */
   assertNotReloading(exchange: HttpExchange): void;
-  /** null: it may be served at once. Else it may then; rejects with `unavailable`, `malformed`. */
+  /** Resolves when the request may be served; null: at once. Throws `unavailable`, `malformed`. */
   waitUntilReadable(exchange: HttpExchange): Promise<void> | null;
-  /** The route as its document shows it. */
+  /** The route as the OpenAPI document shows it. */
   describeRoute(route: HttpRoute): HttpRoute;
 }
 
 type DispatcherOptions = {
   readonly routes: readonly HttpRoute[];
-  /** null: everybody may do everything. */
+  /** null: everybody may call everything. */
   readonly guard: Guard | null;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Told of requests whose handlers are not done at once. */
+  /** Counts the requests whose handlers return a promise. */
   readonly underWay?: InFlightCounter;
   readonly bodyBytesMax: number;
-  /** What all bodies that are still arriving may hold; 256 MiB when not given. */
+  /** The memory of all bodies that are still arriving; default 256 MiB. */
   readonly bodiesBytesMax?: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
-  /** Not given: the store is this process's alone. */
+  /** Absent while this process alone has the store. */
   readonly readConsistency?: ReadConsistency | null;
-  /** What links in answers begin with, without a slash at its end; not given, they are paths. */
+  /** The beginning of links in responses, without a slash at its end; without it they are paths. */
   readonly baseUri?: string | null;
-  /** A reader that takes nothing for so long is cut; 30 s when not given. */
+  /** Readers that take nothing for so long are cut; default 30 s. */
   readonly stallMs?: number;
-  /** A streamed body of which nothing arrives for so long is cut; as `stallMs` when not given. */
+  /** Streamed bodies of which nothing arrives for so long are cut; default `stallMs`. */
   readonly bodyStallMs?: number;
-  /** What must be done before any request from outside is served; never rejects. */
+  /** Awaited before the first request from outside is served; never rejects. */
   readonly prepare?: () => Promise<void>;
 };
 
@@ -77,37 +77,37 @@ export type { Entrance };
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Told the status of an answer that no route gave, and the method, or that it is unknown. */
+/** Counts a response that no route has sent; `method` may be unknown. */
 export type CountRejection = (method: string, status: number) => void;
 
 /** Listeners for the events of a `node:http` server. */
 export type RequestListeners = {
   readonly request: RequestListener;
-  /** A sender that waits for `100 Continue`. */
+  /** For clients that wait for `100 Continue`. */
   readonly checkContinue: RequestListener;
-  /** No event: told of an answer to what never became a request of ours. */
+  /** No event: to be called for responses to input that never became a request. */
   readonly countRejection: CountRejection;
 };
 
 export interface Dispatcher {
   listeners(entrance: Entrance): RequestListeners;
   /**
-   * Does what must be done before a request from outside is served, once. The first such request
-   * asks for it, too, and all of them wait for its end; those on the control socket do not.
+   * Runs the option `prepare`, once. The first request from outside starts it too, and all requests
+   * wait for its end but those on the control socket.
    */
   prepare(): Promise<void>;
   /**
-   * From now on every answer closes its connection, and what another program's server still passes
-   * is answered with 503.
+   * From now on every response closes its connection, and requests from another program's server
+   * get a 503.
    */
   drain(): void;
-  /** From now on every request is answered with 503. */
+  /** From now on every request gets a 503. */
   close(): void;
   readonly isClosed: boolean;
 }
 
 const STALL_MS = 30_000;
-// A hundred senders of the largest bodies at once still have room.
+// Room for a hundred of the largest bodies at once.
 export const BODIES_BYTES_MAX = 256 << 20;
 
 const UNROUTED_ROUTE: HttpRoute = {
@@ -128,7 +128,7 @@ class HttpDispatcher implements Dispatcher {
   readonly #publicTable: RouteTable;
   readonly #controlTable: RouteTable;
   readonly #unrouted: Endpoint;
-  /** Unique among processes with one log, cheap to make; drawn for the first request. */
+  /** Unique among the processes that share a log; drawn at the first request. */
   #idPrefix: string | null = null;
   #requestCount = 0;
   #isClosed = false;
@@ -277,10 +277,10 @@ function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable
   return { router, allowedMethods };
 }
 
-// What `OPTIONS *` is answered with.
+// The response to `OPTIONS *`.
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
-/** Refuses any parameter where the route knows none; others are looked at by the route. */
+/** Throws for any parameter where the route has none; other routes check their own. */
 function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void {
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
   if (path.startsWith('/api/') && !takesQuery) parseQuery(search, []);
@@ -288,7 +288,7 @@ function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void 
 
 function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
   const { path, request: { method = '' } } = exchange;
-  // Only now, so that who may not come in is told that first.
+  // Checked after the guard, so that callers without access learn nothing else.
   if (!isDecodable(path)) throw new AppError('malformed', 'the path holds a bad percent-encoding');
   if (allow.length === 0) throw new AppError('not_found', `there is nothing at ${path}`);
   if (method === 'OPTIONS') {

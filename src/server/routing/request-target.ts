@@ -1,12 +1,12 @@
-/** The request target (RFC 9112 §3.2), split by hand: a URL object costs a read 8 %. */
+/** Splits the request target (RFC 9112 §3.2) by hand: a URL object costs a read 8 %. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../base/errors.ts';
 import type { HttpExchange } from '../exchange/http-exchange.ts';
 import { normalizePath } from './router.ts';
 
 /**
- * Sets path and search of the exchange, the path as `normalizePath` gives it: whoever decides on it
- * sees the same. Throws `malformed` for a target that has no path.
+ * Sets path and search of the exchange. The path is normalized, so that guard and router decide on
+ * the same one. Throws `malformed` for a target that has no path.
  */
 export function splitTarget(exchange: HttpExchange): void {
   const { method, url = '' } = exchange.request;
@@ -21,7 +21,7 @@ export function splitTarget(exchange: HttpExchange): void {
   exchange.search = target.slice(question + 1);
 }
 
-/** A proxy's absolute form, or the `*` of OPTIONS. */
+/** The target without scheme and host, which a proxy sends (absolute form); `*` stays. */
 function stripAuthority(url: string): string {
   if (url === '*') return url;
   const rest = ABSOLUTE_FORM.exec(url)?.[2];
@@ -29,7 +29,7 @@ function stripAuthority(url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** The host a request is for: in the absolute form the target's, whatever `Host` says (§3.2.2). */
+/** The host that a request is for: the target's in absolute form, whatever `Host` says (§3.2.2). */
 export function getTargetHost({ url = '', headers }: IncomingMessage): string | undefined {
   return url.startsWith('/') ? headers.host : ABSOLUTE_FORM.exec(url)?.[1] ?? headers.host;
 }

@@ -1,7 +1,7 @@
 /**
- * From method and path to what serves it: a trie over path segments. Knows nothing of HTTP beyond
- * method names. A fixed segment goes before `{name}`, that before `{name...}`; a path whose fixed
- * form lacks the method is still served by a form with a parameter that has it.
+ * Finds the route of a method and path in a trie over path segments. A fixed segment goes before
+ * `{name}`, and that before `{name...}`. A path whose fixed form lacks the method is still served
+ * by a form with a parameter that has it. The router knows nothing of HTTP beyond method names.
  */
 import { assert } from '../../base/assert.ts';
 
@@ -30,15 +30,15 @@ export class Router<T> {
   }
 
   /**
-   * What serves `method` on `path` (as `normalizePath` gives it), its percent-decoded parameters
-   * appended to `params`. Undefined when nothing does. A rest parameter that cannot be decoded is
-   * handed over as it came.
+   * The value of the entry for `method` and the normalized `path`; undefined without one. Appends
+   * the percent-decoded parameters to `params`. A rest parameter that cannot be decoded is appended
+   * as it came.
    */
   find(method: string, path: string, params: string[]): T | undefined {
     return search(this.#root, method, path, 1, params);
   }
 
-  /** The methods that `path`, as above, is served for, sorted; empty when it is unknown. */
+  /** The methods of the normalized `path`, sorted; empty when the path is unknown. */
   listMethods(path: string): readonly string[] {
     const methods = new Set<string>();
     collectMethods(this.#root, path, 1, methods);
@@ -70,7 +70,7 @@ function getOrCreateChild<T>(node: TrieNode<T>, segment: string): TrieNode<T> {
   return child;
 }
 
-/** `start` is the first character of the next segment; past the end when there is none. */
+/** `start` is the index of the next segment, past the end when there is none. */
 function search<T>(
   node: TrieNode<T>, method: string, path: string, start: number, params: string[],
 ): T | undefined {
@@ -116,9 +116,9 @@ function collectMethods<T>(
 }
 
 /**
- * The one form of all paths that mean the same (RFC 3986 §6.2.2.2): what needs no percent-encoding
- * has none. Fixed segments are made of such characters alone, so that from here on a path can be
- * compared as it stands, by the router and by whoever else decides on it. Encoded slashes stay.
+ * Decodes the percent-encoding of unreserved characters (RFC 3986 §6.2.2.2), so that equivalent
+ * paths become equal. Fixed segments hold such characters alone: from here on router and guard
+ * compare a path as it stands. Encoded slashes stay.
  */
 export function normalizePath(path: string): string {
   if (!path.includes('%')) return path;
@@ -128,7 +128,7 @@ export function normalizePath(path: string): string {
   });
 }
 
-/** Whether the percent-encoding of a path is sound and spells UTF-8. */
+/** Whether the percent-encoding of a path is valid and makes UTF-8. */
 export function isDecodable(path: string): boolean {
   return tryDecode(path) !== null;
 }
@@ -141,7 +141,7 @@ function findSegmentEnd(path: string, start: number): number {
   return slash < 0 ? path.length : slash;
 }
 
-/** null when the percent-encoding is broken. An encoded slash does not divide segments. */
+/** null when the percent-encoding is invalid. An encoded slash does not divide segments. */
 function tryDecode(text: string): string | null {
   if (!text.includes('%')) return text;
   try {

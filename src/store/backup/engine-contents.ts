@@ -11,12 +11,12 @@ import type {
 } from '../engines/engine.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { StoredCollection } from '../records/collection.ts';
-import { LOG_START, isSamePosition } from '../replication/chain.ts';
-import { closedError } from '../replication/closing.ts';
+import { LOG_START, isSamePosition } from '../replication/log-chain.ts';
+import { createClosedError } from '../replication/log-closing.ts';
 import { EngineLink } from '../replication/engine-link.ts';
-import { receiveParts } from '../replication/image-transfer.ts';
-import { LocalImage } from '../replication/local-image.ts';
-import { checkFormat } from '../replication/entry.ts';
+import { receiveParts } from '../replication/snapshot-transfer.ts';
+import { LocalSnapshot } from '../replication/local-snapshot.ts';
+import { checkFormat } from '../replication/log-entry.ts';
 import { ReplicatedImage } from '../replication/replicated-image.ts';
 import { checkSums, sumCollections } from './sums.ts';
 import type { CollectionSum } from './sums.ts';
@@ -35,7 +35,7 @@ type EngineAccess = {
 export type OpenedEngine = Pick<EngineAccess, 'engine' | 'specs'> & {
   readonly link: EngineLink;
   readonly session: EngineSession;
-  readonly local: LocalImage;
+  readonly local: LocalSnapshot;
   /** Behind a barrier; null: there is no log. */
   readonly head: LogHead | null;
 };
@@ -57,11 +57,11 @@ export async function withEngine<T>(
   const { engine, files, specs, clock, scratch, mayMake } = access;
   const link = new EngineLink(engine, READER, clock);
   try {
-    const head = await link.begin(mayMake);
+    const head = await link.connectFirst(mayMake);
     if (head !== null) checkFormat(head);
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
-    const local = new LocalImage(files, scratch);
+    const local = new LocalSnapshot(files, scratch);
     return await use({ engine, specs, link, session, local, head });
   } finally {
     link.close();
@@ -97,7 +97,7 @@ export async function verifyEngine(opened: OpenedEngine): Promise<EngineReport> 
     try {
       const { collections, closing } = await loadFrom(opened, head, start);
       const found = await sumCollections(collections);
-      if (sums === null && closing !== null) notes.push(closedError(closing).message);
+      if (sums === null && closing !== null) notes.push(createClosedError(closing).message);
       if (sums === null) sums = found;
       else checkSums(sums, found, `read from sequence ${start?.sequence ?? 0} on`);
     } catch (error) {

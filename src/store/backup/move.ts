@@ -15,10 +15,10 @@ import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
 import { assessDirectory } from '../generations/recovery.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { LOG_START, chainOf, isSamePosition } from '../replication/chain.ts';
-import { sendImage } from '../replication/image-transfer.ts';
-import { LocalImage } from '../replication/local-image.ts';
-import { LOG_FORMAT } from '../replication/entry.ts';
+import { LOG_START, computeChain, isSamePosition } from '../replication/log-chain.ts';
+import { sendSnapshot } from '../replication/snapshot-transfer.ts';
+import { LocalSnapshot } from '../replication/local-snapshot.ts';
+import { LOG_FORMAT } from '../replication/log-entry.ts';
 import { openFiles } from './backup.ts';
 import { loadFrom, loadSnapshot } from './engine-contents.ts';
 import type { OpenedEngine } from './engine-contents.ts';
@@ -67,7 +67,7 @@ export async function moveToEngine(
   }
   const reserved = await reserve(opened, source, sums);
   const entry = entryAfter(reserved);
-  await sendSnapshot(source, opened, reserved.log, entry);
+  await sendRecords(source, opened, reserved.log, entry);
   await readBack(opened, reserved, entry, sums);
   await confirm();
   const { link, session } = opened;
@@ -81,7 +81,7 @@ export async function moveToDirectory(
 ): Promise<RestoreReport & { readonly sums: readonly CollectionSum[] }> {
   const { files, specs, scratch } = target;
   const sums = await sumCollections(source.collections);
-  const local = new LocalImage(files, scratch);
+  const local = new LocalSnapshot(files, scratch);
   const position = { sequence: source.sequence, chain: '' };
   const { generation } = await writeImage(local, '', position, source.collections);
   const names = [...source.collections.keys()].map((name) => snapshotName(name, generation));
@@ -103,10 +103,10 @@ export async function moveToDirectory(
 }
 
 /** Roughly, before anything is written; `sendImage` looks closer. */
-function checkSize({ collections }: StillRecords, { name, maxImageBytes }: Engine): void {
+function checkSize({ collections }: StillRecords, { name, maxSnapshotBytes }: Engine): void {
   const bytes = [...collections.values()].reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
-  if (bytes <= maxImageBytes) return;
-  throw new AppError('storage_full', `${name} takes ${maxImageBytes} bytes, and the records `
+  if (bytes <= maxSnapshotBytes) return;
+  throw new AppError('storage_full', `${name} takes ${maxSnapshotBytes} bytes, and the records `
     + `together have ${bytes}: move to PostgreSQL, or delete some`);
 }
 
@@ -140,14 +140,14 @@ async function reserve(
     + 'name an empty place, or remove what is there');
 }
 
-async function sendSnapshot(
+async function sendRecords(
   { collections }: StillRecords, { engine, link, session, local }: OpenedEngine, log: string,
   entry: LogEntry,
 ): Promise<void> {
   const manifest = await writeImage(local, log, entry, collections);
   // Of an attempt that was cut off.
   await link.ask(session, session.snapshots.remove(entry));
-  await sendImage(link, session, local, manifest, engine.maxImageBytes, () => false);
+  await sendSnapshot(link, session, local, manifest, engine.maxSnapshotBytes, () => false);
   await local.clear();
 }
 
@@ -173,7 +173,7 @@ async function loadNewest(
 }
 
 async function writeImage(
-  local: LocalImage, log: string, { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
+  local: LocalSnapshot, log: string, { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
   collections: StillRecords['collections'],
 ) {
   const frozen = new Map([...collections].map(([name, collection]) =>
@@ -189,7 +189,8 @@ async function writeImage(
 function entryAfter({ sequence, chain }: LogHead): LogEntry {
   const [batch, lines] = [randomUUID(), Buffer.alloc(0)];
   return {
-    first: sequence + 1, sequence: sequence + 1, batch, lines, chain: chainOf(chain, batch, lines),
+    first: sequence + 1, sequence: sequence + 1, batch, lines,
+    chain: computeChain(chain, batch, lines),
   };
 }
 

@@ -51,12 +51,12 @@ export interface Engine {
   /** Bytes of an entry's lines; no larger ones are given to `append`. */
   readonly maxBatchBytes: number;
   /** Bytes of a snapshot's parts together. */
-  readonly maxImageBytes: number;
+  readonly maxSnapshotBytes: number;
   /**
    * One attempt, that ends within seconds. What the engine needs for a log (tables) is made if
    * missing, or, where `mayMake` is false, `not_found` is thrown.
    */
-  connect(mayMake?: boolean): Promise<EngineSession>;
+  connect(mayCreate?: boolean): Promise<EngineSession>;
   /** Looks and changes nothing: the promise that a session would find. Throws as `connect` does. */
   inspect(): Promise<string>;
 }
@@ -64,7 +64,7 @@ export interface Engine {
 /** A connection, or some; of no use any more once it was lost. */
 export interface EngineSession {
   /** The durability that was found, in words, for the line at the start and for `doctor`. */
-  readonly promise: string;
+  readonly durability: string;
   /** Null while there is no log. */
   head(): Promise<LogHead | null>;
   /** Makes the log; false: another node was first. */

@@ -14,6 +14,7 @@
  * When a step fails the new journal stays in use, and the next attempt makes another generation.
  */
 import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/disk-error.ts';
@@ -157,6 +158,7 @@ export class Compaction implements Snapshots {
       for (const collection of collections.values()) collection.thaw();
     }
     const previous = this.#base;
+    assert(generation > previous, 'generations rise');
     // Before the note: a backup that has the note must have the snapshots.
     this.#base = generation;
     this.#closedBytes = 0;

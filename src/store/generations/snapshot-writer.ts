@@ -6,6 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
 import { writeFully } from '../disk/read-write.ts';
@@ -64,6 +65,7 @@ class SnapshotWriter {
   async write(header: SnapshotHeader): Promise<void> {
     await this.#writeBytes(Buffer.from(encodeHeader(header)));
     const { blocks, pages, size } = this.#frozen;
+    let count = 0;
     for (const block of blocks) {
       for (let index = 0; index < block.count; index += 1) {
         const slot = slotIn(block, index);
@@ -72,9 +74,12 @@ class SnapshotWriter {
         if (this.#used + requiredBytes > this.#output.length) {
           await this.#startOutput(requiredBytes);
         }
+        assert(span.length > 0, 'a slot in the key order holds a record');
+        count += 1;
         this.#addRecord(slot, span.chunk, span.offset, requiredBytes);
       }
     }
+    assert(count === size, 'a snapshot has every record');
     await this.#finishOutput(true);
     const end = Buffer.from(encodeCount(size));
     await this.#writeBytes(end);

@@ -35,6 +35,7 @@ export class JournalFile {
 
   /** Makes `bytes` durable, blocking the loop. Null on success. */
   appendBlocking(bytes: Buffer): AppendFailure | null {
+    this.#assertOpen();
     try {
       for (let written = 0; written < bytes.length;) {
         const rest = bytes.subarray(written);
@@ -55,6 +56,7 @@ export class JournalFile {
 
   /** Does the same in the thread pool. `bytes` must not change meanwhile. */
   async append(bytes: Buffer): Promise<AppendFailure | null> {
+    this.#assertOpen();
     try {
       await writeFully(this.#files, this.#descriptor, bytes, this.#length);
     } catch (error) {
@@ -73,6 +75,11 @@ export class JournalFile {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#files.closeSync(this.#descriptor);
+  }
+
+  /** The number of a closed descriptor may already be that of another file. */
+  #assertOpen(): void {
+    assert(!this.#isClosed, 'a journal is open while it is written');
   }
 
   // The cut must itself be on disk before anybody hears "refused": pages of the failed write may

@@ -1,5 +1,6 @@
 /** Writes the lines of a journal: see journal-line.ts. */
 import { crc32 } from 'node:zlib';
+import { assert } from '../../base/assert.ts';
 import { CRC_END, CRC_START, HEX, JOURNAL_FORMAT } from './journal-line.ts';
 import type { Operation } from '../store-port.ts';
 
@@ -26,6 +27,8 @@ export class JournalLineEncoder {
   addTransaction(
     sequence: number, durable: number, operations: readonly Operation[],
   ): void {
+    assert(durable < sequence, 'a transaction is not on disk before it is written');
+    assert(operations.length > 0, 'a transaction in the journal has operations');
     const start = this.#used;
     // All text before a record is encoded as one string.
     let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;

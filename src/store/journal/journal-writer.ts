@@ -97,7 +97,8 @@ export class JournalWriter {
 
   /** Continues in another file. Must be called within `runExclusively`. */
   async switchTo(file: JournalFile): Promise<void> {
-    assert(this.#isBusy);
+    assert(this.#isBusy, 'nothing is written during a switch');
+    assert(file.generation > this.#file.generation, 'generations rise');
     this.#encoder.clear();
     this.#encoder.addNext(this.#sequence, file.generation);
     const failure = await this.#file.append(this.#encoder.bytes);

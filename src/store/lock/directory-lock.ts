@@ -12,6 +12,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
@@ -154,6 +155,7 @@ class FlockLock implements DirectoryLock {
   }
 
   announce(socketPath: string | null): void {
+    assert(!this.#isReleased, 'a released lock names nobody');
     const hasSocket = this.#liveness !== null;
     const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
     writeOwner(this.#files, this.#descriptor, owner);

@@ -133,6 +133,7 @@ export class Arena {
   #finishRecord(length: number): Span {
     const offset = this.#tailUsed;
     const end = offset + length;
+    assert(end + SEPARATOR.length <= this.#tail.length, 'a record fits in its chunk');
     this.#tail[end] = 0x2c;
     this.#tail[end + 1] = 0x0a;
     this.#tailUsed = end + SEPARATOR.length;

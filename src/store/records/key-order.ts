@@ -164,6 +164,7 @@ export class KeyOrder {
       }
     }
     const target = this.#getWritableBlock(block);
+    assert(position <= target.count, 'a block has no gaps');
     if (position < target.count) target.slots.copyWithin(position + 1, position, target.count);
     target.slots[position] = slot;
     target.count += 1;

@@ -45,8 +45,10 @@ export class RecordTable {
 
   /** A slot for a record that the arena already counts as live. */
   add(span: Span): number {
+    assert(span.length > 0, 'a record has bytes: length 0 marks an empty slot');
     let slot = this.#firstEmpty - 1;
     if (slot >= 0) {
+      assert(this.lengthOf(slot) === 0, 'a slot is empty when it is taken');
       this.#firstEmpty = this.#readWord(slot, 1);
     } else {
       slot = this.#bound;
@@ -87,6 +89,7 @@ export class RecordTable {
   }
 
   remove(slot: number): void {
+    assert(this.lengthOf(slot) > 0, 'an empty slot is not removed again');
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
     this.#writeSlot(slot, 0, this.#firstEmpty, 0);
     this.#firstEmpty = slot + 1;

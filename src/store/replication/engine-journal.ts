@@ -17,26 +17,26 @@ import type { JournalAppend, Journal } from '../journal/journal-port.ts';
 import type { LogReader } from '../store-port.ts';
 import { AppendWatch } from './appending/append-watch.ts';
 import { Appender } from './appending/appender.ts';
-import { ReconnectPause, TICK_MS } from './engine-link.ts';
+import { ReconnectBackoff, TICK_MS } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
 import { openEngineReader } from './engine-reader.ts';
-import { FreshReads, isUnreadable, unreachable } from './fresh-reads.ts';
-import type { ImageKeeper } from './image-keeper.ts';
+import { FreshReads, isUnreadable, createUnreachableError } from './fresh-reads.ts';
+import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import { Reload } from './reload.ts';
 import type { ReplicatedImage, Writers } from './replicated-image.ts';
-import { Standstill } from './standstill.ts';
+import { PauseDetector } from './pause-detector.ts';
 
 /** 15 s: who waits so long for a batch is told, and that the engine is away. */
-const PATIENCE_TICKS = 15_000 / TICK_MS;
+const REPORT_TICKS = 15_000 / TICK_MS;
 /** 2 s: the same once the store closes, and where somebody has to see to the engine. */
-const HASTE_TICKS = 2000 / TICK_MS;
+const HASTY_REPORT_TICKS = 2000 / TICK_MS;
 /** What is read at a time. */
 const ENTRIES_MAX = 64;
 
 type EngineJournalOptions = {
   readonly image: ReplicatedImage;
   readonly link: EngineLink;
-  readonly snapshots: ImageKeeper;
+  readonly snapshots: SnapshotKeeper;
   readonly maxBatchBytes: number;
   readonly maxRecordBytes: number;
   readonly clock: Clock;
@@ -47,8 +47,8 @@ export class EngineJournal implements Journal {
   readonly failureLog: FailureLog;
   readonly appender: Appender;
   readonly image: ReplicatedImage;
-  readonly snapshots: ImageKeeper;
-  readonly standstill: Standstill;
+  readonly snapshots: SnapshotKeeper;
+  readonly pauseDetector: PauseDetector;
   readonly maxBatchBytes: number;
   readonly maxRecordBytes: number;
   readonly isShared = true;
@@ -56,7 +56,7 @@ export class EngineJournal implements Journal {
   readonly generation = 0;
   readonly #logger: Logger;
   readonly #link: EngineLink;
-  readonly #fresh: FreshReads;
+  readonly #freshReads: FreshReads;
   readonly #reload: Reload;
   /** Why no append is taken: the engine is away, or all is loaded anew. */
   #failure: AppError | null = null;
@@ -65,11 +65,11 @@ export class EngineJournal implements Journal {
   #isReadingAhead = false;
   /** Since the engine did last what it was asked to. */
   #awayTicks = 0;
-  readonly #pause = new ReconnectPause();
+  readonly #backoff = new ReconnectBackoff();
   #awayError: unknown = null;
   #signal: () => void = () => {};
   readonly #watch = new AppendWatch(() => this.#wake());
-  #patienceTicks = PATIENCE_TICKS;
+  #reportTicks = REPORT_TICKS;
   #isClosed = false;
   #running: Promise<void> | null = null;
 
@@ -87,17 +87,17 @@ export class EngineJournal implements Journal {
     const { contention } = this.appender;
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
-    this.appender.refusals.onLasting = () => this.failureLog.setFailure(this.failure);
-    this.#fresh = new FreshReads(() => this.#signal());
+    this.appender.rejections.onLasting = () => this.failureLog.setFailure(this.failure);
+    this.#freshReads = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
-    this.standstill = new Standstill({ clock, catchUp, heardMs: () => link.heardMs });
+    this.pauseDetector = new PauseDetector({ clock, catchUp, heardMs: () => link.heardMs });
     link.onTick = () => this.#tick();
   }
 
   get sequence(): number { return this.image.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
-  get failure(): AppError | null { return this.#failure ?? this.appender.refusals.lasting; }
-  get rejection(): AppError | null { return this.#reload.refusal; }
+  get failure(): AppError | null { return this.#failure ?? this.appender.rejections.lasting; }
+  get rejection(): AppError | null { return this.#reload.rejection; }
 
   get awayReason(): string | null {
     return this.#link.session === null && this.#awayError !== null
@@ -123,7 +123,7 @@ export class EngineJournal implements Journal {
   /** Resolves when all that was committed before the call is applied; rejects with a refusal. */
   catchUp(): Promise<void> {
     const reason = this.rejection ?? this.#failure;
-    return reason === null ? this.#fresh.catchUp() : Promise.reject(reason);
+    return reason === null ? this.#freshReads.catchUp() : Promise.reject(reason);
   }
 
   async read(sequence: number): Promise<LogReader | null> {
@@ -136,7 +136,7 @@ export class EngineJournal implements Journal {
   }
 
   /** The store closes: who waits is told sooner. */
-  hasten(): void { this.#patienceTicks = HASTE_TICKS; }
+  hasten(): void { this.#reportTicks = HASTY_REPORT_TICKS; }
 
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -152,11 +152,11 @@ export class EngineJournal implements Journal {
       try {
         await this.#step();
       } catch (error) {
-        if (!this.#isClosed) this.#lose(error);
+        if (!this.#isClosed) this.#onSessionFailure(error);
       }
     }
     const closed = new AppError('unavailable', 'the store is closed');
-    this.#fresh.failAll(closed);
+    this.#freshReads.failAll(closed);
     this.appender.giveUp(closed);
   }
 
@@ -164,42 +164,42 @@ export class EngineJournal implements Journal {
     const { session } = this.#link;
     this.#watch.update(session, !this.appender.contention.isSteady);
     if (session === null) {
-      if (!this.#pause.isOver) await this.#wait();
+      if (!this.#backoff.isOver) await this.#wait();
       else await this.#connect();
     } else if (this.image.divergence !== null) {
       await this.#reloadAll(session);
     } else if (this.rejection !== null) {
       await this.#endReload(session);
     } else if (this.appender.isPending) {
-      if (await this.#fresh.prove(() => this.appender.attempt(session))) this.#goOn();
-    } else if (this.#fresh.isAsked) {
-      if (await this.#fresh.prove(() => this.#catchUp(session))) this.#goOn();
+      if (await this.#freshReads.prove(() => this.appender.attempt(session))) this.#onProgress();
+    } else if (this.#freshReads.isAwaited) {
+      if (await this.#freshReads.prove(() => this.#catchUp(session))) this.#onProgress();
     } else if (this.#isBehind && !this.appender.contention.isExpected) {
       await this.#follow(session);
-      this.#goOn();
+      this.#onProgress();
     } else {
       await this.#wait();
     }
   }
 
   /** The engine does what it is asked to. */
-  #goOn(): void {
+  #onProgress(): void {
     this.#awayTicks = 0;
     this.#awayError = null;
-    this.#pause.settle();
+    this.#backoff.reset();
     this.snapshots.writeWhenDue();
     if (this.image.divergence === null) this.#failure = null;
     this.failureLog.setFailure(this.failure);
   }
 
-  #lose(error: unknown): void {
+  #onSessionFailure(error: unknown): void {
     this.#link.drop(this.#link.session);
-    this.appender.doubt();
+    this.appender.onSessionLost();
     this.#awayError = error;
-    if (this.#pause.isFirst) {
+    if (this.#backoff.isFirst) {
       this.#logger.warning('the session with the engine was lost', { reason: messageOf(error) });
     }
-    this.#pause.lose();
+    this.#backoff.onLost();
   }
 
   #wait(): Promise<void> {
@@ -223,7 +223,7 @@ export class EngineJournal implements Journal {
 
   #useSession(): void {
     this.#link.session?.onLost(() => this.#signal());
-    this.#pause.begin();
+    this.#backoff.onConnected();
     this.#isBehind = true;
   }
 
@@ -261,36 +261,36 @@ export class EngineJournal implements Journal {
 
   async #reloadAll(session: EngineSession): Promise<void> {
     this.image.checkLog(await this.#link.ask(session, session.head()));
-    const refusal = this.#reload.begin();
+    const rejection = this.#reload.begin();
     this.#failure = null;
-    this.#fail(refusal);
-    this.image.writers?.refuseAll(refusal);
+    this.#fail(rejection);
+    this.image.writers?.rejectAll(rejection);
     await this.#reload.load(session);
   }
 
   async #endReload(session: EngineSession): Promise<void> {
-    if (await this.#catchUp(session)) this.#reload.end(() => this.#goOn());
+    if (await this.#catchUp(session)) this.#reload.end(() => this.#onProgress());
   }
 
   /** Who waits is told, and who comes from now on. */
   #fail(failure: AppError): void {
     this.#failure ??= failure;
     this.failureLog.setFailure(this.#failure);
-    this.#fresh.failAll(failure);
+    this.#freshReads.failAll(failure);
     this.appender.giveUp(failure);
   }
 
   #tick(): void {
-    this.standstill.tick();
+    this.pauseDetector.tick();
     const waitedTicks = this.appender.tick();
     this.#awayTicks += 1;
-    this.#pause.tick();
+    this.#backoff.tick();
     const error = this.#awayError;
-    const patienceTicks = isUnreadable(error) ? HASTE_TICKS : this.#patienceTicks;
+    const patienceTicks = isUnreadable(error) ? HASTY_REPORT_TICKS : this.#reportTicks;
     if (Math.max(waitedTicks, this.#awayTicks) > patienceTicks && this.#failure === null) {
-      const { lasting } = this.appender.refusals;
+      const { lasting } = this.appender.rejections;
       this.#fail(lasting !== null && lasting === error ? lasting
-        : unreachable(error ?? 'it gives no answer'));
+        : createUnreachableError(error ?? 'it gives no answer'));
     }
     // Whatever is missed of what the engine tells is found so.
     this.#wake();

@@ -9,7 +9,7 @@ import type { Engine, EngineSession, LogHead } from '../engines/engine.ts';
 
 export const TICK_MS = 250;
 /** 5 s. */
-const ANSWER_TICKS = 20;
+const REPLY_TICKS = 20;
 // A barrier waits while the quorum is away, and each that is given up leaves one waiting at the
 // engine: they must not become many while an outage lasts.
 const BARRIER_TICKS_MAX = 1280;
@@ -21,7 +21,7 @@ const PAUSE_TICKS_MAX = 8;
 /** A session that has lasted for 1 s is replaced at once: readers may be 250 ms behind at most. */
 const STEADY_TICKS = 4;
 
-type Call = { readonly session: EngineSession; ticks: number; readonly ticksMax: number };
+type PendingCall = { readonly session: EngineSession; ticks: number; readonly ticksMax: number };
 
 export class EngineLink {
   /** Null until one has passed a barrier. */
@@ -32,13 +32,13 @@ export class EngineLink {
   readonly #engine: Engine;
   readonly #node: string;
   readonly #clock: Clock;
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Set<PendingCall>();
   readonly #dropped = new WeakSet<EngineSession>();
-  #barrierTicks = ANSWER_TICKS;
+  #barrierTicks = REPLY_TICKS;
   #timer: Timer;
-  #endOpening: () => void = () => {};
+  #abortOpening: () => void = () => {};
   /** That has not passed its barrier. */
-  #opening: EngineSession | null = null;
+  #unconfirmedSession: EngineSession | null = null;
   #isClosed = false;
 
   constructor(engine: Engine, node: string, clock: Clock) {
@@ -51,17 +51,17 @@ export class EngineLink {
 
   /** Opens a session. Resolves with the head, as it is read behind a barrier. */
   async connect(): Promise<LogHead | null> {
-    return this.#enter(await this.#open(false));
+    return this.#confirm(await this.#open(false));
   }
 
-  async #enter(session: EngineSession): Promise<LogHead | null> {
-    this.#opening = session;
+  async #confirm(session: EngineSession): Promise<LogHead | null> {
+    this.#unconfirmedSession = session;
     session.onLost(() => this.drop(session));
     try {
       // A way that leads nowhere is told so from a barrier that takes long.
       await this.ask(session, session.head());
       const head = await this.barrier(session);
-      this.#barrierTicks = ANSWER_TICKS;
+      this.#barrierTicks = REPLY_TICKS;
       this.session = session;
       this.heardMs = this.#clock.monotonicMs();
       return head;
@@ -69,7 +69,7 @@ export class EngineLink {
       this.drop(session);
       throw error;
     } finally {
-      this.#opening = null;
+      this.#unconfirmedSession = null;
     }
   }
 
@@ -77,29 +77,29 @@ export class EngineLink {
    * The same for a start: a machine that confirms nothing in time makes way for the next. What is
    * needed for a log is made only if the caller may.
    */
-  async begin(mayMake: boolean): Promise<LogHead | null> {
+  async connectFirst(mayCreate: boolean): Promise<LogHead | null> {
     for (let attempt = 1; ; attempt += 1) {
-      const session = await this.#open(mayMake);
+      const session = await this.#open(mayCreate);
       try {
-        return await this.#enter(session);
+        return await this.#confirm(session);
       } catch (error) {
         if (this.#isClosed) throw error;
-        if (attempt === FIRST_ATTEMPTS) throw this.#unconfirmed(error);
+        if (attempt === FIRST_ATTEMPTS) throw this.#createUnconfirmedError(error);
       }
     }
   }
 
-  #unconfirmed(error: unknown): unknown {
+  #createUnconfirmedError(error: unknown): unknown {
     if (!(error instanceof AppError) || error.code !== 'unknown_outcome') return error;
     return new AppError('unavailable', `${this.#engine.name} lets us in and has confirmed nothing: `
       + `${messageOf(error)}. Are its standbys, or enough of its members, there?`, {}, error);
   }
 
   /** What is opened once nobody wants it any more is given up. */
-  #open(mayMake: boolean): Promise<EngineSession> {
+  #open(mayCreate: boolean): Promise<EngineSession> {
     return new Promise((resolve, reject) => {
-      this.#endOpening = () => reject(new AppError('unavailable', 'the store is closed'));
-      this.#engine.connect(mayMake).then((session) => {
+      this.#abortOpening = () => reject(new AppError('unavailable', 'the store is closed'));
+      this.#engine.connect(mayCreate).then((session) => {
         if (this.#isClosed) this.drop(session);
         else resolve(session);
       }, reject);
@@ -120,12 +120,12 @@ export class EngineLink {
    * that was given up meanwhile is no answer: it may tell of what the quorum lacks.
    */
   async ask<T>(
-    session: EngineSession, answer: Promise<T>, ticksMax = ANSWER_TICKS,
+    session: EngineSession, reply: Promise<T>, ticksMax = REPLY_TICKS,
   ): Promise<T> {
     const call = { session, ticks: 0, ticksMax };
     this.#calls.add(call);
     try {
-      const result = await answer;
+      const result = await reply;
       if (this.#dropped.has(session)) throw new AppError('unknown_outcome', 'answered too late');
       if (session === this.session) this.heardMs = this.#clock.monotonicMs();
       return result;
@@ -145,8 +145,8 @@ export class EngineLink {
   close(): void {
     this.#isClosed = true;
     this.#timer.cancel();
-    this.#endOpening();
-    this.drop(this.#opening);
+    this.#abortOpening();
+    this.drop(this.#unconfirmedSession);
     this.drop(this.session);
     for (const { session } of this.#calls) this.drop(session);
   }
@@ -162,7 +162,7 @@ export class EngineLink {
 }
 
 /** How long to wait before the next attempt to connect, in ticks. */
-export class ReconnectPause {
+export class ReconnectBackoff {
   /** Since the engine did last what it was asked to. */
   #losses = 0;
   #leftTicks = 0;
@@ -183,24 +183,24 @@ export class ReconnectPause {
   }
 
   /** A session has begun. */
-  begin(): void {
+  onConnected(): void {
     this.#sessionTicks = 0;
   }
 
   /** A session, or an attempt to begin one, has failed. */
-  lose(): void {
+  onLost(): void {
     const isSteady = this.isFirst && this.#sessionTicks >= STEADY_TICKS;
     this.#leftTicks = isSteady ? 0 : Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
     this.#losses += 1;
   }
 
   /** The engine does what it is asked to. */
-  settle(): void {
+  reset(): void {
     this.#losses = 0;
   }
 }
 
 /** Whether nothing was written, whatever else is wrong. */
-export function isRefused(error: unknown): error is AppError {
+export function isSurelyUnwritten(error: unknown): error is AppError {
   return error instanceof AppError && error.code !== 'unknown_outcome';
 }

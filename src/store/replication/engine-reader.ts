@@ -2,9 +2,9 @@
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
 import type { LogReader, LoggedTransaction } from '../store-port.ts';
-import { decodeUnchained } from './entry.ts';
+import { decodeUnchained } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
-import { unreachable } from './fresh-reads.ts';
+import { createUnreachableError } from './fresh-reads.ts';
 
 /** What is read at a time; an entry may have some megabytes. */
 const ENTRIES_MAX = 4;
@@ -34,13 +34,13 @@ class EngineReader implements LogReader {
   async next(applied: number): Promise<readonly LoggedTransaction[]> {
     if (this.#isClosed || this.#sequence >= applied) return [];
     const entries = await readEntries(this.#link, this.#sequence, ENTRIES_MAX);
-    const found = decodeUnchained(entries)
+    const transactions = decodeUnchained(entries)
       .filter(({ sequence }) => sequence > this.#sequence && sequence <= applied);
-    if (found[0]?.sequence !== this.#sequence + 1) {
+    if (transactions[0]?.sequence !== this.#sequence + 1) {
       throw new AppError('gone', 'what was still to be read is no longer in the log');
     }
-    this.#sequence += found.length;
-    return found;
+    this.#sequence += transactions.length;
+    return transactions;
   }
 
   close(): void {
@@ -52,10 +52,10 @@ async function readEntries(
   link: EngineLink, sequence: number, count: number,
 ): Promise<readonly LogEntry[]> {
   const { session } = link;
-  if (session === null) throw unreachable('it gives no answer');
+  if (session === null) throw createUnreachableError('it gives no answer');
   try {
     return await link.ask(session, session.readAfter(sequence, count));
   } catch (error) {
-    throw unreachable(error);
+    throw createUnreachableError(error);
   }
 }

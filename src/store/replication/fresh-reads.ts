@@ -12,14 +12,14 @@ type FreshReader = {
 };
 
 export class FreshReads {
-  readonly #onAsked: () => void;
+  readonly #onAwaited: () => void;
   #waiting: FreshReader[] = [];
 
-  constructor(onAsked: () => void) {
-    this.#onAsked = onAsked;
+  constructor(onAwaited: () => void) {
+    this.#onAwaited = onAwaited;
   }
 
-  get isAsked(): boolean {
+  get isAwaited(): boolean {
     return this.#waiting.length > 0;
   }
 
@@ -27,7 +27,7 @@ export class FreshReads {
   catchUp(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#onAsked();
+      this.#onAwaited();
     });
   }
 
@@ -50,7 +50,7 @@ export class FreshReads {
   }
 }
 
-export function unreachable(cause: unknown): AppError {
+export function createUnreachableError(cause: unknown): AppError {
   const what = isUnreadable(cause) ? 'the log cannot be followed'
     : 'the engine that keeps the log cannot be reached';
   return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);

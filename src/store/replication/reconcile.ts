@@ -15,8 +15,8 @@ export async function reconcile(
   live: Collections, target: Collections, onListenerError: (error: unknown) => void,
 ): Promise<void> {
   for (const [name, collection] of live) {
-    const wanted = target.get(name);
-    if (wanted === undefined) continue;
+    const targetCollection = target.get(name);
+    if (targetCollection === undefined) continue;
     const change = (run: () => void): void => {
       try {
         run();
@@ -26,19 +26,19 @@ export async function reconcile(
     };
     // First, so that a value that has changed hands is free.
     const isUnique = collection.unique.isUsed;
-    await eachRecord(collection, (id, bytes) => {
-      const other = wanted.findBytes(id);
+    await visitRecords(collection, (id, bytes) => {
+      const other = targetCollection.findBytes(id);
       const isGone = other === undefined || (isUnique && !other.equals(bytes));
       if (isGone) change(() => collection.applyDelete(id));
     });
-    await eachRecord(wanted, (id, bytes) => {
+    await visitRecords(targetCollection, (id, bytes) => {
       if (collection.findBytes(id)?.equals(bytes) === true) return;
       change(() => putBytes(collection, id, bytes));
     });
   }
 }
 
-async function eachRecord(
+async function visitRecords(
   collection: StoredCollection, visit: (id: string, bytes: Buffer) => void,
 ): Promise<void> {
   const walk = collection.walk();

@@ -8,25 +8,25 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession } from '../engines/engine.ts';
-import type { ImageKeeper } from './image-keeper.ts';
+import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import { reconcile } from './reconcile.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
-type ReloadParts = {
+type ReloadDeps = {
   readonly image: ReplicatedImage;
-  readonly snapshots: ImageKeeper;
+  readonly snapshots: SnapshotKeeper;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 export class Reload {
   /** What everyone is told meanwhile. */
-  refusal: AppError | null = null;
-  readonly #parts: ReloadParts;
+  rejection: AppError | null = null;
+  readonly #deps: ReloadDeps;
   readonly #listeners = new Set<(isOver: boolean) => void>();
 
-  constructor(parts: ReloadParts) {
-    this.#parts = parts;
+  constructor(deps: ReloadDeps) {
+    this.#deps = deps;
   }
 
   /** Calls `listener` when it begins, and when it is over. */
@@ -36,31 +36,31 @@ export class Reload {
   }
 
   begin(): AppError {
-    const { image, logger } = this.#parts;
+    const { image, logger } = this.#deps;
     logger.error('the log does not continue what this node has applied; loading everything anew',
       { reason: image.divergence });
-    if (this.refusal !== null) return this.refusal;
-    this.refusal = new AppError('unavailable', 'the records of this node are loaded anew, as '
+    if (this.rejection !== null) return this.rejection;
+    this.rejection = new AppError('unavailable', 'the records of this node are loaded anew, as '
       + 'the log does not continue them', { retryAfterS: 5 });
     for (const listener of this.#listeners) listener(false);
-    return this.refusal;
+    return this.rejection;
   }
 
   async load(session: EngineSession): Promise<void> {
-    const { image, snapshots, clock, logger } = this.#parts;
+    const { image, snapshots, clock, logger } = this.#deps;
     const startedMs = clock.monotonicMs();
-    const loaded = await snapshots.load(session);
-    await reconcile(image.collections, loaded.collections,
+    const newest = await snapshots.load(session);
+    await reconcile(image.collections, newest.collections,
       (error) => image.writers?.onListenerError(error));
-    image.reset(loaded.log, loaded.position);
+    image.reset(newest.log, newest.position);
     logger.info('everything is loaded anew', {
-      sequence: loaded.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
+      sequence: newest.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
     });
   }
 
   /** `goOn` lets appends in again before anybody hears of it. */
   end(goOn: () => void): void {
-    this.refusal = null;
+    this.rejection = null;
     goOn();
     for (const listener of this.#listeners) listener(true);
   }

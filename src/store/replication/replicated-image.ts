@@ -2,15 +2,16 @@
  * The records in memory as a prefix of the log: which one it is, and how entries are added to it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { applyTransactions, checkCollections } from './applier.ts';
-import { findBreak, isSamePosition } from './chain.ts';
-import { closedError, findClosing } from './closing.ts';
-import type { LogClosing } from './closing.ts';
-import { checkFormat, decodeEntries } from './entry.ts';
+import { findBreak, isSamePosition } from './log-chain.ts';
+import { createClosedError, findClosing } from './log-closing.ts';
+import type { LogClosing } from './log-closing.ts';
+import { checkFormat, decodeEntries } from './log-entry.ts';
 
 /** What of the store has to know when others' entries are applied. */
 export interface Writers {
@@ -19,13 +20,13 @@ export interface Writers {
   /** Calls `apply`; what is staged on the state before it runs again. */
   rebase(apply: () => void): void;
   /** What is staged fails. */
-  refuseAll(error: AppError): void;
+  rejectAll(error: AppError): void;
 }
 
 // Applied in some milliseconds.
 const TURN_BYTES = 256 << 10;
 
-type Waiter = { readonly sequence: number; readonly tell: () => void };
+type SequenceWaiter = { readonly sequence: number; readonly tell: () => void };
 
 export class ReplicatedImage {
   readonly collections: ReadonlyMap<string, StoredCollection>;
@@ -43,7 +44,7 @@ export class ReplicatedImage {
   /** Null while the image is loaded, and nobody else knows it. */
   writers: Writers | null = null;
   /** Any client may add some, so that each must leave in no time. */
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<SequenceWaiter>();
 
   constructor(
     collections: ReadonlyMap<string, StoredCollection>, log: string, position: LogPosition,
@@ -72,11 +73,11 @@ export class ReplicatedImage {
     }
     const transactions = decodeEntries(entries);
     if (transactions.length === 0) return true;
-    const found = findClosing(transactions);
-    if (found !== null) {
-      this.accept(entries.filter(({ sequence }) => sequence < found.sequence));
-      this.closing = found.closing;
-      throw closedError(found.closing);
+    const match = findClosing(transactions);
+    if (match !== null) {
+      this.accept(entries.filter(({ sequence }) => sequence < match.sequence));
+      this.closing = match.closing;
+      throw createClosedError(match.closing);
     }
     checkCollections(this.collections, transactions);
     const apply = (): void => {
@@ -113,7 +114,8 @@ export class ReplicatedImage {
   }
 
   /** An entry is applied, or is about to be in this turn. */
-  advance({ sequence, chain, lines }: LogEntry): void {
+  advance({ first, sequence, chain, lines }: LogEntry): void {
+    assert(first === this.position.sequence + 1, 'an entry follows what is applied');
     this.#moveTo({ sequence, chain });
     this.appliedBytes += lines.length;
   }
@@ -164,7 +166,7 @@ export class ReplicatedImage {
   }
 
   /** Calls `tell` once what is committed up to `sequence` is applied. Returns what ends it. */
-  onReached(sequence: number, tell: () => void): () => void {
+  whenReached(sequence: number, tell: () => void): () => void {
     const waiter = { sequence, tell };
     if (this.position.sequence >= sequence) tell();
     else this.#waiters.add(waiter);

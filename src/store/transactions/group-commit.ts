@@ -154,17 +154,17 @@ export class GroupCommit {
    * the batch whose staged records it has read, or, where other nodes write too, if the state that
    * it has read is no older than the call. If the batch fails or the state is older it runs again.
    */
-  #completeAfter(batch: Batch | null, submission: Submission, settle: () => void): void {
+  #completeAfter(batch: Batch | null, submission: Submission, complete: () => void): void {
     if (batch !== null) {
       batch.followers.push((isCommitted) => {
-        if (isCommitted) settle();
+        if (isCommitted) complete();
         else this.#stageAgain(submission);
       });
       return;
     }
     const { journal } = this.#options;
     if (submission.isFresh || !journal.isShared) {
-      settle();
+      complete();
       return;
     }
     submission.isFresh = true;

@@ -7,6 +7,8 @@
  * all later entries alive until the next full garbage collection: that took a tenth of the time of
  * every write.
  */
+import { assert } from '../../base/assert.ts';
+
 export class StagedRecords<T> {
   #gathering = new Map<string, T>();
   #inFlight = new Map<string, T>();
@@ -38,6 +40,7 @@ export class StagedRecords<T> {
 
   /** The batch that gathers is going to be written; another one begins. */
   startNextBatch(): void {
+    assert(this.#inFlight.size === 0, 'one batch is written at a time');
     this.#inFlight = this.#gathering;
     this.#gathering = new Map();
   }

@@ -186,6 +186,7 @@ export class StagedTransaction implements Transaction {
    * would grow for as long as writing goes on.
    */
   join(batch: Batch): void {
+    assert(this.#isSealed && this.batch === null, 'a sealed transaction joins one batch');
     this.batch = batch;
     this.dependsOn = null;
     batch.transactions.push(this);
@@ -194,6 +195,7 @@ export class StagedTransaction implements Transaction {
 
   /** Unstages all operations. */
   undo(): void {
+    assert(this.batch === null, 'a transaction of a batch is discarded with all of them');
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;

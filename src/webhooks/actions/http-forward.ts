@@ -17,7 +17,7 @@ import {
   REQUEST_HEADER, passHeaders, withQuery, type PassedHeaders, type RequestOrigin,
 } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
-import { parametersIn } from '../senders/request/hidden.ts';
+import { listQueryParameters } from '../senders/request/hide-signature.ts';
 import { targetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
@@ -109,7 +109,7 @@ function passedRequest(
 ): QueuedForward {
   const { options, context, secretPlaces } = call;
   const { query, body, eventId } = context;
-  const hiddenParameters = parametersIn(secretPlaces);
+  const hiddenParameters = listQueryParameters(secretPlaces);
   const method = typeof options['method'] === 'string' ? options['method'] : context.method;
   const passed = passHeaders(origin, eventId, options['passAuthorization'] === true);
   return {

@@ -4,7 +4,9 @@ import { LOG_LEVELS, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { hideQuerySecrets } from '../http/url-credentials.ts';
-import { hideHeaders, hideMembers, hideQuery } from '../senders/request/hidden.ts';
+import {
+  hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
+} from '../senders/request/hide-signature.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { ActionCall, RegisteredAction } from './registry.ts';
@@ -36,8 +38,8 @@ export function createLogAction(): RegisteredAction {
       log[level]('webhook received', {
         options,
         context: {
-          headers: hideHeaders(headers, secretPlaces),
-          query: hideQuery(hideQuerySecrets(query), secretPlaces), event, eventId,
+          headers: hideSignatureHeaders(headers, secretPlaces),
+          query: hideSignatureParameters(hideQuerySecrets(query), secretPlaces), event, eventId,
         },
         // Last, as it is what may be too large for a line.
         payload: shownPayload(call),
@@ -49,7 +51,8 @@ export function createLogAction(): RegisteredAction {
 
 function shownPayload({ payload, context: { body }, secretPlaces }: ActionCall): unknown {
   if (estimateParsedBytes(body) > PARSED_BYTES_MAX) return `<${body.length} bytes>`;
-  return secretPlaces.length === 0 ? payload() : hideMembers(shorten(payload()), secretPlaces);
+  return secretPlaces.length === 0 ? payload()
+    : hideSignatureMembers(shorten(payload()), secretPlaces);
 }
 
 function isLevel(value: unknown): value is LogLevel {

@@ -4,10 +4,10 @@ import type { JsonValue } from '../../base/schema.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/payload.ts';
 import {
-  FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm,
-} from '../senders/request/form.ts';
-import type { RequestReader } from '../senders/request/reader.ts';
-import { sourcesOf, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
+  FORM_TYPE, parseMediaType, parseForm, type ParsedForm,
+} from '../senders/request/parse-form.ts';
+import type { RequestReader } from '../senders/request/request-reader.ts';
+import { toSourceList, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
 export type BodyFormat = typeof BODY_FORMATS[number];
@@ -20,21 +20,25 @@ export type BodyReading = {
   /** The field of a form that holds the payload as JSON. */
   readonly formField: string | null;
   /** Where the sender has its signature, or the secret itself. */
-  readonly secretPlaces: readonly ValueSource[];
+  readonly secretSources: readonly ValueSource[];
 };
 
-export function bodyReading(format: BodyFormat | undefined, scheme: Scheme | null): BodyReading {
+export function resolveBodyReading(
+  format: BodyFormat | undefined, scheme: Scheme | null,
+): BodyReading {
   const { payload = 'auto' } = scheme ?? { payload: 'json' };
-  const secretPlaces = sourcesOf(scheme?.signature.from);
+  const secretSources = toSourceList(scheme?.signature.from);
   if (typeof payload === 'object') {
-    return { format: format ?? 'auto', formField: payload.formField, secretPlaces };
+    return { format: format ?? 'auto', formField: payload.formField, secretSources };
   }
-  return { format: format ?? payload, formField: null, secretPlaces };
+  return { format: format ?? payload, formField: null, secretSources };
 }
 
 /** What a body is taken for; null: for nothing that a payload could be made of. */
-export function bodyKind(format: BodyFormat, contentType: string | undefined): BodyKind | null {
-  return format === 'auto' ? kindOf(mediaTypeOf(contentType)) : format;
+export function resolveBodyKind(
+  format: BodyFormat, contentType: string | undefined,
+): BodyKind | null {
+  return format === 'auto' ? findKind(parseMediaType(contentType)) : format;
 }
 
 /** null: the body is not of that kind, and what counts is the empty array. */
@@ -43,7 +47,7 @@ export function readPayload(
 ): Payload | null {
   switch (kind) {
     case 'json': return decodePayload(body);
-    case 'form': return formPayload(parseForm(body), formField);
+    case 'form': return decodeFormPayload(parseForm(body), formField);
     case 'text': return isUtf8(body) ? { text: body.toString('utf8') } : null;
   }
 }
@@ -52,7 +56,7 @@ export function readPayload(
 export function readParsedPayload(
   reader: RequestReader, kind: BodyKind, formField: string | null,
 ): Payload | null {
-  if (kind === 'form' && reader.isForm()) return formPayload(reader.form(), formField);
+  if (kind === 'form' && reader.isForm()) return decodeFormPayload(reader.form(), formField);
   if (kind === 'json' && !reader.isForm()) return toPayload(reader.json());
   return readPayload(reader.request.body, kind, formField);
 }
@@ -68,7 +72,7 @@ export function findFittingFormat(
   // To parse it once more could take long.
   if (tried !== 'json' && decodePayload(body) !== null) return 'json';
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
-  const isForm = mediaTypeOf(contentType) === FORM_TYPE
+  const isForm = parseMediaType(contentType) === FORM_TYPE
     || FORM_START.test(start) && !/\s/.test(start);
   if (isForm && tried !== 'form' && parseForm(body) !== null) return 'form';
   return tried !== 'text' && isUtf8(body) ? 'text' : null;
@@ -79,16 +83,17 @@ export function explainUnparsed(
   { format, formField }: BodyReading, body: Buffer, contentType: string | undefined,
 ): string | null {
   if (body.length === 0) return null;
-  const kind = bodyKind(format, contentType);
+  const kind = resolveBodyKind(format, contentType);
   if (kind !== null && readPayload(body, kind, formField) !== null) return null;
-  const fitting = findFittingFormat(body, contentType, kind);
-  const what = fitting === null ? 'no bodyFormat fits: an action has its bytes in `context.body`'
-    : `bodyFormat "${fitting}" would fit`;
-  return `${kind === null ? describeType(contentType) : UNREAD[kind]}, so that actions get the `
-    + `payload []: ${what}`;
+  const fittingFormat = findFittingFormat(body, contentType, kind);
+  const hint = fittingFormat === null
+    ? 'no bodyFormat fits: an action has its bytes in `context.body`'
+    : `bodyFormat "${fittingFormat}" would fit`;
+  const reason = kind === null ? describeType(contentType) : UNREADABLE_REASONS[kind];
+  return `${reason}, so that actions get the payload []: ${hint}`;
 }
 
-const UNREAD: Readonly<Record<BodyKind, string>> = {
+const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
   json: 'the body is no JSON object or array', form: 'the body holds no form that can be read',
   text: 'the body is no UTF-8 text',
 };
@@ -98,13 +103,13 @@ function describeType(contentType: string | undefined): string {
     : `no payload is made of the Content-Type ${quoted(contentType)}`;
 }
 
-function kindOf(mediaType: string): BodyKind | null {
+function findKind(mediaType: string): BodyKind | null {
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) return 'json';
   if (mediaType === FORM_TYPE) return 'form';
   return mediaType.startsWith('text/') ? 'text' : null;
 }
 
-function formPayload(form: ParsedForm | null, formField: string | null): Payload | null {
+function decodeFormPayload(form: ParsedForm | null, formField: string | null): Payload | null {
   if (form === null) return null;
   const json = formField === null ? undefined : form.fields.get(formField)?.[0];
   if (json !== undefined) return decodePayload(Buffer.from(json, 'utf8'));

@@ -2,10 +2,10 @@
 import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
-import { eventOf, hookOf, receivedMsOf, statusOf } from '../requests/codec.ts';
-import { REQUEST_STATUSES, requestCollection } from '../requests/request.ts';
-import type { RequestFilter } from '../requests/columns.ts';
-import type { RequestService } from '../requests/service.ts';
+import { readEvent, readHook, readReceivedMs, readStatus } from '../inbox/request-codec.ts';
+import { REQUEST_STATUSES, requestCollection } from '../inbox/stored-request.ts';
+import type { RequestFilter } from '../inbox/request-columns.ts';
+import type { RequestService } from '../inbox/request-service.ts';
 import { filterOf } from './filter.ts';
 import type { JobKind } from './kind.ts';
 import { countEach, selectionIn } from './matching.ts';
@@ -40,10 +40,10 @@ export function createRequestReplay({ store, service }: RequestReplayParts): Job
 function isWanted(
   { hook, status, event, sinceMs, untilMs }: Omit<RequestFilter, 'eventId'>, bytes: Buffer,
 ): boolean {
-  if (status !== null && statusOf(bytes) !== status) return false;
-  if (hook !== null && hookOf(bytes) !== hook) return false;
-  if (event !== null && eventOf(bytes) !== event) return false;
+  if (status !== null && readStatus(bytes) !== status) return false;
+  if (hook !== null && readHook(bytes) !== hook) return false;
+  if (event !== null && readEvent(bytes) !== event) return false;
   if (sinceMs === null && untilMs === null) return true;
-  const atMs = receivedMsOf(bytes);
+  const atMs = readReceivedMs(bytes);
   return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
 }

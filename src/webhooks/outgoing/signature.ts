@@ -4,7 +4,7 @@
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { PreviousSecret } from '../http/rotation.ts';
-import { signBody, signatureKey } from '../senders/x-signature.ts';
+import { signBody, createSignatureKey } from '../senders/x-signature.ts';
 
 type SignatureHeaders = Readonly<Record<string, string>>;
 
@@ -29,7 +29,7 @@ export function signatureHeaders(
     'webhook-timestamp': timestamp,
     'webhook-signature': isCounting
       ? `${sign(secret)} ${sign(previous.secret)}` : sign(secret),
-    'x-signature': signBody(signatureKey(secret), body),
+    'x-signature': signBody(createSignatureKey(secret), body),
   };
 }
 

@@ -1,8 +1,8 @@
 /** What a kept request becomes. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
 import {
-  attempted, withRoutes, type KeptRequest, type RouteRun, type RunAttempt, type Unparsed,
-} from '../requests/request.ts';
+  addAttempt, withRoutes, type StoredRequest, type RouteRun, type RunAttempt, type UnparsedBody,
+} from '../inbox/stored-request.ts';
 import { computeNextAttemptTime } from '../durable-queue/retry-time.ts';
 
 type Retries = {
@@ -19,18 +19,18 @@ const REMOVED_MESSAGE = 'The webhook was removed';
  * not known where the action did not ask for the payload.
  */
 export function afterRun(
-  before: KeptRequest, index: number,
+  before: StoredRequest, index: number,
   { attempt, unparsed = before.unparsed }: {
-    readonly attempt: RunAttempt; readonly unparsed?: Unparsed | null | undefined;
+    readonly attempt: RunAttempt; readonly unparsed?: UnparsedBody | null | undefined;
   },
   { schedule, random }: Retries, nowMs: number,
-): KeptRequest {
+): StoredRequest {
   const routes = before.routes.map((route, at) => {
     if (at !== index) return route;
     if (route.status !== 'pending') return afterLateRun(route, attempt);
     const next = attempt.success ? null
       : computeNextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
-    return attempted(route, attempt, next);
+    return addAttempt(route, attempt, next);
   });
   const after = withRoutes(before, routes, nowMs);
   return unparsed === before.unparsed ? after : { ...after, unparsed };
@@ -38,17 +38,17 @@ export function afterRun(
 
 /** The route was given up while it ran: what did succeed has, and is not run again. */
 function afterLateRun(route: RouteRun, attempt: RunAttempt): RouteRun {
-  const after = attempted(route, attempt);
+  const after = addAttempt(route, attempt);
   return attempt.success ? after : { ...after, status: route.status };
 }
 
 /** null: it is not pending any more. */
-export function failedWithWebhook(before: KeptRequest, nowMs: number): KeptRequest | null {
+export function failedWithWebhook(before: StoredRequest, nowMs: number): StoredRequest | null {
   if (before.status !== 'pending') return null;
   const attempt = {
     at: formatTimestamp(nowMs), durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null,
   };
   const routes = before.routes.map((route) =>
-    route.status === 'pending' ? attempted(route, attempt) : route);
+    route.status === 'pending' ? addAttempt(route, attempt) : route);
   return withRoutes(before, routes, nowMs);
 }

@@ -6,40 +6,44 @@ import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
-import { KeptCall, type KeptRun } from '../incoming/intake/kept-call.ts';
-import { attemptOf } from '../incoming/intake/new-request.ts';
-import type { RecentRequests } from '../incoming/intake/recent.ts';
-import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
-import type { PayloadRoom } from '../incoming/receiving/payload-room.ts';
-import { runOne, type RouteOutcome, type RouteParts } from '../incoming/receiving/run-routes.ts';
-import type { ReadyRoute } from '../incoming/routing.ts';
-import { bodyIn } from '../requests/body.ts';
-import { decodeRequest, statusOf } from '../requests/codec.ts';
+import { KeptCall, type KeptRun } from '../incoming/intake/stored-action-call.ts';
+import { attemptOf } from '../incoming/intake/build-request.ts';
+import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../incoming/receiving/incoming-webhook-index.ts';
+import type { PayloadBudget } from '../incoming/receiving/payload-budget.ts';
 import {
-  requestBodyCollection, requestCollection, type KeptRequest, type RunAttempt, type Unparsed,
-} from '../requests/request.ts';
+  runRoute, type RouteOutcome, type RouteDeps,
+} from '../incoming/receiving/run-webhook-routes.ts';
+import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
+import { getRequestBody } from '../inbox/request-body.ts';
+import { decodeRequest, readStatus } from '../inbox/request-codec.ts';
+import {
+  requestBodyCollection, requestCollection, type StoredRequest, type RunAttempt, type UnparsedBody,
+} from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import { requestOf, routeIndexOf } from './task.ts';
 
-export type RunParts = RouteParts & {
+export type RunParts = RouteDeps & {
   readonly store: Store;
-  readonly hooks: Pick<HookIndex, 'find'>;
+  readonly hooks: Pick<IncomingWebhookIndex, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly recent: RecentRequests;
-  readonly payloadRoom: PayloadRoom;
+  readonly payloadRoom: PayloadBudget;
 };
 
 /** A run that has ended, and the request as it was before. */
 export type Ran = {
-  readonly known: StoredItem<KeptRequest>;
+  readonly known: StoredItem<StoredRequest>;
   /** Of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
   /** Of the payload, if the action asked for it. */
-  readonly unparsed: Unparsed | null | undefined;
+  readonly unparsed: UnparsedBody | null | undefined;
   readonly hold: QueueLease;
 };
 
@@ -65,20 +69,20 @@ export function runKept(
   const route = known.item.routes[index];
   const hook = parts.hooks.find(known.item.hook);
   if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
-  let unparsed: Unparsed | null | undefined;
+  let unparsed: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): Ran | null => {
     if (outcome === null) return null;
-    if (outcome.refused !== null) throw outcome.refused;
+    if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
     return { known, index, attempt: attemptOf(outcome), isChainRefused, unparsed, hold };
   };
   const ready = hook.routes.find(({ name }) => name === route.name);
   if (ready === undefined) return end(withoutRoute(route.name, parts.clock));
   const body = recent?.body ?? findBody(parts, known.item);
-  const payloadBytes = parts.payloadRoom.takeForRun(body);
+  const payloadBytes = parts.payloadRoom.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
-  const giveBack = (): void => parts.payloadRoom.giveBackRun(payloadBytes);
-  const running = runRoute(parts, hook, ready, {
+  const giveBack = (): void => parts.payloadRoom.releaseRun(payloadBytes);
+  const running = runStoredRoute(parts, hook, ready, {
     request: known.item, body, headers: recent?.headers ?? null, attempt: route.attemptCount + 1,
     onRead(read) {
       unparsed = read;
@@ -93,30 +97,31 @@ export function runKept(
   return unlessCutOff(running, cutOff).then(end);
 }
 
-function findPending({ store }: RunParts, id: string): StoredItem<KeptRequest> | null {
+function findPending({ store }: RunParts, id: string): StoredItem<StoredRequest> | null {
   const bytes = store.collection(requestCollection.name).findBytes(id);
-  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   return { bytes, item: decodeRequest(bytes) };
 }
 
-function findBody({ store }: RunParts, request: KeptRequest): Buffer {
-  return bodyIn(request, () => store.collection(requestBodyCollection.name).findBytes(request.id));
+function findBody({ store }: RunParts, request: StoredRequest): Buffer {
+  const bodies = store.collection(requestBodyCollection.name);
+  return getRequestBody(request, () => bodies.findBytes(request.id));
 }
 
 /** The webhook was changed meanwhile. */
 function withoutRoute(name: string, clock: Clock): RouteOutcome {
   return {
-    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refused: null,
+    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refusal: null,
     startedAtMs: clock.now(), durationMs: 0,
   };
 }
 
-function runRoute(
-  parts: RunParts, { labels, reading }: ReadyHook, route: ReadyRoute,
+function runStoredRoute(
+  parts: RunParts, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
   run: Omit<KeptRun, 'reading' | 'holder'>,
 ): RouteOutcome | Promise<RouteOutcome> {
   const holder = new LabelledLog(parts, { request: run.request.id, ...labels, route: route.name });
-  return runOne(parts, route, {
-    holder, makeCall: (options) => new KeptCall({ ...run, reading, holder }, options),
+  return runRoute(parts, route, {
+    holder, makeCall: (options) => new KeptCall({ ...run, reading: bodyReading, holder }, options),
   }, parts.clock);
 }

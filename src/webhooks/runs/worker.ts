@@ -8,10 +8,10 @@ import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
-import { incomingCollection } from '../incoming/webhook.ts';
-import { decodeRequest, statusOf, updatedMsOf } from '../requests/codec.ts';
-import { requestCollection, type KeptRequest } from '../requests/request.ts';
-import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit-of-work.ts';
+import { incomingCollection } from '../incoming/incoming-webhook.ts';
+import { decodeRequest, readStatus, readUpdatedMs } from '../inbox/request-codec.ts';
+import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
+import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import {
@@ -49,13 +49,13 @@ const RUNNING_MAX = 64;
 /** A run that takes longer holds a slot that others could use: its webhook counts as slow. */
 const SLOW_MS = 1000;
 
-export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalListener {
+export class RequestWorker implements AttemptRunner<Ran, StoredRequest>, RemovalListener {
   readonly noun = 'a run of a request';
   readonly #parts: WorkerParts;
-  readonly #worker: QueueWorker<Ran, KeptRequest>;
+  readonly #worker: QueueWorker<Ran, StoredRequest>;
   readonly #scheduler: Scheduler;
-  readonly #ending: EndPendingDeps<KeptRequest, KeptStatus, RequestGone>;
-  readonly #results: ResultBatch<KeptRequest, KeptStatus, RequestGone>;
+  readonly #ending: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
+  readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
   /** How many routes a pending request has that has several. */
@@ -71,9 +71,9 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
     this.#worker = new QueueWorker({ ...parts, scheduler: this.#scheduler }, this);
     this.#parts = parts;
     this.#ending = {
-      kind: requestKind, store, scheduler: this.#scheduler, recordIdOf: requestOf,
+      kind: requestQueue, store, scheduler: this.#scheduler, recordIdOf: requestOf,
     };
-    this.#results = new ResultBatch(requestKind, store);
+    this.#results = new ResultBatch(requestQueue, store);
     parts.payloadRoom.onFree(() => {
       this.#isWaitingForRoom = false;
       this.#worker.requestRun();
@@ -136,8 +136,8 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
 
-  writeResult(ran: Ran): Promise<KeptRequest | undefined> {
-    const told = (recorded: KeptRequest | undefined): KeptRequest | undefined => {
+  writeResult(ran: Ran): Promise<StoredRequest | undefined> {
+    const told = (recorded: StoredRequest | undefined): StoredRequest | undefined => {
       this.#log(ran, recorded);
       return recorded;
     };
@@ -146,13 +146,13 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
       () => this.#write(ran), thrown).then(told));
   }
 
-  dueTimeMs(id: string, recorded: KeptRequest | undefined): number | null {
+  dueTimeMs(id: string, recorded: StoredRequest | undefined): number | null {
     // Mostly it is done: then the record need not be looked up.
     if (this.#scheduler.find(id) === undefined) return null;
     const bytes = this.#records.findBytes(requestOf(id));
-    if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+    if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
     const isCurrent = recorded !== undefined
-      && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);
+      && Date.parse(recorded.updatedAt) === readUpdatedMs(bytes);
     return this.#dueTimeMs(isCurrent ? recorded : decodeRequest(bytes), routeIndexOf(id));
   }
 
@@ -161,7 +161,7 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
   }
 
   #apply({ id, after }: Change): void {
-    if (after === null || statusOf(after) !== 'pending') return this.#forget(id);
+    if (after === null || readStatus(after) !== 'pending') return this.#forget(id);
     const recent = this.#parts.recent.find(id, after);
     if (recent === undefined) this.#parts.recent.delete(id);
     const request = recent?.item ?? decodeRequest(after);
@@ -170,12 +170,12 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
   }
 
-  #write({ known, index, attempt, unparsed, hold }: Ran): Promise<KeptRequest | undefined> {
+  #write({ known, index, attempt, unparsed, hold }: Ran): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, ownEvents, health } = this.#parts;
     const { hook } = known.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
-    const change = (before: KeptRequest): KeptRequest =>
+    const change = (before: StoredRequest): StoredRequest =>
       afterRun(before, index, { attempt, unparsed }, retries, nowMs);
     // Nothing fails then, and nobody is to be told.
     if (attempt.success && known.item.routes.length === 1) {
@@ -196,7 +196,7 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
   }
 
   #log(
-    { known: { item }, index, attempt, isChainRefused }: Ran, recorded: KeptRequest | undefined,
+    { known: { item }, index, attempt, isChainRefused }: Ran, recorded: StoredRequest | undefined,
   ): void {
     const { id, hook } = item;
     const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
@@ -219,7 +219,7 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
   }
 
   /** Makes a route's task what its record says. */
-  #sync(request: KeptRequest, index: number): void {
+  #sync(request: StoredRequest, index: number): void {
     const id = taskIdOf(request.id, index);
     const dueAtMs = this.#dueTimeMs(request, index);
     if (dueAtMs === null) return this.#scheduler.remove(id);
@@ -229,7 +229,7 @@ export class RequestWorker implements AttemptRunner<Ran, KeptRequest>, RemovalLi
   }
 
   /** null: the route is not to run. */
-  #dueTimeMs({ receivedAt, routes }: KeptRequest, index: number): number | null {
+  #dueTimeMs({ receivedAt, routes }: StoredRequest, index: number): number | null {
     const route = routes[index];
     if (route?.status !== 'pending') return null;
     const writtenAt = route.attempts.at(-1)?.at ?? receivedAt;

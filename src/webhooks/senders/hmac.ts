@@ -27,34 +27,34 @@ const digests: Readonly<Record<HmacHash, Buffer>> = {
   sha1: Buffer.alloc(20), sha256: Buffer.alloc(32), sha512: Buffer.alloc(64),
 };
 
-export function hmacKey(hash: HmacHash, secret: Uint8Array): HmacKey {
+export function createHmacKey(hash: HmacHash, secret: Uint8Array): HmacKey {
   const block = new Uint8Array(BLOCK_BYTES[hash]);
   block.set(secret.length <= block.length ? secret
     : loadCrypto().createHash(hash).update(secret).digest());
-  const padded = (pad: number): Uint8Array => block.map((byte) => byte ^ pad);
-  return { hash, inner: padded(INNER_PAD), outer: padded(OUTER_PAD) };
+  const xorBlock = (pad: number): Uint8Array => block.map((byte) => byte ^ pad);
+  return { hash, inner: xorBlock(INNER_PAD), outer: xorBlock(OUTER_PAD) };
 }
 
 /** Of the pieces one after the other, texts as UTF-8. The bytes are good until the next call. */
-export function hmacOf(
+export function computeHmac(
   { hash, inner, outer }: HmacKey, pieces: readonly (string | Uint8Array)[],
 ): Buffer {
   const outerMessage = outerMessages[hash];
   outerMessage.set(outer);
-  outerMessage.write(innerHash(hash, inner, pieces), outer.length, 'binary');
+  outerMessage.write(computeInnerHash(hash, inner, pieces), outer.length, 'binary');
   const digest = digests[hash];
   digest.write(loadCrypto().hash(hash, outerMessage, 'binary'), 'binary');
   return digest;
 }
 
-function innerHash(
+function computeInnerHash(
   hash: HmacHash, inner: Uint8Array, pieces: readonly (string | Uint8Array)[],
 ): string {
   innerMessage.set(inner);
   let length = inner.length;
   for (const piece of pieces) {
     const bytesMax = typeof piece === 'string' ? piece.length * UTF8_BYTES_MAX : piece.length;
-    if (length + bytesMax > MESSAGE_BYTES_MAX) return longInnerHash(hash, inner, pieces);
+    if (length + bytesMax > MESSAGE_BYTES_MAX) return computeLongInnerHash(hash, inner, pieces);
     if (typeof piece === 'string') length += writeText(piece, length);
     else {
       innerMessage.set(piece, length);
@@ -78,10 +78,10 @@ function writeText(text: string, start: number): number {
   return text.length;
 }
 
-function longInnerHash(
+function computeLongInnerHash(
   hash: HmacHash, inner: Uint8Array, pieces: readonly (string | Uint8Array)[],
 ): string {
-  const made = loadCrypto().createHash(hash).update(inner);
-  for (const piece of pieces) made.update(piece);
-  return made.digest('binary');
+  const hasher = loadCrypto().createHash(hash).update(inner);
+  for (const piece of pieces) hasher.update(piece);
+  return hasher.digest('binary');
 }

@@ -3,8 +3,8 @@
  * The comparison takes the same time wherever the first wrong byte is.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
-import { hmacKey, hmacOf, type HmacKey } from './hmac.ts';
-import { refusal, type Refusal } from './verification/verdict.ts';
+import { createHmacKey, computeHmac, type HmacKey } from './hmac.ts';
+import { createRefusal, type Refusal } from './verification/verdict.ts';
 
 const PREFIX = 'sha256=';
 const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
@@ -12,13 +12,13 @@ const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
 const HASH_BYTES = 32;
 
 /** Of the secret's UTF-8 bytes. */
-export function signatureKey(secret: string): HmacKey {
-  return hmacKey('sha256', Buffer.from(secret, 'utf8'));
+export function createSignatureKey(secret: string): HmacKey {
+  return createHmacKey('sha256', Buffer.from(secret, 'utf8'));
 }
 
 /** The header's value for a body. */
 export function signBody(key: HmacKey, body: Uint8Array): string {
-  return PREFIX + hmacOf(key, [body]).toString('hex');
+  return PREFIX + computeHmac(key, [body]).toString('hex');
 }
 
 /**
@@ -29,16 +29,16 @@ export function isSignatureValid(
   key: HmacKey, body: Uint8Array, header: string | readonly string[] | undefined,
 ): boolean {
   if (typeof header !== 'string' || !PATTERN.test(header)) return false;
-  claimed.write(header.slice(PREFIX.length), 'hex');
-  return loadCrypto().timingSafeEqual(claimed, hmacOf(key, [body]));
+  claimedDigest.write(header.slice(PREFIX.length), 'hex');
+  return loadCrypto().timingSafeEqual(claimedDigest, computeHmac(key, [body]));
 }
 
-const claimed = Buffer.alloc(HASH_BYTES);
+const claimedDigest = Buffer.alloc(HASH_BYTES);
 
 /** Why a signature is not valid, for the log; never what it is or should be. */
-export function signatureRefusal(header: string | readonly string[] | undefined): Refusal {
-  if (header === undefined) return refusal('signature_missing', 'there is no X-Signature');
+export function explainInvalidSignature(header: string | readonly string[] | undefined): Refusal {
+  if (header === undefined) return createRefusal('signature_missing', 'there is no X-Signature');
   return typeof header === 'string' && PATTERN.test(header)
-    ? refusal('mismatch', 'X-Signature is not of this body with this secret')
-    : refusal('signature_form', 'X-Signature is not sha256= and 64 hexadecimal digits, once');
+    ? createRefusal('mismatch', 'X-Signature is not of this body with this secret')
+    : createRefusal('signature_form', 'X-Signature is not sha256= and 64 hexadecimal digits, once');
 }

@@ -6,10 +6,10 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { openStore } from '../../../src/store/store.ts';
-import type { KeptRequest } from '../../../src/webhooks/requests/request.ts';
-import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import { until } from '../../support/children.ts';
-import { keptRequest } from '../../webhooks/requests/kept-request.ts';
+import { makeStoredRequest } from '../../webhooks/inbox/sample-request.ts';
 import { WAYS, inPlace, type Place } from '../place.ts';
 
 const HOOK = '01890000-0000-7000-8000-00000000000a';
@@ -22,7 +22,7 @@ const [FIRST = '', SECOND = '', THIRD = '', FOURTH = ''] = ids;
 const BODY = Buffer.from('{"it\'s": "\u00fc"}');
 const BINARY = Buffer.from([0, 255, 10, 13]);
 
-const KEPT: readonly (readonly [Partial<KeptRequest>, Buffer])[] = [
+const KEPT: readonly (readonly [Partial<StoredRequest>, Buffer])[] = [
   [{
     event: 'push', status: 'failed', query: 'a=1&token=***',
     headers: [['Content-Type', 'application/json'], ['X-Hub-Signature-256', 'sha256=planted']],
@@ -55,7 +55,7 @@ async function keepRequests(data: string): Promise<void> {
   await store.transact((transaction) => changeRequests(transaction, (unit) => {
     for (const [index, [given, body]] of KEPT.entries()) {
       const [id = '', time] = [ids[index], at(index)];
-      unit.add(keptRequest({
+      unit.add(makeStoredRequest({
         body, given: { id, hook: HOOK, receivedAt: time, updatedAt: time, ...given },
       }), body);
     }

@@ -31,8 +31,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a wait is cancelled, and a standby promoted', rule: 'image',
   },
   'lose the chain check': {
-    edits: [['store/replication/chain.ts',
-      'if (chain === chainOf(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
+    edits: [['store/replication/log-chain.ts',
+      'if (chain === computeChain(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
   'tail a standby': {
@@ -58,7 +58,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'the answer to a commit is lost', rule: 'once',
   },
   'refuse from an old image': {
-    edits: [['store/replication/engine-journal.ts', '? this.#fresh.catchUp()',
+    edits: [['store/replication/engine-journal.ts', '? this.#freshReads.catchUp()',
       '? Promise.resolve()']],
     scenario: 'a node does not hear of what another has written', rule: 'refusal',
   },
@@ -70,10 +70,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'renew a lease late, and go on meanwhile': {
     edits: [
       ['nodes/lease-table.ts',
-        'return this.#sinceRenewalMs(now) < lengthMs - attemptMs - MARGIN_MS;',
+        'return this.#msSinceRenewal(now) < lengthMs - attemptMs - MARGIN_MS;',
         'return this.#renewal !== null;'],
       ['nodes/lease-table.ts',
-        'return this.#lengths.lengthMs - MARGIN_MS - this.#sinceRenewalMs(now);',
+        'return this.#lengths.lengthMs - MARGIN_MS - this.#msSinceRenewal(now);',
         'return 1_000_000;'],
     ],
     scenario: 'an owner is cut off until others have taken over', rule: 'delivery',
@@ -85,10 +85,10 @@ export const NEXT_VERSION = '99.0.0';
 export const NEXT_RELEASE: readonly Edit[] = [
   ['base/version.ts', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
   ['app.ts', '[bookResource.collection,', "[{ name: 'n', key: 'id' }, bookResource.collection,"],
-  ['app/nodes.ts', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
+  ['app/nodes.ts', 'describeNode: () => ({', "describe: () => ({ zone: 'a', "],
   ['books/book.ts', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
 ];
 /** It writes in logs of the format that it finds. */
 export const NEXT_FORMAT: readonly Edit[] = [
-  ...NEXT_RELEASE, ['store/replication/entry.ts', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+  ...NEXT_RELEASE, ['store/replication/log-entry.ts', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
 ];

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { NodeView } from '../../../src/nodes/routes.ts';
+import type { NodeView } from '../../../src/nodes/node-routes.ts';
 import { until } from '../../support/children.ts';
 import { Shelf, nowMs } from '../life/shelf.ts';
 import { postgresMissing } from '../support/driver.ts';

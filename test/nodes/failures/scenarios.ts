@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NodeView } from '../../../src/nodes/routes.ts';
+import type { NodeView } from '../../../src/nodes/node-routes.ts';
 import { until } from '../../support/children.ts';
 import { check } from '../checker/check.ts';
 import { EMPTY } from '../checker/history.ts';

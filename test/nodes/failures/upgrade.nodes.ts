@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../src/nodes/routes.ts';
+import type { NodeView } from '../../../src/nodes/node-routes.ts';
 import { until } from '../../support/children.ts';
 import { PostgresRig } from '../life/engine-rigs.ts';
 import type { Life } from '../life/life.ts';

@@ -139,7 +139,7 @@ test('an engine that takes less than there is refuses it before anything is writ
   async (context) => {
     const place = makePlace(context);
     const engine = new SimulatedEngine();
-    engine.maxImageBytes = 100;
+    engine.maxSnapshotBytes = 100;
     const source = await fill(place, 30);
     await assert.rejects(use(place, engine, (opened) => moveToEngine(source, opened, nothing)),
       { code: 'storage_full', message: /takes 100 bytes/ });

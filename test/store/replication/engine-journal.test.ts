@@ -245,7 +245,7 @@ test('a store that is closed while its append is unknown tells so', async () => 
 });
 
 test('what adds to records that fill the engine is refused, and room is made', async () => {
-  engine.maxImageBytes = 1000;
+  engine.maxSnapshotBytes = 1000;
   const store = await open();
   await store.transact(put('a', 'x'.repeat(1100)));
   await assert.rejects(store.transact(put('b')), { code: 'storage_full' });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { Membership } from '../../../src/nodes/membership.ts';
-import { LEASES, NODES } from '../../../src/nodes/records.ts';
+import { LEASES, NODES } from '../../../src/nodes/node-records.ts';
 import type { LogEntry } from '../../../src/store/engines/engine.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
@@ -82,7 +82,7 @@ test('beats tell when there is room again, and not sooner', async () => {
   const node = new Membership({
     store, clock, log: silentLogger, node: 'n', makeRun: randomUUID,
     lengths: { lengthMs: 15_000, attemptMs: 5000 }, isReloading: () => false,
-    describe: () => ({ version: '1', address: null, position: 0, lag: 0 }),
+    describeNode: () => ({ version: '1', address: null, position: 0, lag: 0 }),
   });
   node.start();
   await clock.advance(100);

@@ -32,7 +32,7 @@ class OwnEngine implements Engine {
   readonly kind = 'postgres';
   readonly name: string;
   readonly maxBatchBytes: number;
-  readonly maxImageBytes: number;
+  readonly maxSnapshotBytes: number;
   readonly #engine: SimulatedEngine;
   readonly #sessions: EngineSession[] = [];
   #isDead = false;
@@ -40,7 +40,7 @@ class OwnEngine implements Engine {
   constructor(engine: SimulatedEngine) {
     this.#engine = engine;
     ({ name: this.name, maxBatchBytes: this.maxBatchBytes } = engine);
-    this.maxImageBytes = engine.maxImageBytes;
+    this.maxSnapshotBytes = engine.maxSnapshotBytes;
   }
 
   async connect(): Promise<EngineSession> {

@@ -111,7 +111,7 @@ test('the node that may gives the engine a snapshot when it is due, others do no
 });
 
 test('an image that is too large for the engine is not given to it', async () => {
-  engine.maxImageBytes = 1000;
+  engine.maxSnapshotBytes = 1000;
   const one = await open();
   await one.transact(put('a', 'x'.repeat(2000)));
   await assert.rejects(one.compact(), { code: 'storage_full', message: /data:move/ });

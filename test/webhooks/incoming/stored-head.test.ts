@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storedHead } from '../../../src/webhooks/incoming/intake/stored-head.ts';
-import { findPreset } from '../../../src/webhooks/senders/presets/table.ts';
+import { findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
 
 const schemeOf = (preset: string): NonNullable<Parameters<typeof storedHead>[2]> => {
   const { scheme } = findPreset(preset) ?? {};

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WebhooksOptions } from '../../../src/webhooks/options.ts';
+import type { WebhooksOptions } from '../../../src/webhooks/webhooks-options.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 import { endedJob } from './ended-job.ts';

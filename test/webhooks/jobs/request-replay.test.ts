@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  pendingRoute, requestCollection, type KeptRequest, type RouteRun,
-} from '../../../src/webhooks/requests/request.ts';
-import { decodeRequest } from '../../../src/webhooks/requests/codec.ts';
-import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+  createPendingRoute, requestCollection, type StoredRequest, type RouteRun,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
+import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
-import { keptRequest } from '../requests/kept-request.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { endedJob } from './ended-job.ts';
 
 const FAILED: RouteRun = {
-  ...pendingRoute('default', '2026-01-01T00:00:00.000Z'), status: 'failed', nextAttemptAt: null,
+  ...createPendingRoute('default', '2026-01-01T00:00:00.000Z'), status: 'failed',
+  nextAttemptAt: null,
 };
 
 class Place {
@@ -24,12 +25,12 @@ class Place {
 
   /** Stores requests; each has its number as body and id, and is received in its second. */
   async keep(
-    first: number, count: number, given: Partial<KeptRequest> = {},
+    first: number, count: number, given: Partial<StoredRequest> = {},
   ): Promise<void> {
     await this.relay.store.transact((transaction) => changeRequests(transaction, (unit) => {
       for (let number = first; number < first + count; number += 1) {
         const body = Buffer.from(String(number));
-        unit.add(keptRequest({
+        unit.add(makeStoredRequest({
           body, given: {
             id: idOf(number), hook: this.hook, receivedAt: at(number), updatedAt: at(number),
             routes: [FAILED], status: 'failed', ...given,
@@ -48,10 +49,10 @@ class Place {
     return endedJob(this.relay, '/api/requests/replay', body);
   }
 
-  requests(): KeptRequest[] {
+  requests(): StoredRequest[] {
     const records = this.relay.store.collection(requestCollection.name);
     const walk = records.walk();
-    const found: KeptRequest[] = [];
+    const found: StoredRequest[] = [];
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = records.bytesAt(slot);
       if (bytes !== undefined) found.push(decodeRequest(bytes));

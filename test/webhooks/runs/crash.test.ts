@@ -9,9 +9,11 @@ import { formatTimestamp } from '../../../src/base/clock.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
-import { decodeRequest } from '../../../src/webhooks/requests/codec.ts';
-import { pendingRoute, type KeptRequest } from '../../../src/webhooks/requests/request.ts';
-import { commitRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
+import {
+  createPendingRoute, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { commitRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
@@ -22,7 +24,7 @@ import { DIRECTORY } from '../../support/open-store.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
-import { keptRequest } from '../requests/kept-request.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
 const REQUESTS = 12;
@@ -102,16 +104,18 @@ async function accept(
 ): Promise<{ readonly id: string; readonly index: number }> {
   const id = makeId();
   const at = formatTimestamp(clock.now());
-  const routes = ROUTES.map((name) => pendingRoute(name, at));
-  const request = keptRequest({ body, given: { id, hook, receivedAt: at, updatedAt: at, routes } });
+  const routes = ROUTES.map((name) => createPendingRoute(name, at));
+  const request = makeStoredRequest({
+    body, given: { id, hook, receivedAt: at, updatedAt: at, routes },
+  });
   await commitRequests(store, (unit) => unit.add(request, body));
   return { id, index: files.history.length };
 }
 
-function requestsIn({ store }: Pick<Opened, 'store'>): Map<string, KeptRequest> {
+function requestsIn({ store }: Pick<Opened, 'store'>): Map<string, StoredRequest> {
   const collection = store.collection('requests');
   const walk = collection.walk();
-  const found = new Map<string, KeptRequest>();
+  const found = new Map<string, StoredRequest>();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = collection.bytesAt(slot);
     if (bytes !== undefined) found.set(collection.idAt(slot) ?? '', decodeRequest(bytes));

@@ -1,12 +1,12 @@
 /** The background runs of kept requests on a simulated clock and disk, with a scripted action. */
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
-import { decodeRequest } from '../../../src/webhooks/requests/codec.ts';
+import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import {
-  pendingRoute, type KeptRequest,
-} from '../../../src/webhooks/requests/request.ts';
-import { commitRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
-import { keptRequest } from '../requests/kept-request.ts';
+  createPendingRoute, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { commitRequests } from '../../../src/webhooks/inbox/request-changes.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { Simulation, type SimulationOptions } from '../sending/simulation.ts';
 
 /** One run of the action. */
@@ -86,17 +86,17 @@ export class InboxSimulation extends Simulation {
   ): Promise<string> {
     const id = this.nextId();
     const at = formatTimestamp(this.clock.now());
-    const request = keptRequest({
+    const request = makeStoredRequest({
       body, given: {
         id, hook, receivedAt: at, updatedAt: at, eventId: 'evt', event: 'it',
-        routes: routes.map((name) => pendingRoute(name, at)),
+        routes: routes.map((name) => createPendingRoute(name, at)),
       },
     });
     await this.run(commitRequests(this.store, (unit) => unit.add(request, body)));
     return id;
   }
 
-  request(id: string): KeptRequest | undefined {
+  request(id: string): StoredRequest | undefined {
     const bytes = this.store.collection('requests').find(id)?.bytes;
     return bytes === undefined ? undefined : decodeRequest(bytes);
   }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import type { IncomingHttpHeaders } from 'node:http';
-import { prepareSenderCheck, type Verification } from
-  '../../../src/webhooks/incoming/verification.ts';
-import { RequestReader } from '../../../src/webhooks/senders/request/reader.ts';
+import { prepareSenderVerifier, type Verification } from
+  '../../../src/webhooks/incoming/verification-member.ts';
+import { RequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
 import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
 import { verify } from '../../../src/webhooks/senders/verification/verify.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
@@ -22,7 +22,7 @@ type Request = {
 function judge(
   hook: Hook, { headers = {}, body = BODY, search = '', rawHeaders }: Request,
 ): string {
-  const check = prepareSenderCheck(hook);
+  const check = prepareSenderVerifier(hook);
   assert.ok(check);
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) =>
     [name.toLowerCase(), value]));

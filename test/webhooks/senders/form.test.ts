@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mediaTypeOf, parseForm } from '../../../src/webhooks/senders/request/form.ts';
-import { sortedForm } from '../../../src/webhooks/senders/request/sorted-form.ts';
+import { parseMediaType, parseForm } from '../../../src/webhooks/senders/request/parse-form.ts';
+import { sortForm } from '../../../src/webhooks/senders/request/sort-form.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 const PIECES = [
@@ -54,10 +54,10 @@ test('sorts many names and few as code units have them', () => {
 
 function sorted(text: string): string {
   const form = parseForm(Buffer.from(text));
-  return form === null ? 'too many fields' : sortedForm(form);
+  return form === null ? 'too many fields' : sortForm(form);
 }
 
 test('a media type is known without its parameters, in either case', () => {
-  assert.equal(mediaTypeOf(' Application/JSON ; charset=utf-8'), 'application/json');
-  assert.equal(mediaTypeOf(undefined), '');
+  assert.equal(parseMediaType(' Application/JSON ; charset=utf-8'), 'application/json');
+  assert.equal(parseMediaType(undefined), '');
 });

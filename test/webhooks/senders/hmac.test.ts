@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { hmacKey, hmacOf } from '../../../src/webhooks/senders/hmac.ts';
+import { createHmacKey, computeHmac } from '../../../src/webhooks/senders/hmac.ts';
 
 const HASHES = ['sha1', 'sha256', 'sha512'] as const;
 const SECRET_LENGTHS = [0, 1, 20, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200];
@@ -14,20 +14,20 @@ for (const hash of HASHES) {
   test(`an HMAC by ${hash} is what createHmac gives, whatever the lengths`, () => {
     for (const secretLength of SECRET_LENGTHS) {
       const secret = Buffer.alloc(secretLength, 'ab1');
-      const key = hmacKey(hash, secret);
+      const key = createHmacKey(hash, secret);
       for (const bodyLength of BODY_LENGTHS) {
         const body = Buffer.alloc(bodyLength, 'xyz');
-        assert.equal(hmacOf(key, [body]).toString('hex'), expected(hash, secret, [body]));
+        assert.equal(computeHmac(key, [body]).toString('hex'), expected(hash, secret, [body]));
       }
     }
   });
 
   test(`an HMAC by ${hash} of pieces is that of their bytes in order`, () => {
     const secret = Buffer.from('It\'s a Secret to Everybody');
-    const key = hmacKey(hash, secret);
+    const key = createHmacKey(hash, secret);
     for (const text of TEXTS) {
       for (const pieces of [[text], [text, BYTES, text], [Buffer.alloc(0), text]]) {
-        assert.equal(hmacOf(key, pieces).toString('hex'), expected(hash, secret, pieces));
+        assert.equal(computeHmac(key, pieces).toString('hex'), expected(hash, secret, pieces));
       }
     }
   });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
-import { PRESETS, findPreset } from '../../../src/webhooks/senders/presets/table.ts';
-import { RequestReader } from '../../../src/webhooks/senders/request/reader.ts';
-import { makeVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
+import { PRESETS, findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
+import { RequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
+import { createVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
 import { casesOf, type Case } from '../../support/senders/cases.ts';
 import { CUSTOM_SENDERS } from '../../support/senders/custom.ts';
 import type { Sender } from '../../support/senders/signer.ts';
@@ -68,7 +68,7 @@ function judge(sender: Sender, { sent, secret, previous }: Case): {
   const { preset: name, scheme: given, ...settings } = sender.verification;
   const preset = findPreset(name);
   const scheme = preset?.scheme ?? given as Scheme;
-  const verifier = makeVerifier({
+  const verifier = createVerifier({
     scheme, settings, toleranceS: null, quirk: preset?.quirk ?? {},
     secrets: [
       { text: secret, secret: 'current', validUntilMs: Infinity },

@@ -3,10 +3,10 @@ import {
   createHash, createHmac, createPrivateKey, generateKeyPairSync, sign,
 } from 'node:crypto';
 import { test } from 'node:test';
-import { findPreset } from '../../../src/webhooks/senders/presets/table.ts';
-import { RequestReader } from '../../../src/webhooks/senders/request/reader.ts';
-import type { SignedRequest } from '../../../src/webhooks/senders/request/reader.ts';
-import { makeVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
+import { findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
+import { RequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
+import type { RawRequest } from '../../../src/webhooks/senders/request/request-reader.ts';
+import { createVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
 
 /** Test vectors that the senders publish, or that their own libraries accept. */
 type Vector = {
@@ -233,11 +233,11 @@ test('takes signatures of elliptic curve, RSA and Ed25519 keys', () => {
 
 function verdictOf(
   name: string, secret: string, settings: Readonly<Record<string, string>>, atS: number,
-  request: SignedRequest,
+  request: RawRequest,
 ): string {
   const preset = findPreset(name);
   assert.ok(preset?.scheme);
-  const verifier = makeVerifier({
+  const verifier = createVerifier({
     scheme: preset.scheme, settings, toleranceS: null, quirk: preset.quirk ?? {},
     secrets: [{ text: secret, secret: 'current', validUntilMs: Infinity }],
   });
@@ -247,7 +247,7 @@ function verdictOf(
   return verdict.isGenuine ? verdict.secret : verdict.check;
 }
 
-function requestOf(body: string, headers: Readonly<Record<string, string>>): SignedRequest {
+function requestOf(body: string, headers: Readonly<Record<string, string>>): RawRequest {
   return {
     method: 'POST', search: '', body: Buffer.from(body),
     headers: Object.fromEntries(

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  isSignatureValid, signBody, signatureKey,
+  isSignatureValid, signBody, createSignatureKey,
 } from '../../../src/webhooks/senders/x-signature.ts';
 import { findSecretProblem, signatureHeaders } from '../../../src/webhooks/outgoing/signature.ts';
 
 const SECRET = "It's a Secret to Everybody";
-const key = signatureKey(SECRET);
+const key = createSignatureKey(SECRET);
 const body = Buffer.from('Hello, World!');
 const HEX = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
 
@@ -55,14 +55,14 @@ test('secrets and bodies of every length give what createHmac gives', () => {
     for (const bodyBytes of [0, 1, 55, 56, 64, 119, 1024, 16_383, 16_384, 16_385, 100_000]) {
       const bytes = Buffer.alloc(bodyBytes, 'xyz');
       const hex = createHmac('sha256', secret).update(bytes).digest('hex');
-      assert.equal(signBody(signatureKey(secret), bytes), `sha256=${hex}`);
+      assert.equal(signBody(createSignatureKey(secret), bytes), `sha256=${hex}`);
     }
   }
 });
 
 test('a secret is keyed by its UTF-8 bytes', () => {
   const hex = createHmac('sha256', Buffer.from('pässwörd ✓', 'utf8')).update(body).digest('hex');
-  assert.ok(isSignatureValid(signatureKey('pässwörd ✓'), body, `sha256=${hex}`));
+  assert.ok(isSignatureValid(createSignatureKey('pässwörd ✓'), body, `sha256=${hex}`));
 });
 
 test('the published vector of Standard Webhooks holds', () => {
@@ -73,7 +73,7 @@ test('the published vector of Standard Webhooks holds', () => {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    'x-signature': signBody(signatureKey(secret), bytes),
+    'x-signature': signBody(createSignatureKey(secret), bytes),
   });
 });
 

@@ -14,7 +14,7 @@ import { PriorityQueue } from '../../../src/base/structures/priority-queue.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
-import type { WebhooksOptions } from '../../../src/webhooks/options.ts';
+import type { WebhooksOptions } from '../../../src/webhooks/webhooks-options.ts';
 import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX, INCOMING, OUTGOING } from '../relay.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSignatureValid, signatureKey } from '../../../src/webhooks/senders/x-signature.ts';
+import { isSignatureValid, createSignatureKey } from '../../../src/webhooks/senders/x-signature.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ test('an event becomes one delivery a hook, and it arrives', async () => {
   const [request] = simulation.requests;
   assert.equal(request?.body, '{"a":1}');
   assert.ok(isSignatureValid(
-    signatureKey(secret), Buffer.from(request.body), request.headers['x-signature']));
+    createSignatureKey(secret), Buffer.from(request.body), request.headers['x-signature']));
 });
 
 test('nothing is stored when no hook listens', async () => {
@@ -220,7 +220,7 @@ test('target and secret are read at each attempt', async () => {
   const last = simulation.requestsOf(id).at(-1);
   assert.equal(last?.host, 'moved');
   assert.ok(isSignatureValid(
-    signatureKey('new'), Buffer.from(last.body), last.headers['x-signature']));
+    createSignatureKey('new'), Buffer.from(last.body), last.headers['x-signature']));
 });
 
 test('a host that refuses everything is left alone more and more, until it answers', async () => {

@@ -7,8 +7,8 @@ import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { OWN_EVENTS } from '../../../webhooks/actions/event-name.ts';
-import { incomingResource } from '../../../webhooks/incoming/resource.ts';
-import { findSecretless } from '../../../webhooks/incoming/verification.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
+import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { hearsOthersAlone } from '../../../webhooks/outgoing/webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
@@ -219,7 +219,7 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
 async function checkSenders(context: CommandContext): Promise<CheckResult> {
   const webhooks = await fetchWebhooks(context, incomingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
-  const [first, ...others] = findSecretless(webhooks);
+  const [first, ...others] = findWebhooksWithoutSecret(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');

@@ -4,7 +4,7 @@ import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyListCommand } from '../lazy-resource-commands.ts';
 
-const nodeResource = async () => (await import('../../../nodes/resource.ts')).nodeResource;
+const nodeResource = async () => (await import('../../../nodes/node-resource.ts')).nodeResource;
 const loadToken = () => import('./token-commands.ts');
 const loadData = () => import('./data-commands.ts');
 

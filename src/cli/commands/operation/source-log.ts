@@ -10,8 +10,8 @@ import { findLeaseHolders, remainingLeaseMs } from '../../../nodes/lease-holders
 import type { LeaseHolder } from '../../../nodes/lease-holders.ts';
 import { loadContents } from '../../../store/backup/engine-contents.ts';
 import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
-import { isSamePosition } from '../../../store/replication/chain.ts';
-import { encodeClosing } from '../../../store/replication/closing.ts';
+import { isSamePosition } from '../../../store/replication/log-chain.ts';
+import { encodeClosing } from '../../../store/replication/log-closing.ts';
 import type { ReplicatedImage } from '../../../store/replication/replicated-image.ts';
 
 const LOOK_MS = 1000;

@@ -8,9 +8,11 @@ import {
   createRecord, deleteRecord, fetchAll, findSingleMatch, formatCell, formatNameAndId, listPath,
   parseObject, patchRecord, readUnsetMembers, recordPath, requireChange, toTableColumns,
 } from '../resource-commands.ts';
-import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
-import { findSecretless, newSecretFor } from '../../../webhooks/incoming/verification.ts';
+import {
+  findWebhooksWithoutSecret, chooseSecretShape,
+} from '../../../webhooks/incoming/verification-member.ts';
 import { hasSecretOption, readNewSecret, rotateSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
 import { readIncomingMembers } from './incoming-members.ts';
@@ -21,7 +23,7 @@ export async function listIncoming(context: CommandContext): Promise<number> {
   const webhooks = await fetchAll(await context.openApiClient(), path);
   const { output } = context;
   await output.list(webhooks, toTableColumns(incomingResource), `no ${incomingResource.plural}`);
-  for (const sentence of findSecretless(webhooks)) output.note(sentence);
+  for (const sentence of findWebhooksWithoutSecret(webhooks)) output.note(sentence);
   return 0;
 }
 
@@ -139,7 +141,7 @@ function toSecretMember(secret: NewSecret | null): JsonObject {
 
 /** Of a secret to be made. Throws `usage` where only the sender can make one. */
 function getSecretShape(webhook: JsonObject): SecretShape {
-  const newSecret = newSecretFor(webhook);
+  const newSecret = chooseSecretShape(webhook);
   if (typeof newSecret !== 'string') return newSecret.shape;
   throw new AppError('usage', `--secret-file ${newSecret}`);
 }

@@ -3,9 +3,11 @@ import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ApiCall } from '../../../server/local/api-call.ts';
-import { incomingResource } from '../../../webhooks/incoming/resource.ts';
-import { requestResource } from '../../../webhooks/requests/resource.ts';
-import { coversText, listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
+import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
+import {
+  formatCoverage, describePresets as presetRows,
+} from '../../../webhooks/senders/presets/describe-presets.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
@@ -21,7 +23,7 @@ export async function listPresets({ output }: CommandContext): Promise<number> {
     { title: 'PRESET', value: ({ name }) => name, isWhole: true },
     { title: 'SENDER', value: ({ sender }) => sender, isProse: true },
     { title: 'HEADER', value: ({ header }) => header, importance: 3 },
-    { title: 'COVERS', value: coversText, importance: 4 },
+    { title: 'COVERS', value: formatCoverage, importance: 4 },
     { title: 'NEEDS', value: ({ needs }) => needs.join(', ') || '-', importance: 2 },
     { title: 'URL AND SECRET', value: ({ pasteUrl, pasteSecret }) =>
       `${pasteUrl}; ${pasteSecret}`, importance: 1 },

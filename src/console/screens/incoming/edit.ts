@@ -10,7 +10,7 @@ import { duplicatesField } from './duplicates.ts';
 import { trySection } from './match.ts';
 import { senderField } from './sender.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
 export type ShownHook = {
   readonly hook: IncomingWebhook; readonly path: string; readonly etag: string;

@@ -12,7 +12,7 @@ import { madeSecrets } from './made-secrets.ts';
 import { senderField } from './sender.ts';
 import { stepList } from './steps.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
 export function openNewIncoming(place: HTMLElement): () => void {
   return openView(place, async () => {

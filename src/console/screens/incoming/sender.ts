@@ -3,7 +3,7 @@ import { fill, h } from '../../base/dom.ts';
 import { field } from '../../parts/forms/field.ts';
 import { leaf } from '../../parts/forms/leaf.ts';
 import type { Field, FieldOptions } from '../../parts/forms/leaf.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
 /** What the presets that need more are to be told. */
 const NEEDS: Readonly<Record<string, readonly [label: string, hint: string]>> = {

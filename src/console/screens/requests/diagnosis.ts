@@ -5,7 +5,7 @@ import { fill, h } from '../../base/dom.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { tellFailure } from '../../parts/notice.ts';
-import type { Diagnosis } from '../../../webhooks/senders/diagnosis/report.ts';
+import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { RequestRecord } from './record.ts';
 
 /** Asked for at once where the request was rejected. */

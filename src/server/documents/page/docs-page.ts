@@ -1,5 +1,5 @@
 /**
- * An OpenAPI document as one HTML page that loads no font, script or style from anywhere.
+ * Renders an OpenAPI document as one HTML page that loads no font, script or style from anywhere.
  * Pure: the same document makes the same page.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
@@ -14,7 +14,7 @@ import { DOCS_STYLE } from './docs-style.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Only the icon may be loaded, and no script or style counts but the page's own. */
+/** Allows the page's own script and style alone, by their hashes, and images of ours. */
 export function createDocsPolicy(): string {
   return `default-src 'none'; script-src ${hashSource(DOCS_SCRIPT)}; `
     + `style-src ${hashSource(DOCS_STYLE)}; `
@@ -25,7 +25,7 @@ function hashSource(text: string): string {
   return `'sha256-${loadCrypto().createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** What is shown of a chapter of the manual beside its text. */
+/** A chapter of the manual, without its text. */
 export type ChapterView = {
   readonly name: string; readonly title: string; readonly summary: string;
 };
@@ -70,7 +70,7 @@ ${sections.join('\n')}
 <script>${DOCS_SCRIPT}</script>`);
 }
 
-/** One chapter as the text that it is. Its links are relative, wherever the pages are mounted. */
+/** A chapter as plain text. Its links are relative: the pages may be mounted anywhere. */
 export function renderChapter(
   { title }: ChapterView, text: string, all: readonly ChapterView[],
 ): string {
@@ -101,7 +101,7 @@ ${body}
 `;
 }
 
-/** What a path answers to; methods that all do the same are one operation, shown by its POST. */
+/** The operations of a path. Where all methods do the same, the POST stands for all of them. */
 function listOperations(
   [path, methods]: [string, Readonly<Record<string, OperationView>>],
 ): PathOperation[] {
@@ -117,8 +117,8 @@ function listOperations(
 }
 
 /**
- * Operations by the first two segments of their path: `/api/books/{id}` is at `/api/books`. What
- * has but one is about the service itself.
+ * Groups operations by the first two segments of their paths: `/api/books/{id}` is in `/api/books`.
+ * Paths of one segment are in the group `Service`.
  */
 function groupByPrefix(
   operations: readonly PathOperation[],

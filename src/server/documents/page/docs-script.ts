@@ -1,11 +1,10 @@
 /**
- * The only script of `GET /docs`: it copies code, opens what a link leads to and keeps the
- * theme of the console. The page's policy allows it by its hash; without it the page lacks nothing
- * else.
+ * The only script of `GET /docs`: it copies code, opens the target of a link and applies the theme
+ * of the console. The page's policy allows it by its hash. The page works without it.
  */
 
 export const DOCS_SCRIPT = `
-// Where the theme is chosen in the console, it is the same here.
+// The theme that was chosen in the console.
 document.documentElement.dataset.theme = localStorage.getItem('hookshelf-theme') || 'system';
 const reveal = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -1,6 +1,6 @@
 /**
- * The looks of `GET /docs`: light and dark, wide and narrow, with nothing from anywhere else. Its
- * colours, type and spacing are those of the console.
+ * The style of `GET /docs`, for light and dark themes and wide and narrow windows. Colours, type
+ * and spacing are those of the console.
  */
 
 export const DOCS_STYLE = `

@@ -1,4 +1,4 @@
-/** What the page reads of an OpenAPI document; all of it may be missing. */
+/** The parts of an OpenAPI document that the page shows; each may be missing. */
 
 export type DocumentView = {
   readonly info?: { readonly title?: string; readonly version?: string };
@@ -56,12 +56,12 @@ export type SchemaView = {
   readonly writeOnly?: boolean;
 };
 
-/** The name of the model that a reference leads to; undefined when it is none. */
+/** The name of the model that the schema refers to; undefined when it is no reference. */
 export function modelNameOf({ $ref }: SchemaView): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
-/** What a reference leads to; anything else as it is. */
+/** The schema that a reference refers to; any other schema as it is. */
 export function resolveSchema(schema: SchemaView, document: DocumentView): SchemaView {
   const name = modelNameOf(schema);
   return name === undefined ? schema : document.components?.schemas?.[name] ?? {};

@@ -1,21 +1,21 @@
-/** Text of an OpenAPI document as HTML. Whatever comes from the document goes through here. */
+/** Converts text to HTML. All text of an OpenAPI document goes through here. */
 
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 }
 
-/** Text in which `…` is code. */
+/** Renders text in which `…` marks code. */
 export function renderText(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** The `id` of what has that name, for links within the page. */
+/** The `id` of a named element, for links within the page. */
 export function toAnchor(text: string): string {
   return encodeURIComponent(text.replace(/^\//, '').replace(/\W+/g, '-'));
 }
 
-/** A table of cells that are HTML; nothing when it has no rows. */
+/** A table whose cells are HTML; empty without rows. */
 export function renderTable(
   heads: readonly string[], rows: readonly (readonly string[])[],
 ): string {
@@ -26,7 +26,7 @@ export function renderTable(
   return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
 }
 
-/** Code with a button that copies it, which is shown where scripts run. */
+/** Code with a button that copies it. The script shows the button. */
 export function renderCode(html: string): string {
   return '<div class="code"><button type="button" class="copy" hidden>Copy</button>'
     + `<pre><code>${html}</code></pre></div>`;

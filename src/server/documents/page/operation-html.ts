@@ -1,4 +1,4 @@
-/** One operation as HTML: what it does, a curl line, its parameters, body and answers. */
+/** Renders an operation: its summary, a curl line, its parameters, body and responses. */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type {
   ResponseView, DocumentView, MediaView, OperationView, ParameterView,
@@ -9,7 +9,7 @@ import { buildExample, isAnything, renderRule, renderShape, renderType } from '.
 export type PathOperation = {
   readonly path: string;
   readonly method: string;
-  /** What is shown for the method. */
+  /** The method as the page shows it. */
   readonly label: string;
   readonly operation: OperationView;
 };
@@ -71,7 +71,7 @@ function responseRow([status, { description = '', headers = {}, content = {} }]:
   ];
 }
 
-/** That of the answer when all is well. */
+/** The shape of the successful response. */
 function renderResponseShape(
   responses: Readonly<Record<string, ResponseView>>, document: DocumentView,
 ): string {
@@ -90,7 +90,7 @@ function renderShapeBlock(shape: string): string {
   return shape === '' ? '' : `<pre class="shape"><code>${shape}</code></pre>`;
 }
 
-/** JSON is broken at its members, but where a line is a record. */
+/** JSON has a line for each member, but in formats with a record on each line. */
 function formatCurlLine(
   pathOperation: PathOperation, baseUri: string, document: DocumentView,
 ): string {

@@ -1,4 +1,4 @@
-/** Schemas as HTML: the name of a type, its limits, its shape, and the table of a model. */
+/** Renders schemas: the name of a type, its limits, its shape, and the table of a model. */
 import type { DocumentView, SchemaView } from './document-view.ts';
 import { modelNameOf, resolveSchema } from './document-view.ts';
 import { toAnchor, escapeHtml, renderTable, renderText } from './html.ts';
@@ -19,7 +19,7 @@ export function renderType(schema: SchemaView): string {
   return escapeHtml(typeof type === 'string' ? type : type.join(' | '));
 }
 
-/** Whether any JSON will do. */
+/** Whether the schema allows any JSON. */
 export function isAnything({ $ref, type, enum: values, anyOf, items }: SchemaView): boolean {
   return [$ref, type, values, anyOf, items].every((part) => part === undefined);
 }
@@ -29,7 +29,7 @@ function renderItems(items: SchemaView): string {
   return type.includes(' | ') ? `(${type})[]` : `${type}[]`;
 }
 
-/** What a value is held to besides its type, such as `1–1000 characters`; patterns are code. */
+/** The limits of a value besides its type, such as `1–1000 characters`. */
 function listLimits(schema: SchemaView): readonly string[] {
   const { minLength, maxLength, minimum, maximum, maxItems, items } = schema;
   const limits = [
@@ -38,7 +38,7 @@ function listLimits(schema: SchemaView): readonly string[] {
     schema.uniqueItems === true ? 'no two alike' : '',
     schema.minProperties === undefined ? '' : 'not empty',
     schema.format ?? '',
-    // The pattern of what is not blank says nothing that its length does not.
+    // The pattern `\S` (not blank) adds nothing for a reader.
     schema.pattern === undefined || schema.pattern === '\\S' ? '' : `\`${schema.pattern}\``,
     ...items === undefined ? [] : listLimits(items).map((limit) => `each ${limit}`),
     ...(schema.anyOf ?? []).flatMap(listLimits),
@@ -55,8 +55,8 @@ function formatRange(least: number | undefined, most: number | undefined, unit: 
 }
 
 /**
- * The members of an object, or of the objects in an array, as one sees them in JSON, a member a
- * line; models that it holds are links. Empty for what has none. `isShown` leaves members out.
+ * The members of an object, or of the objects in an array, as JSON with a line for each; models are
+ * links. Empty for other types. `isShown` selects the members.
  */
 export function renderShape(
   schema: SchemaView, document: DocumentView,
@@ -81,7 +81,7 @@ export function renderMembers(schema: SchemaView): string {
   const rows = Object.entries(schema.properties ?? {}).map(([name, member]) => [
     `<code>${escapeHtml(name)}</code>${
       schema.required?.includes(name) === true ? '<br><span class="note">required</span>' : ''}`,
-    // What is dropped unread has no type.
+    // A read-only member of any JSON is ignored in bodies: it has no type.
     member.readOnly === true && isAnything(member) ? '' : `<code>${renderType(member)}</code>`,
     renderRule(member, member.readOnly === true, member.writeOnly === true),
   ]);
@@ -101,7 +101,7 @@ export function renderRule(schema: SchemaView, isReadOnly = false, isWriteOnly =
   return [text, note].filter((part) => part !== '').join('<br>');
 }
 
-/** The smallest value that the schema's required members make. */
+/** A value with the schema's required members alone. */
 export function buildExample(schema: SchemaView, document: DocumentView, depth = 0): unknown {
   const resolved = resolveSchema(schema, document);
   if (resolved.enum !== undefined) return resolved.enum[0];

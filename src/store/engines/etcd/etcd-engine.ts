@@ -44,12 +44,12 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
   };
   return {
     kind: 'etcd', name: place.name,
-    maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxImageBytes: IMAGE_BYTES_MAX,
+    maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxSnapshotBytes: IMAGE_BYTES_MAX,
     connect,
     async inspect() {
       const session = await connect();
       await session.close();
-      return session.promise;
+      return session.durability;
     },
   };
 }

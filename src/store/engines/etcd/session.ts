@@ -38,7 +38,7 @@ const MISSED_MAX = 1000;
 const YIELD_MS_MAX = 250;
 
 export class EtcdSession implements EngineSession {
-  readonly promise: string;
+  readonly durability: string;
   readonly snapshots: EngineSnapshots;
   readonly #gateway: Gateway;
   readonly #keys: Keys;
@@ -50,7 +50,7 @@ export class EtcdSession implements EngineSession {
   #yieldMs = 0;
 
   constructor({ gateway, promise, random, sent }: SessionOptions) {
-    this.promise = promise;
+    this.durability = promise;
     this.#gateway = gateway;
     this.#keys = keysBelow(gateway.place.prefix);
     this.#reader = new EntryReader(gateway, this.#keys);

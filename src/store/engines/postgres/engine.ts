@@ -38,7 +38,7 @@ class PostgresEngine implements Engine {
   readonly kind = 'postgres';
   readonly name: string;
   readonly maxBatchBytes = BATCH_BYTES_MAX;
-  readonly maxImageBytes = Infinity;
+  readonly maxSnapshotBytes = Infinity;
   readonly #address: PostgresAddress;
   readonly #files: PasswordFiles;
   /** Index of the host that is tried first. */

@@ -52,7 +52,7 @@ const TRIM_ROWS = 1000;
 const ATTEMPTS_MAX = 5;
 
 export class PostgresSession implements EngineSession {
-  readonly promise: string;
+  readonly durability: string;
   readonly snapshots: EngineSnapshots;
   readonly #parts: SessionParts;
   readonly #append: string;
@@ -63,7 +63,7 @@ export class PostgresSession implements EngineSession {
   #isClosing = false;
 
   constructor(parts: SessionParts) {
-    this.promise = parts.promise;
+    this.durability = parts.promise;
     this.#parts = parts;
     this.#append = appendStatement(parts.notifies);
     this.#notifications = new Notifications(parts.writer, parts.notifies);

@@ -20,21 +20,21 @@ import { AppError } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
 import { JournalLineEncoder } from '../../journal/journal-line-encoder.ts';
 import type { JournalAppend } from '../../journal/journal-port.ts';
-import { findBreak, isSamePosition } from '../chain.ts';
-import { isRefused } from '../engine-link.ts';
+import { findBreak, isSamePosition } from '../log-chain.ts';
+import { isSurelyUnwritten } from '../engine-link.ts';
 import type { EngineLink } from '../engine-link.ts';
-import { encodeEntry } from '../entry.ts';
+import { encodeEntry } from '../log-entry.ts';
 import type { ReplicatedImage } from '../replicated-image.ts';
 import { Contention } from './contention.ts';
-import { Refusals } from './refusals.ts';
+import { AppendRejections } from './append-rejections.ts';
 
 /** Who has missed more transactions, as after an outage, applies them in pages of so many. */
-const MISSED_MAX = 64;
+const PAGE_ENTRIES = 64;
 // Readers may be 250 ms behind. From 10 ms on, p99 was 34 and 51 ms; from 160 on, 73 and 208.
 const WAIT_MS = 12;
 const WAIT_MS_MAX = 160;
 
-type Pending = {
+type PendingAppend = {
   readonly append: JournalAppend;
   readonly startedMs: number;
   ticks: number;
@@ -47,33 +47,33 @@ type Pending = {
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
-  readonly refusals: Refusals;
+  readonly rejections: AppendRejections;
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
   readonly #link: EngineLink;
   readonly #clock: Clock;
   readonly #encoder = new JournalLineEncoder();
-  #pending: Pending | null = null;
+  #pending: PendingAppend | null = null;
   /** What was thrown while the engine held its lock for us. */
-  #thrown: unknown = null;
+  #buildError: unknown = null;
   /** Counts attempts: a session that was lost may call back late. */
   #attempts = 0;
-  #waiting: Timer | null = null;
+  #waitTimer: Timer | null = null;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
     this.#link = link;
     this.#clock = clock;
     this.contention = new Contention(clock);
-    this.refusals = new Refusals(clock);
+    this.rejections = new AppendRejections(clock);
   }
 
   get isPending(): boolean { return this.#pending !== null; }
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {
-    return this.#waiting !== null && this.#pending?.sent === null;
+    return this.#waitTimer !== null && this.#pending?.sent === null;
   }
 
   /** One at a time. */
@@ -90,17 +90,17 @@ export class Appender {
   }
 
   /** The session was lost. */
-  doubt(): void {
+  onSessionLost(): void {
     this.#attempts += 1;
     if (this.#pending !== null && this.#pending.sent !== null) this.#pending.isDoubtful = true;
   }
 
   /** Who waits is told so now: unknown if anything of it was sent. */
-  giveUp(refusal: AppError): void {
+  giveUp(rejection: AppError): void {
     this.contention.end();
     if (this.#pending === null) return;
-    const { message, details } = refusal;
-    this.#endWithout(this.#pending, this.#pending.sent === null ? refusal
+    const { message, details } = rejection;
+    this.#finishUnwritten(this.#pending, this.#pending.sent === null ? rejection
       : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
   }
 
@@ -113,22 +113,22 @@ export class Appender {
     const pending = this.#pending;
     if (pending === null) return false;
     try {
-      await this.#approach(session, pending);
+      await this.#applyMissed(session, pending);
       if (this.#pending !== pending || this.#image.divergence !== null) return false;
       if (pending.isDoubtful) {
-        await this.#findOut(session, pending);
+        await this.#resolveDoubt(session, pending);
         return false;
       }
       const { appends } = this.figures;
       await this.#append(session, pending);
       return this.figures.appends > appends;
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!isSurelyUnwritten(error)) throw error;
       const { startedMs, sent } = pending;
-      const told = this.refusals.note({ error, startedMs, bytes: sent?.lines.length ?? 0 });
+      const reported = this.rejections.record({ error, startedMs, bytes: sent?.lines.length ?? 0 });
       if (pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#endWithout(pending, told);
+      this.#finishUnwritten(pending, reported);
       return false;
     }
   }
@@ -137,11 +137,11 @@ export class Appender {
    * Under the engine's lock all that was missed is read before any of it is applied: after hours
    * that would be more than memory holds, and others would wait for it.
    */
-  async #approach(session: EngineSession, pending: Pending): Promise<void> {
+  async #applyMissed(session: EngineSession, pending: PendingAppend): Promise<void> {
     const image = this.#image;
-    while (image.headSequence - image.position.sequence > MISSED_MAX) {
+    while (image.headSequence - image.position.sequence > PAGE_ENTRIES) {
       const { sequence } = image.position;
-      const page = await this.#link.ask(session, session.readAfter(sequence, MISSED_MAX));
+      const page = await this.#link.ask(session, session.readAfter(sequence, PAGE_ENTRIES));
       const [first] = page;
       if (this.#pending !== pending || first === undefined) return;
       // What was sent stands directly behind what is applied, or nowhere any more; a log that was
@@ -152,10 +152,10 @@ export class Appender {
     }
   }
 
-  async #append(session: EngineSession, pending: Pending): Promise<void> {
-    if (this.contention.takesLock()) return this.#appendLocked(session, pending);
+  async #append(session: EngineSession, pending: PendingAppend): Promise<void> {
+    if (this.contention.takeLockFirst()) return this.#appendLocked(session, pending);
     const entry = this.#encode(pending);
-    if (entry === null) return this.#endWithout(pending, null);
+    if (entry === null) return this.#finishUnwritten(pending, null);
     pending.sent = entry;
     const { log, position } = this.#image;
     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
@@ -165,7 +165,7 @@ export class Appender {
     await this.#appendLocked(session, pending);
   }
 
-  async #findOut(session: EngineSession, pending: Pending): Promise<void> {
+  async #resolveDoubt(session: EngineSession, pending: PendingAppend): Promise<void> {
     const { sent } = pending;
     if (sent === null) return;
     const found = await this.#link.ask(session, session.findBatch(sent.batch));
@@ -180,45 +180,45 @@ export class Appender {
     else await this.#appendLocked(session, pending);
   }
 
-  async #appendLocked(session: EngineSession, pending: Pending): Promise<void> {
+  async #appendLocked(session: EngineSession, pending: PendingAppend): Promise<void> {
     if (this.#pending !== pending) return;
-    this.#thrown = null;
+    this.#buildError = null;
     const attempt = this.#attempts += 1;
     const { log, position } = this.#image;
-    this.#wait(WAIT_MS);
+    this.#startWaiting(WAIT_MS);
     const locked = session.appendLocked(log, position, (missed, head) => {
       if (attempt !== this.#attempts || this.#link.session !== session) return null;
       this.#endWaiting();
       return this.#build(pending, missed, head);
     });
     const entry = await this.#link.ask(session, locked).finally(() => this.#endWaiting());
-    if (this.#thrown !== null) throw this.#thrown;
+    if (this.#buildError !== null) throw this.#buildError;
     if (entry !== null) this.#commit(pending, entry);
   }
 
-  #wait(delayMs: number): void {
-    this.#waiting = this.#clock.startTimer(delayMs, () => {
-      this.#wait(Math.min(delayMs * 2, WAIT_MS_MAX));
+  #startWaiting(delayMs: number): void {
+    this.#waitTimer = this.#clock.startTimer(delayMs, () => {
+      this.#startWaiting(Math.min(delayMs * 2, WAIT_MS_MAX));
       this.onWaiting();
     });
   }
 
   #endWaiting(): void {
-    this.#waiting?.cancel();
-    this.#waiting = null;
+    this.#waitTimer?.cancel();
+    this.#waitTimer = null;
   }
 
   /** What the engine's client calls must not throw into it. */
-  #build(pending: Pending, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+  #build(pending: PendingAppend, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
     try {
       return this.#pending === pending ? this.#rebuild(pending, missed, head) : null;
     } catch (error) {
-      this.#thrown = error;
+      this.#buildError = error;
       return null;
     }
   }
 
-  #rebuild(pending: Pending, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+  #rebuild(pending: PendingAppend, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
     const { sent } = pending;
     const own = sent === null ? undefined : missed.find(({ batch }) => batch === sent.batch);
     if (own !== undefined) {
@@ -228,7 +228,7 @@ export class Appender {
     }
     // A log that was trimmed meanwhile cannot tell that it does not have what was sent.
     if (!this.#image.accept(missed)) return null;
-    if (missed.length > 0) this.contention.meet();
+    if (missed.length > 0) this.contention.onConflict();
     pending.sent = null;
     pending.isDoubtful = false;
     this.#image.checkLog(head);
@@ -237,43 +237,43 @@ export class Appender {
       return null;
     }
     pending.sent = this.#encode(pending);
-    if (pending.sent === null) this.#endWithout(pending, null);
+    if (pending.sent === null) this.#finishUnwritten(pending, null);
     return pending.sent;
   }
 
-  #commitFound(pending: Pending, found: LogEntry): void {
+  #commitFound(pending: PendingAppend, found: LogEntry): void {
     const reason = findBreak(this.#image.position, found);
     if (reason === null) this.#commit(pending, found);
     else this.#image.divergence = reason;
   }
 
-  #commit(pending: Pending, entry: LogEntry): void {
+  #commit(pending: PendingAppend, entry: LogEntry): void {
     // Given up meanwhile, it comes back from the log.
     if (this.#pending !== pending) return;
     this.figures.appends += 1;
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
     this.contention.commit();
-    this.refusals.end(entry.lines.length);
+    this.rejections.onAccepted(entry.lines.length);
     this.#image.advance(entry);
-    this.#settle(pending, null);
+    this.#finish(pending, null);
   }
 
   /** Nothing was committed: another append need not follow, which would tell what is missed. */
-  #endWithout(pending: Pending, error: AppError | null): void {
+  #finishUnwritten(pending: PendingAppend, error: AppError | null): void {
     if (this.#pending !== pending) return;
     this.contention.end();
-    this.#settle(pending, error);
+    this.#finish(pending, error);
   }
 
-  #settle(pending: Pending, error: AppError | null): void {
+  #finish(pending: PendingAppend, error: AppError | null): void {
     if (this.#pending !== pending) return;
     // What has gathered meanwhile may begin at once.
     this.#pending = null;
     pending.append.onWritten(error);
   }
 
-  #encode({ append }: Pending): LogEntry | null {
+  #encode({ append }: PendingAppend): LogEntry | null {
     const transactions = append.collectOperations();
     return transactions.length === 0 ? null
       : encodeEntry(this.#encoder, this.#image.position, transactions);

@@ -24,66 +24,66 @@ export class Contention {
   isExpected = false;
   readonly #clock: Clock;
   /** How many appends take the lock first from now on. */
-  #lockFirst = 0;
+  #lockFirstAppends = 0;
   #timer: Timer | null = null;
   #committedMs = -Infinity;
   /** How many appends have followed one another. */
-  #inRow = 0;
+  #consecutiveAppends = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Others have committed before one of the last few appends, and may before the next one. */
-  get isContended(): boolean { return this.#lockFirst > 0; }
+  get isContended(): boolean { return this.#lockFirstAppends > 0; }
 
   /** Appends follow one another, and each is told what it has missed. */
-  get isSteady(): boolean { return this.#inRow >= STEADY_APPENDS; }
+  get isSteady(): boolean { return this.#consecutiveAppends >= STEADY_APPENDS; }
 
   /** An append begins. */
   begin(): void {
-    this.#expectNone();
-    this.#inRow = this.#isPaused() ? 0 : this.#inRow + 1;
+    this.#clearExpectation();
+    this.#consecutiveAppends = this.#isPaused() ? 0 : this.#consecutiveAppends + 1;
   }
 
   /** Whether the next attempt takes the lock first; counts it. */
-  takesLock(): boolean {
-    if (this.#lockFirst === 0) return false;
-    this.#lockFirst -= 1;
+  takeLockFirst(): boolean {
+    if (this.#lockFirstAppends === 0) return false;
+    this.#lockFirstAppends -= 1;
     return true;
   }
 
   /** Others were first. */
-  meet(): void {
-    this.#lockFirst = LOCK_FIRST_APPENDS;
+  onConflict(): void {
+    this.#lockFirstAppends = LOCK_FIRST_APPENDS;
   }
 
   /** An append is committed. */
   commit(): void {
     this.#committedMs = this.#clock.monotonicMs();
     if (!this.isContended) return this.end();
-    this.#expectNone();
+    this.#clearExpectation();
     this.isExpected = true;
-    this.#lookLater();
+    this.#scheduleCheck();
   }
 
   /** Nothing is expected any more. */
   end(): void {
-    this.#expectNone();
-    this.#inRow = 0;
+    this.#clearExpectation();
+    this.#consecutiveAppends = 0;
   }
 
-  #expectNone(): void {
+  #clearExpectation(): void {
     this.isExpected = false;
     this.#timer?.cancel();
     this.#timer = null;
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     this.#timer = this.#clock.startTimer(EXPECT_MS, () => {
-      this.#expectNone();
-      if (this.#isPaused()) this.#inRow = 0;
-      else if (this.isSteady) this.#lookLater();
+      this.#clearExpectation();
+      if (this.#isPaused()) this.#consecutiveAppends = 0;
+      else if (this.isSteady) this.#scheduleCheck();
       this.onUnexpected();
     });
   }

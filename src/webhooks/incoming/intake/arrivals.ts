@@ -1,6 +1,6 @@
 /** Requests that are to be kept, those that come in one turn of the loop in one transaction. */
 import type { Store, Transaction } from '../../../store/store-port.ts';
-import { changeRequests, type RequestUnit } from '../../requests/unit-of-work.ts';
+import { changeRequests, type RequestUnit } from '../../inbox/request-changes.ts';
 import { TurnBatch } from '../../durable-queue/turn-batch.ts';
 
 /** Throws for a bug alone, as that fails all that is staged with it. May run again. */

@@ -7,12 +7,12 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Store } from '../../../store/store-port.ts';
-import { decodeRequest } from '../../requests/codec.ts';
-import { eventIdCollection, findEvent } from '../../requests/event-ids.ts';
-import { requestCollection, type KeptRequest } from '../../requests/request.ts';
-import type { ReceiveAnswer } from '../receiving/answer.ts';
-import type { ReadyHook } from '../receiving/hook-index.ts';
-import type { Received } from '../receiving/received-call.ts';
+import { decodeRequest } from '../../inbox/request-codec.ts';
+import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
+import { requestCollection, type StoredRequest } from '../../inbox/stored-request.ts';
+import type { WebhookResponse } from '../receiving/webhook-response.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { EventMemory } from './event-memory.ts';
 import { Claim, Event } from './event.ts';
 
@@ -20,7 +20,7 @@ import { Claim, Event } from './event.ts';
 export type Seen = {
   readonly of: string | null; readonly dataJson: string;
   /** What the first was answered; null: as one that is done. */
-  readonly answer: ReceiveAnswer | null;
+  readonly answer: WebhookResponse | null;
   readonly isReused: boolean;
 };
 
@@ -33,12 +33,12 @@ export type LookedUp = {
 };
 
 /** An event that is under way: in this process, or by its record. */
-type UnderWay = { readonly event: Event; readonly awaits: Claim | KeptRequest };
+type UnderWay = { readonly event: Event; readonly awaits: Claim | StoredRequest };
 
 /** What is known of an event that is not under way here. */
 type Known = {
   readonly bodySha256: string | null; readonly of: string | null; readonly dataJson: string;
-  readonly request: KeptRequest | null;
+  readonly request: StoredRequest | null;
 };
 
 // Where the sender does not say how long it waits for its answer.
@@ -59,20 +59,21 @@ export class Duplicates {
   }
 
   /** null: the request is compared with no other. */
-  eventOf({ hook, names, body, verified, atMs }: Received): Event | null {
-    if (hook.deduplicateMs === 0) return null;
-    const { eventId } = names;
+  eventOf({ webhook, eventNames, body, verified, receivedAtMs }: AdmittedRequest): Event | null {
+    if (webhook.deduplicateMs === 0) return null;
+    const { eventId } = eventNames;
     if (eventId === null || eventId === '') return null;
-    const isSigned = verified !== null && hook.isEventIdSigned;
+    const isSigned = verified !== null && webhook.isEventIdSigned;
     return new Event({
-      hook: hook.identifier, eventId,
+      hook: webhook.identifier, eventId,
       bodySha256: isSigned ? null : loadCrypto().hash('sha256', body, 'hex'),
-      expiresAtMs: atMs + hook.deduplicateMs,
+      expiresAtMs: receivedAtMs + webhook.deduplicateMs,
     });
   }
 
   /** The same for a diagnosis, of a request that would pass its checks. */
-  look({ identifier, isEventIdSigned, sender, hasSecret }: ReadyHook, { eventId, bodySha256 }: {
+  look({ identifier, isEventIdSigned, sender, hasSecret }: ReadyIncomingWebhook,
+    { eventId, bodySha256 }: {
     readonly eventId: string; readonly bodySha256: string;
   }): LookedUp {
     const isSigned = isEventIdSigned && (sender !== null || hasSecret);
@@ -93,12 +94,12 @@ export class Duplicates {
    * Claims the event, or tells what is known of it: at once where nobody has to wait. Else it
    * waits as long as the sender does, and rejects with `unavailable` when that was not enough.
    */
-  meet(event: Event, received: Received): Claim | Seen | Promise<Claim | Seen> {
+  meet(event: Event, received: AdmittedRequest): Claim | Seen | Promise<Claim | Seen> {
     const met = this.#meetNow(event, received);
     return 'awaits' in met ? this.#meetLater(met, received) : met;
   }
 
-  #meetNow(given: Event, received: Received): Claim | Seen | UnderWay {
+  #meetNow(given: Event, received: AdmittedRequest): Claim | Seen | UnderWay {
     for (let event = given; ;) {
       const met = this.#running.get(event.key) ?? this.#find(event);
       if (met === undefined) return new Claim(event, null, this.#running);
@@ -115,7 +116,7 @@ export class Duplicates {
     }
   }
 
-  async #meetLater(given: UnderWay, received: Received): Promise<Claim | Seen> {
+  async #meetLater(given: UnderWay, received: AdmittedRequest): Promise<Claim | Seen> {
     const deadlineMs = this.#clock.monotonicMs() + waitMs(received);
     for (let { event, awaits } = given; ;) {
       if (awaits instanceof Claim) {
@@ -160,7 +161,7 @@ export class Duplicates {
     const ids = this.#store.collection(eventIdCollection.name);
     // The identifier of a record is a hash, which the usual case need not make.
     if (ids.size === 0) return undefined;
-    const known = findEvent((identifier) => ids.findBytes(identifier), event, nowMs);
+    const known = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
     if (known === undefined) return undefined;
     const { bodySha256, request: of } = known;
     const bytes = this.#store.collection(requestCollection.name).findBytes(of);
@@ -173,7 +174,7 @@ export class Duplicates {
    * A request that waits runs nothing, so it is not counted among those that run.
    */
   async #wait<T>(
-    { hook: { load } }: Received, deadlineMs: number, settled: Promise<T>,
+    { webhook: { load } }: AdmittedRequest, deadlineMs: number, settled: Promise<T>,
   ): Promise<T> {
     if (load.waiting >= WAITING_MAX) throw underWay();
     load.waiting += 1;
@@ -213,13 +214,14 @@ export function isOther(
 }
 
 /** What the answer to a request told that is done. */
-function dataOf({ hook }: Received, { id, routes }: KeptRequest): string {
-  if (hook.answer === 'accepted') return JSON.stringify({ request: id });
+function dataOf({ webhook }: AdmittedRequest, { id, routes }: StoredRequest): string {
+  if (webhook.answer === 'accepted') return JSON.stringify({ request: id });
   const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
-  return JSON.stringify(hook.isRouted ? { routes: Object.fromEntries(data) } : data[0]?.[1] ?? {});
+  return JSON.stringify(webhook.isRouted ? { routes: Object.fromEntries(data) }
+    : data[0]?.[1] ?? {});
 }
 
-function waitMs({ hook: { sender } }: Received): number {
+function waitMs({ webhook: { sender } }: AdmittedRequest): number {
   const { ackWithin } = sender?.verifier.scheme ?? {};
   return ackWithin === undefined ? WAIT_MS : ackWithin * 1000;
 }

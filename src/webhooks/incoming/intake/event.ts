@@ -2,9 +2,9 @@
  * The event of a request, by its sender's id. In memory it goes by a text that costs no hash; that
  * of its record is made when it is asked for. One request at a time has the claim to an event.
  */
-import { eventIdentifier, type EventKey } from '../../requests/event-ids.ts';
-import type { KeptRequest } from '../../requests/request.ts';
-import type { ReceiveAnswer } from '../receiving/answer.ts';
+import { hashEventId, type EventKey } from '../../inbox/event-ids.ts';
+import type { StoredRequest } from '../../inbox/stored-request.ts';
+import type { WebhookResponse } from '../receiving/webhook-response.ts';
 
 /** The body is null where it does not tell events apart. */
 type Given = {
@@ -40,7 +40,7 @@ export class Event implements EventKey {
   /** Of its record. */
   get identifier(): string {
     const { hook, eventId, bodySha256 } = this.#given;
-    this.#identifier ??= eventIdentifier(hook, eventId, this.isReused ? bodySha256 : null);
+    this.#identifier ??= hashEventId(hook, eventId, this.isReused ? bodySha256 : null);
     return this.#identifier;
   }
 
@@ -52,20 +52,20 @@ export class Event implements EventKey {
 
 /** What came of a run, for those who wait for it; `of` is the request that it was for. */
 type Outcome = {
-  readonly answer: ReceiveAnswer; readonly dataJson: string; readonly of: string | null;
+  readonly answer: WebhookResponse; readonly dataJson: string; readonly of: string | null;
 };
 
 /** That one request alone runs what belongs to its event; the others hear what came of it. */
 export class Claim {
   readonly event: Event;
   /** The request whose failed routes are to run again; null: the request is new. */
-  readonly failed: KeptRequest | null;
+  readonly failed: StoredRequest | null;
   readonly #running: Map<string, Claim>;
   #settled: Promise<Outcome | null> | null = null;
   #settle: ((outcome: Outcome | null) => void) | null = null;
 
   /** `running` has the claims that are not at an end, by the keys of their events. */
-  constructor(event: Event, failed: KeptRequest | null, running: Map<string, Claim>) {
+  constructor(event: Event, failed: StoredRequest | null, running: Map<string, Claim>) {
     this.event = event;
     this.failed = failed;
     this.#running = running;

@@ -9,18 +9,22 @@ import type { Turns } from '../../../base/turns.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { LabelledLog } from '../../actions/run-log.ts';
-import { duplicateAnswer, resultAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
-import { ReceivedCall, type Received } from '../receiving/received-call.ts';
-import { factsOf, findMatching, runRoute } from '../receiving/run-routes.ts';
-import type { ReadyRoute } from '../routing.ts';
-import { changeRequests } from '../../requests/unit-of-work.ts';
-import { stageAccepted } from './accepted.ts';
+import {
+  buildDuplicateResponse, buildResultResponse, type WebhookResponse,
+} from '../receiving/webhook-response.ts';
+import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
+import {
+  createFacts, findMatchingRoutes, runRouteAction,
+} from '../receiving/run-webhook-routes.ts';
+import type { ReadyWebhookRoute } from '../webhook-routes.ts';
+import { changeRequests } from '../../inbox/request-changes.ts';
+import { stageAccepted } from './stage-accepted.ts';
 import { Arrivals } from './arrivals.ts';
 import { Duplicates, type Seen, type LookedUp } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';
-import { Keeper, type IntakeParts } from './keeper.ts';
-import { estimatedBytes } from './new-request.ts';
-import type { RecentRequests } from './recent.ts';
+import { Keeper, type IntakeParts } from './inbox-writer.ts';
+import { estimatedBytes } from './build-request.ts';
+import type { RecentRequests } from './recent-requests.ts';
 import { ResultRuns, routedRequest, type Taken } from './result-runs.ts';
 
 type Parts = IntakeParts & { readonly recent: RecentRequests; readonly turns: Turns };
@@ -33,7 +37,7 @@ export class Intake {
   readonly #keeper: Keeper;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
-  readonly #arrivals: Arrivals<ReceiveAnswer>;
+  readonly #arrivals: Arrivals<WebhookResponse>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -47,31 +51,33 @@ export class Intake {
    * The answer, at once when an action gave it at once. Throws, or rejects with, what is to be
    * answered 503 or 507: nothing was accepted, and the sender must try again.
    */
-  take(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
+  take(exchange: Exchange, received: AdmittedRequest): WebhookResponse | Promise<WebhookResponse> {
     return isSearchLong(received) ? this.#takeLater(exchange, received)
       : this.#takeNow(exchange, received);
   }
 
   /** Others have their turns while the routes of a long request are found. */
-  async #takeLater(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
-    const { routes } = received.hook;
-    const facts = factsOf(new ReceivedCall(exchange, received, {}));
+  async #takeLater(exchange: Exchange, received: AdmittedRequest): Promise<WebhookResponse> {
+    const { routes } = received.webhook;
+    const facts = createFacts(new AdmittedActionCall(exchange, received, {}));
     await this.#parts.turns.run(facts.searchAhead(routes.flatMap(({ searches }) => searches)));
-    received.matching = findMatching(routes, facts);
+    received.matching = findMatchingRoutes(routes, facts);
     return this.#takeNow(exchange, received);
   }
 
-  #takeNow(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
-    const { hook } = received;
-    const [route] = hook.routes;
+  #takeNow(
+    exchange: Exchange, received: AdmittedRequest,
+  ): WebhookResponse | Promise<WebhookResponse> {
+    const { webhook } = received;
+    const [route] = webhook.routes;
     const event = this.#duplicates.eventOf(received);
-    if (hook.answer === 'accepted') return this.#accept(exchange, received, event);
+    if (webhook.answer === 'accepted') return this.#accept(exchange, received, event);
     if (event !== null) return this.#takeOnce(exchange, received, event);
-    if (hook.isRouted || hook.inbox === 'all' || route === undefined) {
+    if (webhook.isRouted || webhook.inbox === 'all' || route === undefined) {
       return this.#runMatching(exchange, received);
     }
     // The usual case: nothing is made that only a kept request needs.
-    const result = runRoute(this.#parts, route, routedRequest(exchange, received));
+    const result = runRouteAction(this.#parts, route, routedRequest(exchange, received));
     return result instanceof ActionResult ? this.#settle(exchange, received, route, result)
       : this.#settleLater(exchange, received, route, result);
   }
@@ -86,42 +92,46 @@ export class Intake {
   }
 
   async #settleLater(
-    exchange: Exchange, received: Received, route: ReadyRoute, result: Promise<ActionResult>,
-  ): Promise<ReceiveAnswer> {
+    exchange: Exchange, received: AdmittedRequest, route: ReadyWebhookRoute,
+    result: Promise<ActionResult>,
+  ): Promise<WebhookResponse> {
     return this.#settle(exchange, received, route, await result);
   }
 
   #settle(
-    exchange: Exchange, received: Received, { name }: ReadyRoute, result: ActionResult,
-  ): ReceiveAnswer | Promise<ReceiveAnswer> {
-    const { hook, atMs } = received;
-    const answer = resultAnswer(result, new LabelledLog(exchange, hook.labels));
+    exchange: Exchange, received: AdmittedRequest, { name }: ReadyWebhookRoute,
+    result: ActionResult,
+  ): WebhookResponse | Promise<WebhookResponse> {
+    const { webhook, receivedAtMs } = received;
+    const answer = buildResultResponse(result, new LabelledLog(exchange, webhook.labels));
     const outcome = {
-      name, result: answer.result, dataJson: answer.dataJson, refused: null,
-      startedAtMs: atMs, durationMs: Math.max(0, this.#parts.clock.now() - atMs),
+      name, result: answer.result, dataJson: answer.dataJson, refusal: null,
+      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#parts.clock.now() - receivedAtMs),
     };
-    this.#runs.report(exchange, hook, [outcome]);
-    if (answer.status === 200 || hook.inbox === 'off') return answer;
+    this.#runs.report(exchange, webhook, [outcome]);
+    if (answer.status === 200 || webhook.inbox === 'off') return answer;
     return this.#keeper.keepFailed(exchange, received, [outcome], answer).then(() => answer);
   }
 
-  #runMatching(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
+  #runMatching(
+    exchange: Exchange, received: AdmittedRequest,
+  ): WebhookResponse | Promise<WebhookResponse> {
     const routes = matchingRoutes(exchange, received);
     const taken = this.#runs.run(exchange, received, routes, null);
     return types.isPromise(taken) ? taken.then(answerIn) : answerIn(taken);
   }
 
   #takeOnce(
-    exchange: Exchange, received: Received, event: Event,
-  ): ReceiveAnswer | Promise<ReceiveAnswer> {
+    exchange: Exchange, received: AdmittedRequest, event: Event,
+  ): WebhookResponse | Promise<WebhookResponse> {
     const met = this.#duplicates.meet(event, received);
     return types.isPromise(met) ? met.then((later) => this.#takeMet(exchange, received, later))
       : this.#takeMet(exchange, received, met);
   }
 
   #takeMet(
-    exchange: Exchange, received: Received, met: Claim | Seen,
-  ): ReceiveAnswer | Promise<ReceiveAnswer> {
+    exchange: Exchange, received: AdmittedRequest, met: Claim | Seen,
+  ): WebhookResponse | Promise<WebhookResponse> {
     if (!(met instanceof Claim)) return this.#answerSeen(exchange, received, met);
     const { event, failed } = met;
     let taken: Taken | Promise<Taken>;
@@ -136,7 +146,7 @@ export class Intake {
     return types.isPromise(taken) ? this.#endLater(met, taken) : this.#end(met, taken);
   }
 
-  async #endLater(claim: Claim, running: Promise<Taken>): Promise<ReceiveAnswer> {
+  async #endLater(claim: Claim, running: Promise<Taken>): Promise<WebhookResponse> {
     let taken: Taken;
     try {
       taken = await running;
@@ -147,7 +157,7 @@ export class Intake {
     return this.#end(claim, taken);
   }
 
-  #end(claim: Claim, { answer, of, unkept }: Taken): ReceiveAnswer {
+  #end(claim: Claim, { answer, of, unkept }: Taken): WebhookResponse {
     // What has a record is found by it.
     if (of === null && answer.status === 200) {
       this.#duplicates.remember(claim.event, answer.dataJson);
@@ -158,18 +168,18 @@ export class Intake {
   }
 
   #answerSeen(
-    exchange: Exchange, received: Received, { of, dataJson, answer, isReused }: Seen,
-  ): ReceiveAnswer | Promise<ReceiveAnswer> {
-    const given = answer ?? duplicateAnswer(dataJson);
-    if (received.hook.inbox !== 'all') return given;
+    exchange: Exchange, received: AdmittedRequest, { of, dataJson, answer, isReused }: Seen,
+  ): WebhookResponse | Promise<WebhookResponse> {
+    const given = answer ?? buildDuplicateResponse(dataJson);
+    if (received.webhook.inbox !== 'all') return given;
     const { status } = given;
     return this.#keeper.keepDuplicate(exchange, received, { of, status, isReused })
       .then(() => given);
   }
 
   #accept(
-    exchange: Exchange, received: Received, event: Event | null,
-  ): ReceiveAnswer | Promise<ReceiveAnswer> {
+    exchange: Exchange, received: AdmittedRequest, event: Event | null,
+  ): WebhookResponse | Promise<WebhookResponse> {
     const { clock, makeId, store, capacity, recent } = this.#parts;
     const seen = event === null ? null : this.#duplicates.findRemembered(event);
     if (seen !== null) return this.#answerSeen(exchange, received, seen);
@@ -182,7 +192,7 @@ export class Intake {
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {
-          recent, checkRoom: () => capacity.check(bytes),
+          recent, checkRoom: () => capacity.assertRoom(bytes),
         })));
     }
     return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>
@@ -190,20 +200,23 @@ export class Intake {
   }
 }
 
-function answerIn({ answer, unkept }: Taken): ReceiveAnswer {
+function answerIn({ answer, unkept }: Taken): WebhookResponse {
   if (unkept !== undefined) throw unkept;
   return answer;
 }
 
-function isSearchLong({ hook: { isRouted, routes }, body }: Received): boolean {
+function isSearchLong({ webhook: { isRouted, routes }, body }: AdmittedRequest): boolean {
   if (!isRouted) return false;
   let count = 0;
   for (const { searches } of routes) count += searches.length;
   return count * body.length > SEARCHED_BYTES_MAX;
 }
 
-function matchingRoutes(exchange: Exchange, received: Received): readonly ReadyRoute[] {
-  const { hook, matching } = received;
-  if (!hook.isRouted) return hook.routes;
-  return matching ?? findMatching(hook.routes, factsOf(new ReceivedCall(exchange, received, {})));
+function matchingRoutes(
+  exchange: Exchange, received: AdmittedRequest,
+): readonly ReadyWebhookRoute[] {
+  const { webhook, matching } = received;
+  if (!webhook.isRouted) return webhook.routes;
+  return matching ?? findMatchingRoutes(
+    webhook.routes, createFacts(new AdmittedActionCall(exchange, received, {})));
 }

@@ -5,24 +5,28 @@ import type { Exchange } from '../../../server/http-route.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { ChainRefusal } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
-import { commitRequests } from '../../requests/unit-of-work.ts';
-import type { KeptRequest } from '../../requests/request.ts';
-import { outcomeAnswer, routesAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
-import { ReceivedCall, type Received, type Run } from '../receiving/received-call.ts';
-import { runRoutes, type RouteOutcome, type RoutedRequest } from '../receiving/run-routes.ts';
-import type { ReadyHook } from '../receiving/hook-index.ts';
-import type { ReadyRoute } from '../routing.ts';
-import { afterAnotherRun, allOutcomes, goneOutcome } from './again.ts';
+import { commitRequests } from '../../inbox/request-changes.ts';
+import type { StoredRequest } from '../../inbox/stored-request.ts';
+import {
+  buildOutcomeResponse, buildRoutesResponse, type WebhookResponse,
+} from '../receiving/webhook-response.ts';
+import {
+  AdmittedActionCall, type AdmittedRequest, type RunIdentity,
+} from '../receiving/admitted-request.ts';
+import { runRoutes, type RouteOutcome, type RouteInput } from '../receiving/run-webhook-routes.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import type { ReadyWebhookRoute } from '../webhook-routes.ts';
+import { afterAnotherRun, allOutcomes, goneOutcome } from './repeated-run.ts';
 import type { Event } from './event.ts';
-import type { IntakeParts, Keeper } from './keeper.ts';
-import { estimatedBytes } from './new-request.ts';
+import type { IntakeParts, Keeper } from './inbox-writer.ts';
+import { estimatedBytes } from './build-request.ts';
 
 /**
  * An answer, and the request that is kept of what it answers; `unkept` is why one that had to be
  * kept is not, though its actions have run.
  */
 export type Taken = {
-  readonly answer: ReceiveAnswer; readonly of: string | null; readonly unkept?: unknown;
+  readonly answer: WebhookResponse; readonly of: string | null; readonly unkept?: unknown;
 };
 
 /** `id` is that of the request that is kept whatever comes; null: it is kept if a route fails. */
@@ -42,10 +46,11 @@ export class ResultRuns {
    * with, what a built-in action refused for our own state.
    */
   run(
-    exchange: Exchange, received: Received, routes: readonly ReadyRoute[], event: Event | null,
+    exchange: Exchange, received: AdmittedRequest, routes: readonly ReadyWebhookRoute[],
+    event: Event | null,
   ): Taken | Promise<Taken> {
     const { capacity, makeId, store } = this.#parts;
-    if (received.hook.inbox !== 'all') {
+    if (received.webhook.inbox !== 'all') {
       return this.#run(exchange, received, routes, { id: null, event });
     }
     // Its sender would be told to send again what has run, as often as it does.
@@ -55,27 +60,29 @@ export class ResultRuns {
   }
 
   /** Its failed routes, with the request that came now. */
-  async runAgain(exchange: Exchange, received: Received, failed: KeptRequest): Promise<Taken> {
+  async runAgain(
+    exchange: Exchange, received: AdmittedRequest, failed: StoredRequest,
+  ): Promise<Taken> {
     const { clock, store, health } = this.#parts;
     store.checkWritable();
-    const { hook } = received;
+    const { webhook } = received;
     const { id: of } = failed;
     const due = failed.routes.filter(({ status }) => status === 'failed');
     const outcomes = (await Promise.all(due.map(async ({ name, attemptCount }) => {
-      const route = hook.routes.find((other) => other.name === name);
+      const route = webhook.routes.find((other) => other.name === name);
       if (route === undefined) return [goneOutcome(name, clock.now())];
-      const run = { request: of, attempt: attemptCount + 1 };
+      const run = { requestId: of, attempt: attemptCount + 1 };
       return runRoutes(this.#parts, [route], routedRequest(exchange, received, run), clock);
     }))).flat();
-    this.report(exchange, hook, outcomes, failed);
+    this.report(exchange, webhook, outcomes, failed);
     const refused = refusalIn(outcomes);
-    const answer = answerOf(hook, allOutcomes(failed, outcomes));
+    const answer = answerOf(webhook, allOutcomes(failed, outcomes));
     const nowMs = clock.now();
     const status = refused === null ? answer.status : statusOf(refused.code);
-    const answered = { status, afterMs: Math.max(0, nowMs - received.atMs) };
+    const answered = { status, afterMs: Math.max(0, nowMs - received.receivedAtMs) };
     await commitRequests(store, (unit, transaction) => {
       unit.change(of, (before) => afterAnotherRun(before, outcomes, answered, nowMs));
-      health.stage(transaction, hook.identifier);
+      health.stage(transaction, webhook.identifier);
     });
     if (refused !== null) throw refused;
     return { answer, of };
@@ -86,11 +93,11 @@ export class ResultRuns {
    * refused says nothing of the action, and is no run.
    */
   report(
-    { requestId }: Exchange, { identifier, labels, routes }: ReadyHook,
-    outcomes: readonly RouteOutcome[], previous: KeptRequest | null = null,
+    { requestId }: Exchange, { identifier, labels, routes }: ReadyIncomingWebhook,
+    outcomes: readonly RouteOutcome[], previous: StoredRequest | null = null,
   ): void {
-    for (const { name, result, refused, startedAtMs, durationMs } of outcomes) {
-      if (refused !== null) continue;
+    for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
+      if (refusal !== null) continue;
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const { success, message, data } = result;
       const isChainRefused = result instanceof ChainRefusal;
@@ -104,11 +111,11 @@ export class ResultRuns {
   }
 
   #run(
-    exchange: Exchange, received: Received, routes: readonly ReadyRoute[], of: RunOf,
+    exchange: Exchange, received: AdmittedRequest, routes: readonly ReadyWebhookRoute[], of: RunOf,
   ): Taken | Promise<Taken> {
-    const { hook } = received;
-    const request = routedRequest(exchange, received, { request: of.id, attempt: 1 });
-    const running = this.#runRoutes(hook, routes, request);
+    const { webhook } = received;
+    const request = routedRequest(exchange, received, { requestId: of.id, attempt: 1 });
+    const running = this.#runRoutes(webhook, routes, request);
     if (types.isPromise(running)) {
       return running.then((outcomes) => this.#take(exchange, received, outcomes, of));
     }
@@ -116,26 +123,26 @@ export class ResultRuns {
   }
 
   #take(
-    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], of: RunOf,
+    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[], of: RunOf,
   ): Taken | Promise<Taken> {
-    const { hook } = received;
-    this.report(exchange, hook, outcomes);
+    const { webhook } = received;
+    this.report(exchange, webhook, outcomes);
     if (of.id === null && refusalIn(outcomes) === null) {
-      const answer = answerOf(hook, outcomes);
-      if (answer.status === 200 || hook.inbox === 'off') return { answer, of: null };
+      const answer = answerOf(webhook, outcomes);
+      if (answer.status === 200 || webhook.inbox === 'off') return { answer, of: null };
     }
     return this.#takeKept(exchange, received, outcomes, of);
   }
 
   #takeKept(
-    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
+    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[],
     { id, event }: RunOf,
   ): Promise<Taken> {
     const refused = refusalIn(outcomes);
     if (refused !== null) {
       return this.#refuseKept(exchange, received, outcomes, { id, event }, refused);
     }
-    const answer = answerOf(received.hook, outcomes);
+    const answer = answerOf(received.webhook, outcomes);
     const { status } = answer;
     if (id === null) {
       return this.#keeper.keepFailed(exchange, received, outcomes, { status, event })
@@ -146,12 +153,12 @@ export class ResultRuns {
   }
 
   async #refuseKept(
-    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
+    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[],
     { id, event }: RunOf, refused: AppError,
   ): Promise<never> {
     // What the others did is not to be done again.
-    const hasRun = outcomes.some((outcome) => outcome.refused === null);
-    if (hasRun && received.hook.inbox !== 'off') {
+    const hasRun = outcomes.some((outcome) => outcome.refusal === null);
+    if (hasRun && received.webhook.inbox !== 'off') {
       const status = statusOf(refused.code);
       await this.#keeper.keepFailed(exchange, received, outcomes, { status, id, event });
     }
@@ -160,7 +167,7 @@ export class ResultRuns {
 
   /** Each of the routes is one of the actions under way, until the last has ended. */
   #runRoutes(
-    { load }: ReadyHook, routes: readonly ReadyRoute[], request: RoutedRequest,
+    { load }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], request: RouteInput,
   ): readonly RouteOutcome[] | Promise<readonly RouteOutcome[]> {
     const running = runRoutes(this.#parts, routes, request, this.#parts.clock);
     if (!types.isPromise(running)) return running;
@@ -173,18 +180,23 @@ export class ResultRuns {
   }
 }
 
-export function routedRequest(exchange: Exchange, received: Received, run?: Run): RoutedRequest {
+export function routedRequest(
+  exchange: Exchange, received: AdmittedRequest, run?: RunIdentity,
+): RouteInput {
   return {
-    holder: new LabelledLog(exchange, received.hook.labels),
-    makeCall: (options) => new ReceivedCall(exchange, received, options, run),
+    holder: new LabelledLog(exchange, received.webhook.labels),
+    makeCall: (options) => new AdmittedActionCall(exchange, received, options, run),
   };
 }
 
-function answerOf({ isRouted }: ReadyHook, outcomes: readonly RouteOutcome[]): ReceiveAnswer {
+function answerOf(
+  { isRouted }: ReadyIncomingWebhook, outcomes: readonly RouteOutcome[],
+): WebhookResponse {
   const [first] = outcomes;
-  return isRouted || first === undefined ? routesAnswer(outcomes) : outcomeAnswer(first);
+  return isRouted || first === undefined ? buildRoutesResponse(outcomes)
+    : buildOutcomeResponse(first);
 }
 
-function refusalIn(outcomes: readonly RouteOutcome[]): RouteOutcome['refused'] {
-  return outcomes.find(({ refused }) => refused !== null)?.refused ?? null;
+function refusalIn(outcomes: readonly RouteOutcome[]): RouteOutcome['refusal'] {
+  return outcomes.find(({ refusal }) => refusal !== null)?.refusal ?? null;
 }

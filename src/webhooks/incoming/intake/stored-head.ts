@@ -5,7 +5,7 @@
  */
 import { isSecretName, redactText } from '../../../base/log.ts';
 import { MASK, mapQueryValues } from '../../http/url-credentials.ts';
-import { sourcesOf, type Scheme } from '../../senders/scheme/scheme.ts';
+import { toSourceList, type Scheme } from '../../senders/scheme/scheme.ts';
 
 type StoredHead = {
   readonly headers: readonly (readonly [string, string])[];
@@ -66,8 +66,8 @@ function namesOf(scheme: Scheme | null): ReadonlyMap<string, NameKind> {
   if (scheme === null) return NO_NAMES;
   const { algorithm, signature, timestamp } = scheme;
   const names = new Map<string, NameKind>();
-  const add = (sources: Parameters<typeof sourcesOf>[0], kind: NameKind): void => {
-    for (const source of sourcesOf(sources)) {
+  const add = (sources: Parameters<typeof toSourceList>[0], kind: NameKind): void => {
+    for (const source of toSourceList(sources)) {
       if ('header' in source) names.set(source.header.toLowerCase(), kind);
       else if ('query' in source) names.set(source.query.toLowerCase(), kind);
     }

@@ -6,38 +6,38 @@ import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
-import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/form.ts';
-import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
-import { bodyKind } from '../body-format.ts';
-import { sendAnswer, type ReceiveAnswer } from './answer.ts';
+import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
+import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
+import { resolveBodyKind } from '../body-format.ts';
+import { sendWebhookResponse, type WebhookResponse } from './webhook-response.ts';
 import { EventNames } from './event-names.ts';
-import type { HookIndex, ReadyHook } from './hook-index.ts';
-import type { PayloadRoom } from './payload-room.ts';
+import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
+import type { PayloadBudget } from './payload-budget.ts';
 import type { HealthMonitor } from '../../health/monitor.ts';
-import type { PreviousSecretUses } from './previous-uses.ts';
-import type { Received } from './received-call.ts';
+import type { PreviousSecretUses } from './previous-secret-uses.ts';
+import type { AdmittedRequest } from './admitted-request.ts';
 import type { Rejection } from './rejections.ts';
 import type { OnOutcome } from '../../outcome.ts';
-import { isMethodAllowed, partsOf, verifySender, verifySignature } from './verify-call.ts';
+import { isMethodAllowed, createReader, verifySender, verifySignature } from './verify-request.ts';
 
-export type ReceiveParts = {
-  readonly hooks: HookIndex;
+export type ReceiveDeps = {
+  readonly webhooks: IncomingWebhookIndex;
   readonly clock: Clock;
   /**
    * The answer, at once when an action gave it at once. Throws, or rejects with, what is to be
    * answered 503 or 507: nothing was accepted, and the sender must try again. Or 413, as what a log
    * takes at once has a limit: nothing was accepted, and never will be.
    */
-  readonly take: (
-    exchange: Exchange, received: Received,
-  ) => ReceiveAnswer | Promise<ReceiveAnswer>;
+  readonly handleRequest: (
+    exchange: Exchange, received: AdmittedRequest,
+  ) => WebhookResponse | Promise<WebhookResponse>;
   /** Keeps a rejected request to be looked at; `body` is null when it was not read. */
-  readonly keepRejected: (
-    exchange: Exchange, hook: ReadyHook, body: Buffer | null, rejection: Rejection,
+  readonly addRejected: (
+    exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
   ) => void;
-  readonly previousUses: PreviousSecretUses;
+  readonly previousSecretUses: PreviousSecretUses;
   readonly health: HealthMonitor;
-  readonly payloadRoom: PayloadRoom;
+  readonly payloadBudget: PayloadBudget;
   readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
@@ -49,60 +49,62 @@ export type ReceiveParts = {
 // Slots free up as actions end, which takes a moment, not minutes.
 const BUSY_RETRY_S = 1;
 const FULL_RETRY_S = 10;
-const UNKNOWN = 'Webhook not found or disabled';
-const UNVERIFIED = 'Signature verification failed';
+const UNKNOWN_MESSAGE = 'Webhook not found or disabled';
+const UNVERIFIED_MESSAGE = 'Signature verification failed';
 
-export function createReceiver(parts: ReceiveParts): Handler {
+export function createReceiveHandler(deps: ReceiveDeps): Handler {
   return (exchange) => {
-    const hook = parts.hooks.findByPath(exchange.params[0] ?? '');
-    if (hook === undefined) throw unknown(parts.hooks, exchange);
-    checkBeforeBody(parts, exchange, hook);
-    return receive(parts, exchange, hook);
+    const webhook = deps.webhooks.findByPath(exchange.params[0] ?? '');
+    if (webhook === undefined) throw rejectUnknown(deps.webhooks, exchange);
+    checkBeforeBody(deps, exchange, webhook);
+    return receive(deps, exchange, webhook);
   };
 }
 
 /** The same answer for a path that no hook can have. */
-export function createRefuser(hooks: HookIndex): Handler {
+export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handler {
   return (exchange) => {
-    throw unknown(hooks, exchange);
+    throw rejectUnknown(webhooks, exchange);
   };
 }
 
-function unknown(hooks: HookIndex, exchange: Exchange): AppError {
+function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppError {
   const finding = `there is no webhook at ${quoted(exchange.params[0] ?? '')}`;
-  return hooks.unmatched.reject(exchange, null, {
-    code: 'not_found', message: UNKNOWN, finding, reason: null,
+  return webhooks.unmatched.reject(exchange, null, {
+    code: 'not_found', message: UNKNOWN_MESSAGE, finding, reason: null,
   });
 }
 
-function reject(exchange: Exchange, hook: ReadyHook, rejection: Rejection): AppError {
-  return hook.load.rejections.reject(exchange, hook, rejection);
+function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): AppError {
+  return webhook.load.rejections.reject(exchange, webhook, rejection);
 }
 
 /** The same for one that can be looked at later. `body` is null when it was not read. */
-function rejectVisibly(
-  { keepRejected, health, clock }: ReceiveParts, exchange: Exchange, hook: ReadyHook,
+function rejectAndList(
+  { addRejected, health, clock }: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
   body: Buffer | null, rejection: Rejection,
 ): AppError {
   const { reason } = rejection;
-  keepRejected(exchange, hook, body, rejection);
+  addRejected(exchange, webhook, body, rejection);
   // A rate is no check of who it is.
   if (reason !== null && reason !== 'rate') {
-    health.refused(hook.identifier, { atMs: clock.now(), reason });
+    health.refused(webhook.identifier, { atMs: clock.now(), reason });
   }
-  return reject(exchange, hook, rejection);
+  return reject(exchange, webhook, rejection);
 }
 
-function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook): void {
-  const { enabled, methods, addresses, load } = hook;
+function checkBeforeBody(
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+): void {
+  const { enabled, methods, addresses, load } = webhook;
   if (!enabled) {
-    throw reject(exchange, hook, {
-      code: 'not_found', message: UNKNOWN, finding: 'the webhook is disabled', reason: null,
+    throw reject(exchange, webhook, {
+      code: 'not_found', message: UNKNOWN_MESSAGE, finding: 'the webhook is disabled', reason: null,
     });
   }
-  if (!isMethodAllowed(hook, exchange)) {
+  if (!isMethodAllowed(webhook, exchange)) {
     const { method = '' } = exchange.request;
-    throw reject(exchange, hook, {
+    throw reject(exchange, webhook, {
       code: 'method_not_allowed', message: 'Method not allowed', reason: 'method',
       finding: `the method ${method} is not among ${methods.join(', ')}`,
       details: { allow: methods },
@@ -111,14 +113,14 @@ function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHoo
   // Who calls through the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasLiteral(exchange.clientAddress)) {
-    throw rejectVisibly(parts, exchange, hook, null, {
+    throw rejectAndList(deps, exchange, webhook, null, {
       code: 'forbidden', message: 'Address not allowed', reason: 'address',
       finding: `${exchange.clientAddress} is not in allowedAddresses`,
     });
   }
-  const retryAfterS = load.bucket?.take(parts.clock.monotonicMs()) ?? 0;
+  const retryAfterS = load.bucket?.take(deps.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
-    throw rejectVisibly(parts, exchange, hook, null, {
+    throw rejectAndList(deps, exchange, webhook, null, {
       code: 'too_many_requests', message: 'Too many requests', reason: 'rate',
       finding: 'more requests a second than incoming.rateLimit', details: { retryAfterS },
     });
@@ -126,124 +128,133 @@ function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHoo
 }
 
 async function receive(
-  parts: ReceiveParts, exchange: Exchange, hook: ReadyHook,
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
-  const { payloadRoom } = parts;
+  const { payloadBudget } = deps;
   let body: Buffer;
   try {
     body = await exchange.readBody();
   } catch (thrown) {
-    throw unread(exchange, hook, thrown);
+    throw rejectUnreadBody(exchange, webhook, thrown);
   }
-  checkForm(exchange, hook, body);
-  const received = admit(parts, exchange, hook, body);
-  parts.health.passed(hook.identifier, parts.clock.now());
-  if ('status' in received) {
-    const { status, type, body: text } = received;
-    tell(parts, exchange, hook, 'accepted');
+  checkForm(exchange, webhook, body);
+  const admission = admit(deps, exchange, webhook, body);
+  deps.health.passed(webhook.identifier, deps.clock.now());
+  if ('status' in admission) {
+    const { status, type, body: text } = admission;
+    reportOutcome(deps, exchange, webhook, 'accepted');
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
-  const { load } = hook;
+  const { load } = webhook;
   // Nothing runs for what is answered as accepted.
-  if (hook.answer === 'result' && load.running >= parts.limits.maxConcurrent) {
-    throw busy(exchange, hook,
+  if (webhook.answer === 'result' && load.running >= deps.limits.maxConcurrent) {
+    throw rejectBusy(exchange, webhook,
       `${load.running} actions are under way, which is incoming.maxConcurrent`);
   }
-  const payloadBytes = holdsPayload(received) ? payloadRoom.take(body) : 0;
+  const payloadBytes = holdsPayload(admission) ? payloadBudget.reserve(body) : 0;
   if (payloadBytes === null) {
-    throw busy(exchange, hook, 'the payloads under way leave no memory for this one');
+    throw rejectBusy(exchange, webhook, 'the payloads under way leave no memory for this one');
   }
   load.running += 1;
   try {
-    const answer = parts.take(exchange, received);
+    const answer = deps.handleRequest(exchange, admission);
     // What was answered at once needs no turn of the event loop.
-    const given = 'body' in answer ? answer : await answer;
-    tell(parts, exchange, hook, given.status === 200 ? 'accepted' : 'failed');
-    sendAnswer(exchange, given);
+    const response = 'body' in answer ? answer : await answer;
+    reportOutcome(deps, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
+    sendWebhookResponse(exchange, response);
   } catch (thrown) {
-    if (thrown instanceof AppError) throw refusalOf(exchange, hook, thrown);
-    tell(parts, exchange, hook, 'failed');
+    if (thrown instanceof AppError) throw rejectUnstored(exchange, webhook, thrown);
+    reportOutcome(deps, exchange, webhook, 'failed');
     throw thrown;
   } finally {
     load.running -= 1;
-    payloadRoom.giveBack(payloadBytes);
+    payloadBudget.release(payloadBytes);
   }
 }
 
 /** Throws `too_large` for a form of more fields than are read. */
-function checkForm(exchange: Exchange, hook: ReadyHook, body: Buffer): void {
+function checkForm(exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer): void {
   const { 'content-type': contentType } = exchange.request.headers;
-  if (bodyKind(hook.reading.format, contentType) !== 'form' || !hasTooManyFields(body)) return;
-  throw reject(exchange, hook, {
+  if (resolveBodyKind(webhook.bodyReading.format, contentType) !== 'form'
+    || !hasTooManyFields(body)) return;
+  throw reject(exchange, webhook, {
     code: 'too_large', message: 'Payload too large', reason: 'size',
     finding: `the form has more than ${FORM_FIELDS_MAX} fields`,
   });
 }
 
 /** What is on disk before anything looks into its body is not parsed until it is run. */
-function holdsPayload({ hook, parts }: Received): boolean {
-  return hook.answer === 'result' || hook.isRouted || parts !== null;
+function holdsPayload({ webhook, reader }: AdmittedRequest): boolean {
+  return webhook.answer === 'result' || webhook.isRouted || reader !== null;
 }
 
-function busy(exchange: Exchange, hook: ReadyHook, finding: string): AppError {
-  return reject(exchange, hook, {
+function rejectBusy(exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string): AppError {
+  return reject(exchange, webhook, {
     code: 'unavailable', message: 'Too many requests in progress', reason: null, finding,
     details: { retryAfterS: BUSY_RETRY_S },
   });
 }
 
-function tell(
-  { clock, onOutcome }: ReceiveParts, exchange: Exchange, hook: ReadyHook,
+function reportOutcome(
+  { clock, onOutcome }: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
   outcome: 'accepted' | 'failed',
 ): void {
   const durationMs = clock.monotonicMs() - exchange.startedMs;
-  onOutcome('requests', hook.identifier, outcome, durationMs);
+  onOutcome('requests', webhook.identifier, outcome, durationMs);
 }
 
 /** What is thrown for a body that could not be read. */
-function unread(exchange: Exchange, hook: ReadyHook, thrown: unknown): unknown {
+function rejectUnreadBody(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: unknown,
+): unknown {
   if (!(thrown instanceof AppError)) return thrown;
   const { code, message } = thrown;
   const isSenders = code === 'too_large' || code === 'timeout' || code === 'malformed';
   if (!isSenders) return thrown;
   const reason = code === 'too_large' ? 'size' : null;
-  return reject(exchange, hook, { code, message, finding: message, reason });
+  return reject(exchange, webhook, { code, message, finding: message, reason });
 }
 
 /** Throws `unauthorized` for a request that is not its sender's. */
 function admit(
-  given: ReceiveParts, exchange: Exchange, hook: ReadyHook, body: Buffer,
-): Received | ChallengeAnswer {
-  const { clock, limits, previousUses } = given;
-  const { sender, eventId } = hook;
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
+): AdmittedRequest | ChallengeResponse {
+  const { clock, limits, previousSecretUses } = deps;
+  const { sender, eventIdSources } = webhook;
   const atMs = clock.now();
-  const parts = sender === null && eventId === null ? null : partsOf(exchange, body, sender);
-  const verdict = sender === null || parts === null
-    ? verifySignature(hook, exchange, body, {
+  const reader = sender === null && eventIdSources === null ? null
+    : createReader(exchange, body, sender);
+  const verdict = sender === null || reader === null
+    ? verifySignature(webhook, exchange, body, {
       nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
-    }) : verifySender(sender, parts, atMs);
+    }) : verifySender(sender, reader, atMs);
   if ('isAdmitted' in verdict) {
-    if (verdict.by?.secret === 'previous') previousUses.record(hook, atMs);
-    const { by: verified, signedAtMs } = verdict;
-    const names = new EventNames(parts, hook);
-    return { hook, body, parts, names, verified, signedAtMs, atMs, unparsed: null };
+    if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
+    const { verified, signedAtMs } = verdict;
+    return {
+      webhook, body, reader, eventNames: new EventNames(reader, webhook), verified, signedAtMs,
+      receivedAtMs: atMs, unparsed: null,
+    };
   }
   if ('status' in verdict) return verdict;
-  throw rejectVisibly(given, exchange, hook, body, {
-    code: 'unauthorized', message: UNVERIFIED, finding: verdict.finding, reason: verdict.check,
+  throw rejectAndList(deps, exchange, webhook, body, {
+    code: 'unauthorized', message: UNVERIFIED_MESSAGE, finding: verdict.finding,
+      reason: verdict.check,
     details: { challenge: null }, ...sender === null ? {} : { linesMax: 1 },
   });
 }
 
 /** Nothing was accepted, or we cannot know: the sender must try again, unless it never will. */
-function refusalOf(exchange: Exchange, hook: ReadyHook, thrown: AppError): AppError {
+function rejectUnstored(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: AppError,
+): AppError {
   if (thrown.code === 'too_large') {
-    return reject(exchange, hook, {
+    return reject(exchange, webhook, {
       code: 'too_large', message: 'Too large to be kept', finding: thrown.message, reason: 'size',
     });
   }
   const isFull = thrown.code === 'storage_full';
-  return reject(exchange, hook, {
+  return reject(exchange, webhook, {
     code: isFull ? 'storage_full' : 'unavailable',
     message: isFull ? 'Storage is full' : 'Cannot be accepted now',
     finding: thrown.message, reason: null,

@@ -28,9 +28,9 @@ export type Rejection = {
 };
 
 /** What a rejection tells of its webhook. */
-type RejectingHook = { readonly pathSegment: string; readonly labels: LogFields };
+type RejectingWebhook = { readonly pathSegment: string; readonly labels: LogFields };
 
-export type RejectionParts = {
+export type RejectionDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onOutcome: OnOutcome;
@@ -41,7 +41,7 @@ const MORE_REJECTED = 'more calls of an incoming webhook were rejected';
 
 export class Rejections {
   readonly counts = new Map<RejectionReason, number>();
-  readonly #hook: string | null;
+  readonly #webhookId: string | null;
   /** As the webhook was called when it last rejected a call. */
   #labels: LogFields;
   readonly #clock: Clock;
@@ -49,9 +49,9 @@ export class Rejections {
   readonly #lines: RateLimitedLog;
 
   /** `hook` is null for calls of webhooks that are not there. */
-  constructor(hook: string | null, { clock, log, onOutcome }: RejectionParts) {
-    this.#hook = hook;
-    this.#labels = { hook };
+  constructor(webhookId: string | null, { clock, log, onOutcome }: RejectionDeps) {
+    this.#webhookId = webhookId;
+    this.#labels = { hook: webhookId };
     this.#clock = clock;
     this.#onOutcome = onOutcome;
     this.#lines = new RateLimitedLog(clock, (leftOut) =>
@@ -59,14 +59,14 @@ export class Rejections {
   }
 
   /** Counts and logs the rejection, and gives what is to be thrown. */
-  reject(exchange: Exchange, hook: RejectingHook | null, rejection: Rejection): AppError {
+  reject(exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection): AppError {
     const { code, message, finding, details = {}, reason, linesMax } = rejection;
     if (reason !== null) this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
-    if (hook !== null) this.#labels = hook.labels;
+    if (webhook !== null) this.#labels = webhook.labels;
     const durationMs = this.#clock.monotonicMs() - exchange.startedMs;
-    this.#onOutcome('requests', this.#hook, 'rejected', durationMs);
+    this.#onOutcome('requests', this.#webhookId, 'rejected', durationMs);
     this.#lines.warning(exchange, REJECTED, {
-      ...this.#labels, ...hook === null ? {} : { path: hook.pathSegment },
+      ...this.#labels, ...webhook === null ? {} : { path: webhook.pathSegment },
       status: statusOf(code),
       ...reason === null ? {} : { check: reason }, reason: finding, client: exchange.clientAddress,
     }, linesMax);

@@ -4,42 +4,46 @@
  * signature is shown, and 8 characters of the one that came.
  */
 import type { Preset } from '../presets/preset.ts';
-import { PRESETS } from '../presets/table.ts';
-import { readerOf, type RequestReader, type SignedRequest } from '../request/reader.ts';
-import { coveredBy } from '../scheme/coverage.ts';
-import { sourcesOf, type Scheme, type ValueSource } from '../scheme/scheme.ts';
-import { answerChallenge, findChallenge, isChallengeAttempt } from '../verification/challenge.ts';
-import { placesOf, type SenderVerdict } from '../verification/verdict.ts';
+import { PRESETS } from '../presets/preset-table.ts';
+import {
+  createRequestReader, type RequestReader, type RawRequest,
+} from '../request/request-reader.ts';
+import { computeCoverage } from '../scheme/coverage.ts';
+import { toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
+import {
+  buildChallengeResponse, findChallenge, isChallengeAttempt,
+} from '../verification/challenge.ts';
+import { describeSources, type SenderVerdict } from '../verification/verdict.ts';
 import { verify, type Verifier, type VerifierSecret } from '../verification/verify.ts';
 import {
-  checkDecided, checkDecidedAge, decidedVerdict, type Decided,
-} from './decided.ts';
+  reportRecordedVerdict, reportRecordedAge, toSenderVerdict, type RecordedVerdict,
+} from './recorded-verdict.ts';
 import { findNearMiss } from './near-misses.ts';
-import { DiagnosisReport, SIGNATURE_CHECKS, type Diagnosis } from './report.ts';
+import { DiagnosisReport, SIGNATURE_CHECKS, type Diagnosis } from './diagnosis-report.ts';
 
 type DiagnosisInput = {
   readonly preset: Preset;
   readonly verifier: Verifier;
   readonly secrets: readonly VerifierSecret[];
-  readonly request: SignedRequest;
+  readonly request: RawRequest;
   /** The URL that was called, where it is known. */
   readonly url: string | null;
   /** Whether the webhook takes any request, as it has neither `verification` nor secret. */
-  readonly isOpen: boolean;
+  readonly acceptsUnsigned: boolean;
   /** Why the webhook takes no such request, whoever signed it, such as that it is disabled. */
-  readonly closed: string | null;
+  readonly rejectionReason: string | null;
   /** null: not known, or any address may call. */
   readonly address: { readonly client: string; readonly isAllowed: boolean } | null;
   /** null: all that decides is there. */
-  readonly decided: Decided | null;
-  readonly repeated: Repeated;
+  readonly recordedVerdict: RecordedVerdict | null;
+  readonly duplicate: DuplicateFinding;
   /** What is odd about the body, whoever signed it; null: nothing. */
-  readonly oddBody: string | null;
+  readonly bodyHint: string | null;
   readonly nowMs: number;
 };
 
 /** Whether the request had come before. */
-export type Repeated = {
+export type DuplicateFinding = {
   readonly status: 'ok' | 'failed' | 'skipped'; readonly finding: string;
 };
 
@@ -47,46 +51,46 @@ const SHOWN_CHARACTERS = 8;
 
 export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   const { verifier, nowMs } = input;
-  const reader = readerOf(verifier.scheme, input.request);
+  const reader = createRequestReader(verifier.scheme, input.request);
   const report = new DiagnosisReport();
-  const ageless = decidedVerdict(input.decided)
+  const agelessVerdict = toSenderVerdict(input.recordedVerdict)
     ?? verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs);
   checkConfiguration(report, input);
-  if (input.isOpen) {
+  if (input.acceptsUnsigned) {
     report.note('secret', 'skipped', 'the webhook has no secret');
     checkAddress(report, input);
     report.skipTo('duplicate', 'nothing is verified');
-    checkRepeated(report, input);
+    checkDuplicate(report, input);
     report.note('coverage', 'hint', 'nothing is signed: anybody can call');
     checkBody(report, input);
     return report.finish();
   }
-  checkSecret(report, input, ageless);
+  checkSecret(report, input, agelessVerdict);
   checkAddress(report, input);
   if (checkHandshake(report, input, reader)) {
     report.skipTo('coverage', 'a handshake needs none');
   } else {
-    checkSignature(report, input, reader, ageless);
-    await checkNearMiss(report, input, ageless);
-    checkAge(report, input, reader, ageless);
-    checkRepeated(report, input);
+    checkSignature(report, input, reader, agelessVerdict);
+    await checkNearMiss(report, input, agelessVerdict);
+    checkAge(report, input, reader, agelessVerdict);
+    checkDuplicate(report, input);
   }
-  report.note('coverage', ...coverageOf(verifier.scheme));
+  report.note('coverage', ...assessCoverage(verifier.scheme));
   checkBody(report, input);
   return report.finish();
 }
 
 /** Told of only where there is something to say. */
-function checkBody(report: DiagnosisReport, { oddBody }: DiagnosisInput): void {
-  if (oddBody !== null) report.note('body', 'hint', oddBody);
+function checkBody(report: DiagnosisReport, { bodyHint }: DiagnosisInput): void {
+  if (bodyHint !== null) report.note('body', 'hint', bodyHint);
 }
 
 function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): void {
-  const { verifier, preset: { name }, closed, isOpen } = input;
+  const { verifier, preset: { name }, rejectionReason, acceptsUnsigned } = input;
   const { problem, settings, scheme: { needs = [] } } = verifier;
   const missing = needs.find((need) => settings[need] === undefined);
-  if (closed !== null) report.fail('configuration', closed);
-  else if (isOpen) {
+  if (rejectionReason !== null) report.fail('configuration', rejectionReason);
+  else if (acceptsUnsigned) {
     report.note('configuration', 'ok', 'no secret is set, so that every request is taken');
   } else if (missing !== undefined) {
     const what = missing === 'url' ? ': the URL as registered with the sender' : '';
@@ -111,14 +115,14 @@ function checkSecret(
     if (verdict.isGenuine) return report.note('secret', 'hint', problem.finding);
     return report.fail('secret', problem.finding);
   }
-  const oddity = secretOddity(current.text);
+  const oddity = findSecretOddity(current.text);
   if (oddity === null) report.note('secret', 'ok', 'is of a shape that the preset can use');
   else if (!verdict.isGenuine && verdict.check === 'mismatch') report.fail('secret', oddity);
   else report.note('secret', 'hint', oddity);
 }
 
 /** What about a secret is hardly meant, without showing it. */
-function secretOddity(secret: string): string | null {
+function findSecretOddity(secret: string): string | null {
   if (secret.startsWith('-----BEGIN ')) return null;
   if (/\r?\n$/.test(secret)) return 'the secret ends in a newline';
   if (secret !== secret.trim()) return 'the secret has white space around it';
@@ -150,14 +154,15 @@ function checkHandshake(
     else report.note('handshake', 'skipped', 'the request is no handshake');
     return isAttempt;
   }
-  const answer = answerChallenge(challenge, verifier, reader);
+  const response = buildChallengeResponse(challenge, verifier, reader);
   const name = challenge.when.find(({ equals }) => typeof equals === 'string')?.equals;
-  const whose = `${sender}'s ${name ?? 'handshake'}`;
-  if ('finding' in answer) report.fail('handshake', `${whose}: ${answer.finding}`);
+  const handshakeName = `${sender}'s ${name ?? 'handshake'}`;
+  if ('finding' in response) report.fail('handshake', `${handshakeName}: ${response.finding}`);
   else {
-    const { status, type } = answer;
+    const { status, type } = response;
     const after = unsigned === null ? ', when its signature is right' : '';
-    report.note('handshake', 'ok', `${whose}; would be answered ${status} as ${type}${after}`);
+    report.note('handshake', 'ok',
+      `${handshakeName}; would be answered ${status} as ${type}${after}`);
   }
   return unsigned !== null;
 }
@@ -165,26 +170,27 @@ function checkHandshake(
 function checkSignature(
   report: DiagnosisReport, input: DiagnosisInput, reader: RequestReader, verdict: SenderVerdict,
 ): void {
-  if (input.decided !== null) return checkDecided(report, input.decided, verdict);
+  const { recordedVerdict } = input;
+  if (recordedVerdict !== null) return reportRecordedVerdict(report, recordedVerdict, verdict);
   if (input.verifier.keys.length === 0) {
     return report.skipTo('near_miss', 'there is no secret to check with');
   }
   for (const check of SIGNATURE_CHECKS) {
     if (!verdict.isGenuine && verdict.check === check) {
       report.fail(check,
-        check === 'signature_missing' ? missingFinding(input, reader) : verdict.finding);
+        check === 'signature_missing' ? formatMissingFinding(input, reader) : verdict.finding);
       return report.skipTo('near_miss', 'the signature cannot be checked');
     }
-    report.note(check, 'ok', okFinding(check, input, reader, verdict));
+    report.note(check, 'ok', formatOkFinding(check, input, reader, verdict));
   }
 }
 
-function okFinding(
+function formatOkFinding(
   check: typeof SIGNATURE_CHECKS[number], { verifier: { scheme }, secrets }: DiagnosisInput,
   reader: RequestReader, verdict: SenderVerdict,
 ): string {
-  if (check === 'signature_missing') return `${placesOf(scheme.signature.from)} is there`;
-  if (check === 'signature_form') return shownSignature(scheme, reader);
+  if (check === 'signature_missing') return `${describeSources(scheme.signature.from)} is there`;
+  if (check === 'signature_form') return formatSignatureStart(scheme, reader);
   if (check === 'parts') {
     return scheme.timestamp === undefined && scheme.id === undefined
       ? 'none is needed' : 'what is signed beside the body is there';
@@ -196,7 +202,7 @@ function okFinding(
 }
 
 /** Of a token nothing: it may be the secret. */
-function shownSignature({ algorithm, signature }: Scheme, reader: RequestReader): string {
+function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestReader): string {
   if (algorithm === 'token') return 'as it should be';
   const { from, prefix = '', param } = signature;
   const value = reader.read(from) ?? '';
@@ -206,22 +212,22 @@ function shownSignature({ algorithm, signature }: Scheme, reader: RequestReader)
 }
 
 /** `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
-function missingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
-  const missing = `no ${placesOf(verifier.scheme.signature.from)}`;
+function formatMissingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
+  const finding = `no ${describeSources(verifier.scheme.signature.from)}`;
   for (const { name, scheme } of PRESETS) {
     if (name === preset.name || scheme === null) continue;
-    const there = signatureHeader(scheme, reader);
-    if (there !== undefined) {
-      return `${missing}; there is ${placesOf(there)}: is the preset ${name}?`;
+    const presentSource = findSignatureHeader(scheme, reader);
+    if (presentSource !== undefined) {
+      return `${finding}; there is ${describeSources(presentSource)}: is the preset ${name}?`;
     }
   }
-  return missing;
+  return finding;
 }
 
-function signatureHeader(
+function findSignatureHeader(
   { signature: { from, prefix = '' }, algorithm }: Scheme, reader: RequestReader,
 ): ValueSource | undefined {
-  return sourcesOf(from).find((source) => {
+  return toSourceList(from).find((source) => {
     const value = 'header' in source ? reader.read(source) : null;
     if (value === null || algorithm !== 'token') return value !== null;
     return value.toLowerCase().startsWith(prefix.toLowerCase());
@@ -232,27 +238,28 @@ async function checkNearMiss(
   report: DiagnosisReport, input: DiagnosisInput, verdict: SenderVerdict,
 ): Promise<void> {
   const { verifier: { scheme, settings, quirk }, preset, secrets, request, url, nowMs } = input;
-  if (input.decided !== null) {
-    return report.note('near_miss', 'skipped', `${input.decided.missing}: nothing can be tried`);
+  if (input.recordedVerdict !== null) {
+    return report.note('near_miss', 'skipped',
+      `${input.recordedVerdict.missingEvidence}: nothing can be tried`);
   }
   if (verdict.isGenuine || secrets.length === 0) {
     return report.note('near_miss', 'skipped', 'none is needed');
   }
-  const found = await findNearMiss({
+  const change = await findNearMiss({
     scheme, quirk, preset: preset.name, settings, secrets, request, url, nowMs,
   });
-  if (found === null) report.note('near_miss', 'skipped', 'no usual mistake explains it');
-  else report.note('near_miss', 'hint', `would match ${found}`);
+  if (change === null) report.note('near_miss', 'skipped', 'no usual mistake explains it');
+  else report.note('near_miss', 'hint', `would match ${change}`);
 }
 
 function checkAge(
-  report: DiagnosisReport, { verifier, nowMs, decided }: DiagnosisInput, reader: RequestReader,
-  ageless: SenderVerdict,
+  report: DiagnosisReport, { verifier, nowMs, recordedVerdict }: DiagnosisInput,
+  reader: RequestReader, agelessVerdict: SenderVerdict,
 ): void {
   const skip = (finding: string): void => report.note('stale', 'skipped', finding);
-  if (decided !== null) return checkDecidedAge(report, decided);
+  if (recordedVerdict !== null) return reportRecordedAge(report, recordedVerdict);
   if (verifier.toleranceMs === null) return skip('the scheme limits no age');
-  if (!ageless.isGenuine) return skip('the signature does not match');
+  if (!agelessVerdict.isGenuine) return skip('the signature does not match');
   const verdict = verify({ ...verifier, problem: null }, reader, nowMs);
   if (!verdict.isGenuine) return report.fail('stale', verdict.finding);
   const seconds = Math.round((nowMs - (verdict.signedAtMs ?? nowMs)) / 1000);
@@ -260,27 +267,29 @@ function checkAge(
   else report.note('stale', 'ok', `signed ${seconds} s ago`);
 }
 
-function checkRepeated(report: DiagnosisReport, { repeated }: DiagnosisInput): void {
-  const { status, finding } = repeated;
+function checkDuplicate(report: DiagnosisReport, { duplicate }: DiagnosisInput): void {
+  const { status, finding } = duplicate;
   if (status === 'failed') report.fail('duplicate', finding);
   else report.note('duplicate', status, finding);
 }
 
-function coverageOf(scheme: Scheme): readonly [status: 'ok' | 'hint', finding: string] {
+function assessCoverage(scheme: Scheme): readonly [status: 'ok' | 'hint', finding: string] {
   if (scheme.algorithm === 'token') {
     return ['hint',
       'a token covers neither body nor time: who reads one request can make any other'];
   }
-  const covered = coveredBy(scheme);
-  const names = (['body', 'time', 'id'] as const).filter((name) => covered[name]);
-  const signed = `${joinNames(names)} ${names.length === 1 ? 'is' : 'are'} signed`;
-  if (!covered.body) return ['hint', `${signed}, but the body is not: another one can be put in`];
-  if (!covered.time) {
-    return ['hint', `${signed}, but the time is not: a captured request stays valid for ever`];
+  const coverage = computeCoverage(scheme);
+  const names = (['body', 'time', 'id'] as const).filter((name) => coverage[name]);
+  const statement = `${joinNames(names)} ${names.length === 1 ? 'is' : 'are'} signed`;
+  if (!coverage.body) {
+    return ['hint', `${statement}, but the body is not: another one can be put in`];
+  }
+  if (!coverage.time) {
+    return ['hint', `${statement}, but the time is not: a captured request stays valid for ever`];
   }
   return scheme.timestamp?.tolerance === null
-    ? ['hint', `${signed}, but no age is limited, as retries may carry the first time`]
-    : ['ok', signed];
+    ? ['hint', `${statement}, but no age is limited, as retries may carry the first time`]
+    : ['ok', statement];
 }
 
 /** `body`, `body and time`, `body, time and id`; `nothing` when there are none. */

@@ -5,19 +5,19 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Preset } from '../presets/preset.ts';
-import { PRESETS } from '../presets/table.ts';
-import { RequestReader, type SignedRequest } from '../request/reader.ts';
+import { PRESETS } from '../presets/preset-table.ts';
+import { RequestReader, type RawRequest } from '../request/request-reader.ts';
 import type { Scheme } from '../scheme/scheme.ts';
-import { makeVerifier, verify, type Quirk, type VerifierSecret } from '../verification/verify.ts';
+import { createVerifier, verify, type Quirk, type VerifierSecret } from '../verification/verify.ts';
 
-type MissedRequest = {
+type FailedVerification = {
   readonly scheme: Scheme;
   readonly quirk: Quirk;
   /** Of the preset that did not match. */
   readonly preset: string;
-  readonly settings: Parameters<typeof makeVerifier>[0]['settings'];
+  readonly settings: Parameters<typeof createVerifier>[0]['settings'];
   readonly secrets: readonly VerifierSecret[];
-  readonly request: SignedRequest;
+  readonly request: RawRequest;
   /** The URL that was called, where it is known. */
   readonly url: string | null;
   readonly nowMs: number;
@@ -27,28 +27,29 @@ type MissedRequest = {
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /** A sentence fragment after "would match", or null. Others get their turn between two tries. */
-export async function findNearMiss(missed: MissedRequest): Promise<string | null> {
-  if (missed.request.body.length > BODY_BYTES_MAX) return null;
-  for (const [finding, change] of variantsOf(missed)) {
-    const changed = change();
-    if (changed !== null && isGenuine({ ...missed, ...changed })) return finding;
+export async function findNearMiss(failure: FailedVerification): Promise<string | null> {
+  if (failure.request.body.length > BODY_BYTES_MAX) return null;
+  for (const [finding, change] of listVariants(failure)) {
+    const changedInput = change();
+    if (changedInput !== null && isGenuine({ ...failure, ...changedInput })) return finding;
     await nextTurn();
   }
   return null;
 }
 
 /** `change` does the work, so that each is done in a turn of its own; null: it changes nothing. */
-type Variant = readonly [finding: string, change: () => Partial<MissedRequest> | null];
+type Variant = readonly [finding: string, change: () => Partial<FailedVerification> | null];
 type TextVariant = readonly [finding: string, change: (text: string) => string | null];
 
-function variantsOf(missed: MissedRequest): readonly Variant[] {
+function listVariants(failure: FailedVerification): readonly Variant[] {
   return [
-    ...secretVariants(missed), ...urlVariants(missed), ...bodyVariants(missed.request),
-    ...PRESETS.filter(({ name }) => name !== missed.preset).flatMap(presetVariant),
+    ...listSecretVariants(failure), ...listUrlVariants(failure),
+    ...listBodyVariants(failure.request),
+    ...PRESETS.filter(({ name }) => name !== failure.preset).flatMap(listPresetVariants),
   ];
 }
 
-function presetVariant({ name, scheme, quirk = {} }: Preset): Variant[] {
+function listPresetVariants({ name, scheme, quirk = {} }: Preset): Variant[] {
   return scheme === null ? [] : [[`if the preset were ${name}`, () => ({ scheme, quirk })]];
 }
 
@@ -60,31 +61,31 @@ const SECRET_CHANGES: readonly TextVariant[] = [
     (text) => /^[A-Za-z_]\w*=(.+)$/s.exec(text)?.[1] ?? null],
 ];
 
-const KEY_FORMS: readonly (readonly [finding: string, form: Scheme['key']])[] = [
+const KEY_FORM_CHANGES: readonly (readonly [finding: string, form: Scheme['key']])[] = [
   ['if the secret were decoded as base64', 'base64'],
   ['if the secret were decoded as hex', 'hex'],
   ['if the secret were decoded as whsec_ and base64', 'whsec'],
   ['if the secret were used as it stands', 'utf8'],
 ];
 
-function secretVariants({ secrets, scheme, nowMs }: MissedRequest): Variant[] {
-  const changed = SECRET_CHANGES.map(([finding, change]): Variant => [finding, () => {
-    const given = secrets.flatMap((secret) => {
+function listSecretVariants({ secrets, scheme, nowMs }: FailedVerification): Variant[] {
+  const changedVariants = SECRET_CHANGES.map(([finding, change]): Variant => [finding, () => {
+    const changedSecrets = secrets.flatMap((secret) => {
       const text = change(secret.text);
       return text === null || text === '' || text === secret.text ? [] : [{ ...secret, text }];
     });
-    return given.length === 0 ? null : { secrets: given };
+    return changedSecrets.length === 0 ? null : { secrets: changedSecrets };
   }]);
-  const over = secrets.find(({ validUntilMs }) => validUntilMs <= nowMs);
-  const until = new Date(over?.validUntilMs ?? 0).toISOString();
-  const revived: Variant[] = over === undefined ? [] : [[
+  const expiredSecret = secrets.find(({ validUntilMs }) => validUntilMs <= nowMs);
+  const until = new Date(expiredSecret?.validUntilMs ?? 0).toISOString();
+  const revivedVariants: Variant[] = expiredSecret === undefined ? [] : [[
     `if the previous secret still counted: it did until ${until}`,
-    () => ({ secrets: [{ ...over, validUntilMs: Infinity }] }),
+    () => ({ secrets: [{ ...expiredSecret, validUntilMs: Infinity }] }),
   ]];
   const isHmac = scheme.algorithm.startsWith('hmac-');
-  const forms = isHmac ? KEY_FORMS.filter(([, form]) => form !== scheme.key) : [];
+  const forms = isHmac ? KEY_FORM_CHANGES.filter(([, form]) => form !== scheme.key) : [];
   return [
-    ...changed, ...revived,
+    ...changedVariants, ...revivedVariants,
     ...forms.map(([finding, key]): Variant => [finding, () => ({ scheme: { ...scheme, key } })]),
   ];
 }
@@ -97,14 +98,15 @@ const URL_CHANGES: readonly TextVariant[] = [
   ['if verification.url had no query', (url) => url.split('?', 1)[0] ?? null],
 ];
 
-function urlVariants({ scheme, settings, url: called }: MissedRequest): Variant[] {
+function listUrlVariants({ scheme, settings, url: calledUrl }: FailedVerification): Variant[] {
   if (scheme.needs?.includes('url') !== true) return [];
   const { url = '' } = settings;
   const changes: readonly TextVariant[] =
-    [...URL_CHANGES, ['if verification.url were the URL that was called', () => called]];
+    [...URL_CHANGES, ['if verification.url were the URL that was called', () => calledUrl]];
   return changes.map(([finding, change]) => [finding, () => {
-    const changed = change(url);
-    return changed === null || changed === url ? null : { settings: { ...settings, url: changed } };
+    const changedUrl = change(url);
+    return changedUrl === null || changedUrl === url ? null
+      : { settings: { ...settings, url: changedUrl } };
   }]);
 }
 
@@ -116,24 +118,24 @@ const BODY_CHANGES: readonly TextVariant[] = [
   ['if its line ends were CRLF',
     (text) => text.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')],
   ['if the body had no byte order mark', (text) => text.replace(/^\ufeff/, '')],
-  ['if the JSON were compact: somebody wrote it again', (text) => rewritten(text, 0)],
-  ['if the JSON were indented by 2: somebody wrote it again', (text) => rewritten(text, 2)],
-  ['if the JSON escaped what is not ASCII: somebody wrote it again', escaped],
-  ['if the JSON did not escape what is not ASCII: somebody wrote it again', unescaped],
+  ['if the JSON were compact: somebody wrote it again', (text) => rewriteJson(text, 0)],
+  ['if the JSON were indented by 2: somebody wrote it again', (text) => rewriteJson(text, 2)],
+  ['if the JSON escaped what is not ASCII: somebody wrote it again', escapeNonAscii],
+  ['if the JSON did not escape what is not ASCII: somebody wrote it again', unescapeNonAscii],
   ['if the body were empty', () => ''],
 ];
 
-function bodyVariants(request: SignedRequest): Variant[] {
+function listBodyVariants(request: RawRequest): Variant[] {
   if (!isUtf8(request.body)) return [];
   const text = request.body.toString('utf8');
   return BODY_CHANGES.map(([finding, change]) => [finding, () => {
-    const changed = change(text);
-    return changed === null || changed === text ? null
-      : { request: { ...request, body: Buffer.from(changed, 'utf8') } };
+    const changedText = change(text);
+    return changedText === null || changedText === text ? null
+      : { request: { ...request, body: Buffer.from(changedText, 'utf8') } };
   }]);
 }
 
-function rewritten(text: string, indent: number): string | null {
+function rewriteJson(text: string, indent: number): string | null {
   try {
     return JSON.stringify(JSON.parse(text), null, indent);
   } catch {
@@ -141,20 +143,22 @@ function rewritten(text: string, indent: number): string | null {
   }
 }
 
-function escaped(text: string): string {
+function escapeNonAscii(text: string): string {
   return text.replace(/[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function unescaped(text: string): string {
+function unescapeNonAscii(text: string): string {
   return text.replace(/\\u(?!00[0-7])([0-9a-fA-F]{4})/g,
     (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
 /** Whatever the age: a near miss is about the signature. */
-function isGenuine({ scheme, quirk, settings, secrets, request, nowMs }: MissedRequest): boolean {
+function isGenuine(
+  { scheme, quirk, settings, secrets, request, nowMs }: FailedVerification,
+): boolean {
   const formField = typeof scheme.payload === 'object' ? scheme.payload.formField : null;
-  const verifier = makeVerifier({ scheme, settings, secrets, quirk, toleranceS: null });
+  const verifier = createVerifier({ scheme, settings, secrets, quirk, toleranceS: null });
   const reader = new RequestReader(request, formField);
   return verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs).isGenuine;
 }

@@ -4,9 +4,9 @@ import type { Quirk } from '../verification/verify.ts';
 
 /** Gitea signs the JSON also where a form carries it (services/webhook/deliver.go). */
 export const giteaQuirk: Quirk = {
-  body(parts) {
-    const json = parts.read({ form: 'payload' });
-    return json === null ? parts.request.body : Buffer.from(json, 'utf8');
+  body(reader) {
+    const json = reader.read({ form: 'payload' });
+    return json === null ? reader.request.body : Buffer.from(json, 'utf8');
   },
 };
 
@@ -15,39 +15,44 @@ export const giteaQuirk: Quirk = {
  * the body is no form, has the body's SHA-256 in its query (twilio-node, webhooks.ts).
  */
 export const twilioQuirk: Quirk = {
-  *urls(url, parts) {
-    const { search } = parts.request;
+  *urls(url, reader) {
+    const { search } = reader.request;
     const query = url.indexOf('?');
     const bare = query === -1 ? url : url.slice(0, query);
-    const called = search === '' ? url : `${bare}?${search}`;
-    yield called;
-    yield* portVariants(called);
+    const calledUrl = search === '' ? url : `${bare}?${search}`;
+    yield calledUrl;
+    yield* listPortVariants(calledUrl);
   },
-  check(parts) {
-    const { body } = parts.request;
-    if (parts.isForm()) {
-      return parts.form() === null ? 'the form has more fields than are looked at, unsigned' : null;
+  check(reader) {
+    const { body } = reader.request;
+    if (reader.isForm()) {
+      return reader.form() === null ? 'the form has more fields than are looked at, unsigned'
+        : null;
     }
     if (body.length === 0) return null;
     // Part of the address that was signed: no other than the one that was called is tried.
-    const claimed = parts.read({ query: 'bodySHA256' });
-    if (claimed === null) return 'the body is no form, and no bodySHA256 in the query covers it';
-    return isDigestOf(claimed, body) ? null : 'bodySHA256 in the query is not that of the body';
+    const claimedDigest = reader.read({ query: 'bodySHA256' });
+    if (claimedDigest === null) {
+      return 'the body is no form, and no bodySHA256 in the query covers it';
+    }
+    return isDigestOf(claimedDigest, body) ? null
+      : 'bodySHA256 in the query is not that of the body';
   },
 };
 
 const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
 /** The same address with its standard port written out, and without any port. */
-function portVariants(text: string): readonly string[] {
-  const found = /^(https?:)\/\/([^/?#]*)(.*)$/s.exec(text);
-  if (found === null) return [];
-  const [, scheme = '', authority = '', rest = ''] = found;
+function listPortVariants(text: string): readonly string[] {
+  const match = /^(https?:)\/\/([^/?#]*)(.*)$/s.exec(text);
+  if (match === null) return [];
+  const [, scheme = '', authority = '', rest = ''] = match;
   const host = authority.replace(/:\d{1,5}$/, '');
   const port = host === authority ? STANDARD_PORTS[scheme] ?? '' : authority.slice(host.length + 1);
   return [`${scheme}//${host}${rest}`, `${scheme}//${host}:${port}${rest}`];
 }
 
-function isDigestOf(claimed: string, body: Buffer): boolean {
-  return claimed.toLowerCase() === loadCrypto().createHash('sha256').update(body).digest('hex');
+function isDigestOf(claimedDigest: string, body: Buffer): boolean {
+  const digest = loadCrypto().createHash('sha256').update(body).digest('hex');
+  return claimedDigest.toLowerCase() === digest;
 }

@@ -3,7 +3,7 @@ import type { Scheme } from './scheme.ts';
 
 type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: boolean };
 
-export function coveredBy(scheme: Scheme): Coverage {
+export function computeCoverage(scheme: Scheme): Coverage {
   const { content, algorithm, timestamp, dedupe, dedupeSigned } = scheme;
   if (algorithm === 'token') return { body: false, time: false, id: false };
   const body = /\{(?:body|formSorted)\}/.test(content);

@@ -19,7 +19,7 @@ export type ValueSource =
 /** The first of several that is there. */
 export type ValueSources = ValueSource | readonly ValueSource[];
 
-export function sourcesOf(sources: ValueSources | undefined): readonly ValueSource[] {
+export function toSourceList(sources: ValueSources | undefined): readonly ValueSource[] {
   if (sources === undefined) return [];
   return 'length' in sources ? sources : [sources];
 }

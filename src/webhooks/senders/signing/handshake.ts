@@ -11,7 +11,7 @@ type Handshake = {
 };
 
 /** What a sender sends to be given back. */
-const TOKEN = 'hookshelf-test';
+const SAMPLE_TOKEN = 'hookshelf-test';
 
 /** null: the sender asks nothing before it sends. */
 export function makeHandshake(
@@ -20,9 +20,9 @@ export function makeHandshake(
   if (challenge === undefined) return null;
   const query = new URLSearchParams();
   const json: Record<string, unknown> = {};
-  for (const [source, value] of valuesOf(challenge, settings)) {
+  for (const [source, value] of listSampleValues(challenge, settings)) {
     if ('query' in source) query.set(source.query, String(value));
-    else if ('json' in source) putAt(json, source.json.split('.'), value);
+    else if ('json' in source) setMember(json, source.json.split('.'), value);
   }
   const { method, verify } = challenge;
   return {
@@ -31,26 +31,28 @@ export function makeHandshake(
   };
 }
 
-function valuesOf(
+function listSampleValues(
   { when, verify, answer: { body, value } }: Challenge,
   settings: Readonly<Partial<Record<Need, string>>>,
 ): (readonly [ValueSource, string | number])[] {
   return [
-    ...typeof body === 'object' ? [[body, TOKEN] as const] : [],
-    ...value === undefined ? [] : [[value, TOKEN] as const],
+    ...typeof body === 'object' ? [[body, SAMPLE_TOKEN] as const] : [],
+    ...value === undefined ? [] : [[value, SAMPLE_TOKEN] as const],
     ...typeof verify === 'object' ? [[verify.from, settings[verify.setting] ?? ''] as const] : [],
     ...when.flatMap(({ from, equals }) => equals === undefined || equals === null ? []
       : [[from, equals] as const]),
   ];
 }
 
-function putAt(target: Record<string, unknown>, steps: readonly string[], value: unknown): void {
+function setMember(
+  target: Record<string, unknown>, steps: readonly string[], value: unknown,
+): void {
   const [step = '', ...rest] = steps;
   if (rest.length === 0) {
     target[step] = value;
     return;
   }
   const inner: Record<string, unknown> = {};
-  putAt(inner, rest, value);
+  setMember(inner, rest, value);
   target[step] = inner;
 }

@@ -1,22 +1,24 @@
 /** Where a request carries what its scheme reads beside the payload. Pure. */
 import { hasRequestBody } from '../../http/target.ts';
-import { sourcesOf, type Scheme, type ValueSource } from '../scheme/scheme.ts';
+import { toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 
-export type PlacedName = 'signature' | 'timestamp' | 'id';
+export type PlacementName = 'signature' | 'timestamp' | 'id';
 
 /** The place of each value that the scheme has: the first that it looks into. */
-export function placesIn(
+export function listPlacements(
   { signature, timestamp, id }: Scheme,
-): readonly (readonly [PlacedName, ValueSource])[] {
+): readonly (readonly [PlacementName, ValueSource])[] {
   const all = [['signature', signature.from], ['timestamp', timestamp?.from], ['id', id]] as const;
   return all.flatMap(([name, sources]) => {
-    const [first] = sourcesOf(sources);
+    const [first] = toSourceList(sources);
     return first === undefined ? [] : [[name, first] as const];
   });
 }
 
-export function placeOf(scheme: Scheme, wanted: PlacedName): ValueSource | undefined {
-  return placesIn(scheme).find(([name]) => name === wanted)?.[1];
+export function findPlacement(
+  scheme: Scheme, requestedName: PlacementName,
+): ValueSource | undefined {
+  return listPlacements(scheme).find(([name]) => name === requestedName)?.[1];
 }
 
 export function isInBody(source: ValueSource | undefined): boolean {
@@ -29,21 +31,21 @@ export function isJsonInForm({ payload }: Scheme): boolean {
 }
 
 /** The values without which no request is genuine, as far as they stand in the body. */
-export function requiredInBody(scheme: Scheme): ReturnType<typeof placesIn> {
-  return placesIn(scheme).filter(([name, source]) =>
+export function listRequiredInBody(scheme: Scheme): ReturnType<typeof listPlacements> {
+  return listPlacements(scheme).filter(([name, source]) =>
     isInBody(source) && (name !== 'id' || /\{(?:id|token)\}/.test(scheme.content)));
 }
 
 /** Why no request of that method can be made as the sender would; null: it can. */
-export function findObstacle(scheme: Scheme, method: string): string | null {
+export function findSigningObstacle(scheme: Scheme, method: string): string | null {
   const { algorithm, content } = scheme;
-  const inBody = requiredInBody(scheme);
+  const inBody = listRequiredInBody(scheme);
   if (inBody.length > 0 && !hasRequestBody(method)) {
     const names = inBody.map(([name]) => name).join(' and ');
     return `a ${method} request has no body, where the sender has its ${names}`;
   }
   const isCovered = /\{(?:body|bodyCrc32|formSorted)\}/.test(content);
-  if (algorithm !== 'token' && isCovered && isInBody(placeOf(scheme, 'signature'))) {
+  if (algorithm !== 'token' && isCovered && isInBody(findPlacement(scheme, 'signature'))) {
     return 'the signature stands in the body that it covers';
   }
   const sources = inBody.map(([, source]) => source);

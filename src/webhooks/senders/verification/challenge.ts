@@ -4,56 +4,61 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
-import type { RequestReader } from '../request/reader.ts';
+import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
-import { refusal } from './verdict.ts';
+import { createRefusal } from './verdict.ts';
 import type { Refusal } from './verdict.ts';
 import type { Verifier } from './verify.ts';
 
-export type ChallengeAnswer = {
+export type ChallengeResponse = {
   readonly status: number; readonly type: string; readonly body: string;
 };
 
 /** What is asked; null: the request is none of the scheme's challenges of that kind. */
 export function findChallenge(
-  scheme: Scheme, parts: RequestReader, kind: 'signed' | 'unsigned',
+  scheme: Scheme, reader: RequestReader, kind: 'signed' | 'unsigned',
 ): Challenge | null {
-  const { method } = parts.request;
+  const { method } = reader.request;
   return scheme.challenge?.find((challenge) => challenge.method === method
     && (challenge.verify === 'signature') === (kind === 'signed')
-    && challenge.when.every((condition) => holds(condition, parts)))
+    && challenge.when.every((condition) => isConditionMet(condition, reader)))
     ?? null;
 }
 
 /** Whether a GET takes itself for a challenge, whole or not: it names any part of one. */
-export function isChallengeAttempt(scheme: Scheme, parts: RequestReader): boolean {
-  if (parts.request.method !== 'GET' || scheme.challenge === undefined) return false;
+export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boolean {
+  if (reader.request.method !== 'GET' || scheme.challenge === undefined) return false;
   return scheme.challenge.some((challenge) =>
-    challenge.method === 'GET' && sourcesOf(challenge).some((source) => parts.has(source)));
+    challenge.method === 'GET'
+      && listChallengeSources(challenge).some((source) => reader.has(source)));
 }
 
 /** A challenge that is not whole, or whose token is wrong, is refused. */
-export function answerChallenge(
-  challenge: Challenge, verifier: Verifier, parts: RequestReader,
+export function buildChallengeResponse(
+  challenge: Challenge, verifier: Verifier, reader: RequestReader,
   secret: 'current' | 'previous' = 'current',
-): ChallengeAnswer | Refusal {
+): ChallengeResponse | Refusal {
   const { verify, answer } = challenge;
   if (typeof verify === 'object') {
-    const given = parts.read(verify.from);
-    const wanted = verifier.settings[verify.setting];
-    if (given === null || wanted === undefined || !isSameText(given, wanted)) {
-      return refusal('handshake', `the challenge's token is not verification.${verify.setting}`);
+    const token = reader.read(verify.from);
+    const expectedToken = verifier.settings[verify.setting];
+    if (token === null || expectedToken === undefined || !isSameText(token, expectedToken)) {
+      return createRefusal(
+        'handshake', `the challenge's token is not verification.${verify.setting}`);
     }
   }
   const body = typeof answer.body === 'string'
-    ? fill(answer.body, challenge, parts, keyOf(verifier, secret)) : parts.read(answer.body);
+    ? fillTemplate(answer.body, challenge, reader, findKey(verifier, secret))
+      : reader.read(answer.body);
   if (body === null || body === '' && typeof answer.body !== 'string') {
-    return refusal('handshake', 'the challenge is not whole');
+    return createRefusal('handshake', 'the challenge is not whole');
   }
   return { status: answer.status, type: answer.type, body };
 }
 
-function sourcesOf({ when, verify, answer: { body, value } }: Challenge): readonly ValueSource[] {
+function listChallengeSources(
+  { when, verify, answer: { body, value } }: Challenge,
+): readonly ValueSource[] {
   return [
     ...when.map(({ from }) => from),
     ...typeof verify === 'object' ? [verify.from] : [],
@@ -62,28 +67,30 @@ function sourcesOf({ when, verify, answer: { body, value } }: Challenge): readon
   ];
 }
 
-function holds({ from, equals }: Challenge['when'][number], parts: RequestReader): boolean {
-  if (equals === null) return !parts.has(from);
-  const given = parts.read(from);
-  return equals === undefined ? given !== null : given === String(equals);
+function isConditionMet(
+  { from, equals }: Challenge['when'][number], reader: RequestReader,
+): boolean {
+  if (equals === null) return !reader.has(from);
+  const value = reader.read(from);
+  return equals === undefined ? value !== null : value === String(equals);
 }
 
-function fill(
-  template: string, { answer: { value: source, hmac } }: Challenge, parts: RequestReader,
+function fillTemplate(
+  template: string, { answer: { value: source, hmac } }: Challenge, reader: RequestReader,
   key: KeyObject | undefined,
 ): string | null {
   if (source === undefined) return template;
-  const value = parts.read(source);
+  const value = reader.read(source);
   if (value === null || value === '' || key === undefined) return null;
-  const digest = hmac === undefined ? '' : hmacOf(key, value, hmac);
+  const digest = hmac === undefined ? '' : encodeHmac(key, value, hmac);
   return template.replace('{value}', () => JSON.stringify(value)).replace('{hmac}', () => digest);
 }
 
-function keyOf({ keys }: Verifier, secret: 'current' | 'previous'): KeyObject | undefined {
+function findKey({ keys }: Verifier, secret: 'current' | 'previous'): KeyObject | undefined {
   return keys.find((key) => key.secret === secret)?.key;
 }
 
-function hmacOf(key: KeyObject, text: string, encoding: 'hex' | 'base64'): string {
+function encodeHmac(key: KeyObject, text: string, encoding: 'hex' | 'base64'): string {
   return loadCrypto().createHmac('sha256', key).update(text).digest(encoding);
 }
 

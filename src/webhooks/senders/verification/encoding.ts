@@ -21,12 +21,12 @@ export function decodeBytes(text: string, encoding: Encoding): Buffer | null {
  * A header's text. Node reads headers as Latin-1, and most senders write UTF-8: what is UTF-8 was
  * meant so, and anything else was Latin-1. What somebody gives for a diagnosis may be neither.
  */
-export function headerText(read: string): string {
+export function decodeHeaderText(read: string): string {
   const bytes = Buffer.from(read, 'latin1');
   return isUtf8(bytes) && bytes.toString('latin1') === read ? bytes.toString('utf8') : read;
 }
 
 /** What makes Node write the text as UTF-8. */
-export function headerValue(text: string): string {
+export function encodeHeaderText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

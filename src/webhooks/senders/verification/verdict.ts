@@ -1,5 +1,5 @@
 /** What came of a verification. Findings are for the webhook's owner and hold no secret. Pure. */
-import { sourcesOf, type ValueSources } from '../scheme/scheme.ts';
+import { toSourceList, type ValueSources } from '../scheme/scheme.ts';
 
 export type CheckName = 'configuration' | 'secret' | 'handshake' | 'signature_missing'
   | 'signature_form' | 'parts' | 'mismatch' | 'stale';
@@ -13,13 +13,13 @@ export type SenderVerdict = Refusal | {
   readonly signedAtMs: number | null;
 };
 
-export function refusal(check: CheckName, finding: string): Refusal {
+export function createRefusal(check: CheckName, finding: string): Refusal {
   return { isGenuine: false, check, finding };
 }
 
 /** Where something stands, as people say it. */
-export function placesOf(sources: ValueSources | undefined): string {
-  return sourcesOf(sources).map((source) => {
+export function describeSources(sources: ValueSources | undefined): string {
+  return toSourceList(sources).map((source) => {
     if ('header' in source) return source.header;
     if ('json' in source) return `\`${source.json}\` in the JSON body`;
     if ('form' in source) return `form field \`${source.form}\``;

@@ -8,28 +8,28 @@
  * the webhook's owner: they hold neither a secret nor an expected signature.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
-import { hmacOf } from '../hmac.ts';
-import { contentPieces, parseContent } from './content.ts';
-import type { ContentPart } from './content.ts';
-import { decodeBytes, headerText } from './encoding.ts';
-import { makeKey } from './keys.ts';
-import type { VerificationKey } from './keys.ts';
-import type { RequestReader } from '../request/reader.ts';
+import { computeHmac } from '../hmac.ts';
+import { collectPieces, parseContent } from './signed-content.ts';
+import type { ContentPart } from './signed-content.ts';
+import { decodeBytes, decodeHeaderText } from './encoding.ts';
+import { createVerificationKey } from './verification-key.ts';
+import type { VerificationKey } from './verification-key.ts';
+import type { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme } from '../scheme/scheme.ts';
-import { readSignatures } from './signatures.ts';
-import type { Signature } from './signatures.ts';
-import { parseSignedTime } from './time.ts';
-import { placesOf, refusal } from './verdict.ts';
+import { readSignatures } from './read-signatures.ts';
+import type { Signature } from './read-signatures.ts';
+import { parseSignedTime } from './signed-time.ts';
+import { describeSources, createRefusal } from './verdict.ts';
 import type { Refusal, SenderVerdict } from './verdict.ts';
 
 /** What a scheme cannot say: code that stands beside a row. */
 export type Quirk = {
   /** The bytes that `{body}` stands for. */
-  readonly body?: (parts: RequestReader) => Buffer;
+  readonly body?: (reader: RequestReader) => Buffer;
   /** The addresses that `{url}` may stand for, the likeliest first. */
-  readonly urls?: (url: string, parts: RequestReader) => Iterable<string>;
+  readonly urls?: (url: string, reader: RequestReader) => Iterable<string>;
   /** What else must be right, told after the match; a finding when it is not. */
-  readonly check?: (parts: RequestReader) => string | null;
+  readonly check?: (reader: RequestReader) => string | null;
 };
 
 type VerifierKey = VerificationKey & {
@@ -56,7 +56,7 @@ export type VerifierSecret = {
   readonly text: string; readonly secret: 'current' | 'previous'; readonly validUntilMs: number;
 };
 
-export function makeVerifier(given: {
+export function createVerifier(input: {
   readonly scheme: Scheme;
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   /** null: the scheme's own. */
@@ -64,15 +64,15 @@ export function makeVerifier(given: {
   readonly secrets: readonly VerifierSecret[];
   readonly quirk: Quirk;
 }): Verifier {
-  const { scheme, settings, secrets, quirk } = given;
-  const toleranceS = given.toleranceS ?? scheme.timestamp?.tolerance ?? null;
+  const { scheme, settings, secrets, quirk } = input;
+  const toleranceS = input.toleranceS ?? scheme.timestamp?.tolerance ?? null;
   const keys: VerifierKey[] = [];
-  let problem = findGap(scheme, settings, secrets.length > 0);
+  let problem = findConfigurationProblem(scheme, settings, secrets.length > 0);
   for (const { text, secret, validUntilMs } of secrets) {
-    const key = makeKey(scheme, text);
+    const key = createVerificationKey(scheme, text);
     if (typeof key !== 'string') keys.push({ ...key, secret, validUntilMs });
     // A previous secret that never matched is no reason to refuse what the current one signs.
-    else if (secret === 'current') problem ??= refusal('secret', `the current secret ${key}`);
+    else if (secret === 'current') problem ??= createRefusal('secret', `the current secret ${key}`);
   }
   const content = parseContent(scheme.content);
   return {
@@ -82,41 +82,41 @@ export function makeVerifier(given: {
   };
 }
 
-export function verify(verifier: Verifier, parts: RequestReader, nowMs: number): SenderVerdict {
+export function verify(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
   const { scheme, keys, quirk, problem } = verifier;
-  if (problem !== null && !isBridged(verifier, nowMs)) return problem;
-  if (scheme.algorithm === 'token') return verifyToken(verifier, parts, nowMs);
-  const found = readSignatures(scheme, parts, keys);
-  if ('finding' in found) return found;
-  const time = readTime(scheme, parts, found.time);
-  if ('finding' in time) return time;
-  const id = verifier.needsId ? parts.read(scheme.id ?? []) ?? '' : null;
-  if (id === '') return refusal('parts', `no ${placesOf(scheme.id)}`);
-  const values = { timestamp: time.text, id: id ?? '' };
-  const matching = findMatch(verifier, parts, values, found.signatures, nowMs);
+  if (problem !== null && !hasValidPreviousKey(verifier, nowMs)) return problem;
+  if (scheme.algorithm === 'token') return verifyToken(verifier, reader, nowMs);
+  const carried = readSignatures(scheme, reader, keys);
+  if ('finding' in carried) return carried;
+  const signedTime = readSignedTime(scheme, reader, carried.time);
+  if ('finding' in signedTime) return signedTime;
+  const id = verifier.needsId ? reader.read(scheme.id ?? []) ?? '' : null;
+  if (id === '') return createRefusal('parts', `no ${describeSources(scheme.id)}`);
+  const values = { timestamp: signedTime.text, id: id ?? '' };
+  const matching = findMatch(verifier, reader, values, carried.signatures, nowMs);
   if (matching === null) {
-    return problem ?? refusal('mismatch', 'the signature is not that of this request');
+    return problem ?? createRefusal('mismatch', 'the signature is not that of this request');
   }
-  const broken = quirk.check?.(parts) ?? null;
-  if (broken !== null) return refusal('mismatch', broken);
-  return judgeAge(verifier, matching.secret, time.atMs, nowMs);
+  const quirkFinding = quirk.check?.(reader) ?? null;
+  if (quirkFinding !== null) return createRefusal('mismatch', quirkFinding);
+  return verifyAge(verifier, matching.secret, signedTime.atMs, nowMs);
 }
 
 /** A secret that cannot be used took the place of one that still counts. */
-function isBridged({ problem, keys }: Verifier, nowMs: number): boolean {
+function hasValidPreviousKey({ problem, keys }: Verifier, nowMs: number): boolean {
   return problem?.check === 'secret' && keys.some(({ validUntilMs }) => nowMs < validUntilMs);
 }
 
 function findMatch(
-  verifier: Verifier, parts: RequestReader,
+  verifier: Verifier, reader: RequestReader,
   { timestamp, id }: { readonly timestamp: string; readonly id: string },
   signatures: readonly Signature[], nowMs: number,
 ): VerifierKey | null {
   const { content, keys, quirk, settings: { url = '', webhookId = '' } } = verifier;
-  const body = quirk.body?.(parts) ?? parts.request.body;
-  for (const candidate of quirk.urls?.(url, parts) ?? [url]) {
-    const values = { timestamp, id, url: candidate, webhookId, body, parts };
-    const pieces = contentPieces(content, values);
+  const body = quirk.body?.(reader) ?? reader.request.body;
+  for (const candidate of quirk.urls?.(url, reader) ?? [url]) {
+    const values = { timestamp, id, url: candidate, webhookId, body, reader };
+    const pieces = collectPieces(content, values);
     const match = keys.find((key) => nowMs < key.validUntilMs && isMatch(key, pieces, signatures));
     if (match !== undefined) return match;
   }
@@ -128,14 +128,14 @@ function isMatch(
 ): boolean {
   const { hmac, prefix } = key;
   let expected: Buffer | null = null;
-  for (const { bytes, prefix: given } of signatures) {
-    if (given !== prefix) continue;
+  for (const { bytes, prefix: signaturePrefix } of signatures) {
+    if (signaturePrefix !== prefix) continue;
     if (hmac === null) {
       if (isSignedBy(key, pieces, bytes)) return true;
       continue;
     }
-    expected ??= hmacOf(hmac, pieces);
-    if (isEqual(bytes, expected)) return true;
+    expected ??= computeHmac(hmac, pieces);
+    if (isEqualInConstantTime(bytes, expected)) return true;
   }
   return false;
 }
@@ -149,24 +149,29 @@ function isSignedBy(
 }
 
 /** The secret itself is sent. Every value of a path with `[]` must be it. */
-function verifyToken(verifier: Verifier, parts: RequestReader, nowMs: number): SenderVerdict {
+function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
   const { scheme: { signature }, keys } = verifier;
   const [source] = Array.isArray(signature.from) ? signature.from : [signature.from];
-  if ('header' in source && parts.count(source) > 1) {
-    return refusal('signature_form', `${source.header} is there more than once`);
+  if ('header' in source && reader.countHeaderLines(source) > 1) {
+    return createRefusal('signature_form', `${source.header} is there more than once`);
   }
-  const texts = parts.readEvery(source);
-  const isWhole = texts.length > 0 && texts.every((text) => text !== null && text !== '');
-  if (!isWhole) return refusal('signature_missing', `no ${placesOf(signature.from)}`);
-  const given = texts.map((text) =>
-    decodeToken('header' in source ? headerText(text ?? '') : text ?? '', signature));
-  if (given.includes(null)) return refusal('signature_form', malformedToken(signature));
-  const digests = given.map((bytes) => digestOf(bytes ?? Buffer.alloc(0)));
+  const texts = reader.readEvery(source);
+  const hasEveryToken = texts.length > 0 && texts.every((text) => text !== null && text !== '');
+  if (!hasEveryToken) {
+    return createRefusal('signature_missing', `no ${describeSources(signature.from)}`);
+  }
+  const tokens = texts.map((text) =>
+    decodeToken('header' in source ? decodeHeaderText(text ?? '') : text ?? '', signature));
+  if (tokens.includes(null)) {
+    return createRefusal('signature_form', explainMalformedToken(signature));
+  }
+  const digests = tokens.map((bytes) => computeDigest(bytes ?? Buffer.alloc(0)));
   const match = keys.find(({ key, validUntilMs }) => {
-    const wanted = digestOf(key.export());
-    return nowMs < validUntilMs && digests.every((digest) => isEqual(digest, wanted));
+    const secretDigest = computeDigest(key.export());
+    return nowMs < validUntilMs
+      && digests.every((digest) => isEqualInConstantTime(digest, secretDigest));
   });
-  if (match === undefined) return refusal('mismatch', 'the token is not the secret');
+  if (match === undefined) return createRefusal('mismatch', 'the token is not the secret');
   return { isGenuine: true, secret: match.secret, signedAtMs: null };
 }
 
@@ -176,59 +181,63 @@ function decodeToken(text: string, { prefix = '', encoding }: Scheme['signature'
   return decodeBytes(text.slice(prefix.length).trim(), encoding);
 }
 
-function malformedToken({ from, prefix = '', encoding }: Scheme['signature']): string {
+function explainMalformedToken({ from, prefix = '', encoding }: Scheme['signature']): string {
   const form = encoding === 'utf8' ? '' : ` and ${encoding}`;
-  return `${placesOf(from)} is not \`${prefix.trim()}\`${form}`;
+  return `${describeSources(from)} is not \`${prefix.trim()}\`${form}`;
 }
 
-type Time = { readonly text: string; readonly atMs: number | null };
+type SignedTime = { readonly text: string; readonly atMs: number | null };
 
-function readTime(
-  { timestamp }: Scheme, parts: RequestReader, fromPairs: string | null,
-): Time | Refusal {
+function readSignedTime(
+  { timestamp }: Scheme, reader: RequestReader, fromPairs: string | null,
+): SignedTime | Refusal {
   if (timestamp === undefined) return { text: '', atMs: null };
   const { from, unit } = timestamp;
-  const text = from === undefined ? fromPairs : parts.read(from);
-  if (text === null || text === '') return refusal('parts', `no ${placeOf(timestamp)}`);
+  const text = from === undefined ? fromPairs : reader.read(from);
+  if (text === null || text === '') {
+    return createRefusal('parts', `no ${describeTimeSource(timestamp)}`);
+  }
   const atMs = parseSignedTime(text, unit);
   if (typeof atMs === 'number') return { text, atMs };
-  return refusal('parts', `${placeOf(timestamp)} ${atMs}`);
+  return createRefusal('parts', `${describeTimeSource(timestamp)} ${atMs}`);
 }
 
-function placeOf({ from, param }: NonNullable<Scheme['timestamp']>): string {
-  return from === undefined ? `time \`${param ?? ''}\`` : placesOf(from);
+function describeTimeSource({ from, param }: NonNullable<Scheme['timestamp']>): string {
+  return from === undefined ? `time \`${param ?? ''}\`` : describeSources(from);
 }
 
-function judgeAge(
+function verifyAge(
   { toleranceMs }: Verifier, secret: 'current' | 'previous', atMs: number | null, nowMs: number,
 ): SenderVerdict {
   const ageMs = atMs === null ? 0 : nowMs - atMs;
-  if (toleranceMs !== null && Math.abs(ageMs) > toleranceMs) return stale(ageMs, toleranceMs);
+  if (toleranceMs !== null && Math.abs(ageMs) > toleranceMs) {
+    return createStaleRefusal(ageMs, toleranceMs);
+  }
   return { isGenuine: true, secret, signedAtMs: atMs };
 }
 
-function stale(ageMs: number, toleranceMs: number): Refusal {
+function createStaleRefusal(ageMs: number, toleranceMs: number): Refusal {
   const limit = `limit ${toleranceMs / 1000} s`;
   const seconds = Math.round(Math.abs(ageMs) / 1000);
-  if (ageMs > 0) return refusal('stale', `signed ${seconds} s ago, ${limit}`);
-  return refusal('stale', `signed ${seconds} s in the future, ${limit}: check the clock`);
+  if (ageMs > 0) return createRefusal('stale', `signed ${seconds} s ago, ${limit}`);
+  return createRefusal('stale', `signed ${seconds} s in the future, ${limit}: check the clock`);
 }
 
-function findGap(
+function findConfigurationProblem(
   { needs = [] }: Scheme, settings: Verifier['settings'], hasSecret: boolean,
 ): Refusal | null {
   const missing = needs.find((need) => settings[need] === undefined);
   if (missing !== undefined) {
-    return refusal('configuration', `verification.${missing} is not set`);
+    return createRefusal('configuration', `verification.${missing} is not set`);
   }
-  return hasSecret ? null : refusal('configuration', 'the webhook has no secret');
+  return hasSecret ? null : createRefusal('configuration', 'the webhook has no secret');
 }
 
-function isEqual(left: Buffer, right: Buffer): boolean {
+function isEqualInConstantTime(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && loadCrypto().timingSafeEqual(left, right);
 }
 
 // Digests have one length, which is what a comparison in constant time needs.
-function digestOf(bytes: Buffer): Buffer {
+function computeDigest(bytes: Buffer): Buffer {
   return loadCrypto().createHash('sha256').update(bytes).digest();
 }

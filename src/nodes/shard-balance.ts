@@ -1,0 +1,93 @@
+/** Decides which shards this node claims and gives up, by the lease table and its own attempts. */
+import { LeaseTable, listAllShards } from './lease-table.ts';
+import { LEASES, encodeLease, formatLeaseId, type Holder } from './node-records.ts';
+import type { Transaction } from '../store/store-port.ts';
+import type { Shard } from './shard-lease.ts';
+import { computeShardMoves, type ShardCount } from './shard-moves.ts';
+
+type ShardBalanceDeps = {
+  readonly self: Holder;
+  readonly table: LeaseTable;
+  readonly shards: readonly Shard[];
+  /** The longest that an attempt may take. */
+  readonly attemptMs: number;
+};
+
+/** Attempts on a shard that is given up may go on for so long, or for `attemptMs` if longer. */
+const DRAIN_MS = 30_000;
+
+export class ShardBalance {
+  readonly #deps: ShardBalanceDeps;
+
+  constructor(deps: ShardBalanceDeps) {
+    this.#deps = deps;
+  }
+
+  /** Gives up shards that other nodes should have. True if there are new ones. */
+  giveUpSurplus(nowMs: number): boolean {
+    const { table, shards, attemptMs } = this.#deps;
+    const leaving = shards.filter(({ givenUpMs }) => givenUpMs !== null);
+    for (const shard of leaving) {
+      if (nowMs - (shard.givenUpMs ?? nowMs) > Math.max(attemptMs, DRAIN_MS)) shard.cutOff();
+    }
+    const count = this.#computeMoves(nowMs).giveUp - leaving.length;
+    if (count <= 0) return false;
+    const retained = table.ownShards().filter((shard) => shards[shard]?.givenUpMs === null);
+    for (const number of retained.slice(-count)) {
+      const shard = shards[number];
+      if (shard !== undefined) shard.givenUpMs = nowMs;
+    }
+    return true;
+  }
+
+  /** Shards that were given up and have no attempt under way any more: they can be released. */
+  drainedShards(): readonly number[] {
+    const { table, shards } = this.#deps;
+    return shards.filter(({ givenUpMs, attemptCount }) => givenUpMs !== null && attemptCount === 0)
+      .map(({ number }) => number).filter((shard) => table.isOurs(shard));
+  }
+
+  /** Whether a claim or a release is to be written. */
+  isDue(nowMs: number): boolean {
+    return this.#computeMoves(nowMs).claim > 0 || this.drainedShards().length > 0;
+  }
+
+  stageRelease(transaction: Transaction, shard: number): void {
+    const { table } = this.#deps;
+    const lease = table.lease(shard);
+    if (lease === null || !table.isOurs(shard)) return;
+    const released = encodeLease(shard, { ...lease, released: true });
+    transaction.put(LEASES.name, formatLeaseId(shard), released);
+  }
+
+  stageClaims(transaction: Transaction, nowMs: number): void {
+    const { table } = this.#deps;
+    const { claim } = this.#computeMoves(nowMs);
+    for (const shard of this.#freeShards(nowMs).slice(0, claim)) {
+      transaction.put(LEASES.name, formatLeaseId(shard), encodeLease(shard, table.claim(shard)));
+    }
+  }
+
+  /** Milliseconds until the next lease or node of others expires; Infinity when there is none. */
+  nextEndMs(nowMs: number): number {
+    const { table, self } = this.#deps;
+    const leases = listAllShards().filter((shard) => !table.isOurs(shard))
+      .map((shard) => table.msUntilFree(shard, nowMs));
+    const lives = [...table.nodes.keys()].filter((id) => id !== self.node)
+      .map((id) => table.msUntilDead(id, nowMs));
+    return Math.min(Infinity, ...[...leases, ...lives].filter((ms) => ms > 0));
+  }
+
+  #computeMoves(nowMs: number): ReturnType<typeof computeShardMoves> {
+    const { table, self: { node } } = this.#deps;
+    const others: ShardCount[] = [...table.nodes.keys()]
+      .filter((id) => id !== node && table.isLive(id, nowMs))
+      .map((id) => ({ node: id, count: table.listShards(id).length }));
+    const own = { node, count: table.ownShards().length };
+    return computeShardMoves(own, others, this.#freeShards(nowMs).length);
+  }
+
+  #freeShards(nowMs: number): readonly number[] {
+    return listAllShards().filter((shard) => this.#deps.table.isFree(shard, nowMs));
+  }
+}

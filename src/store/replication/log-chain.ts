@@ -1,0 +1,27 @@
+/**
+ * What ties each batch of the log to all before it: the SHA-256, in hex, of the chain before it,
+ * the batch's id, and its lines. A node whose log was cut back and has gone on otherwise, as after
+ * a fail-over that lost something, finds an entry that does not continue its own.
+ */
+import { createHash } from 'node:crypto';
+import type { LogEntry, LogPosition } from '../engines/engine.ts';
+
+export const LOG_START: LogPosition = { sequence: 0, chain: '' };
+
+export function computeChain(before: string, batch: string, lines: Buffer): string {
+  return createHash('sha256').update(before + batch, 'latin1').update(lines).digest('hex');
+}
+
+/** Why `entry` cannot follow `position`; null: it does. */
+export function findBreak(position: LogPosition, entry: LogEntry): string | null {
+  const { first, sequence, chain, batch, lines } = entry;
+  if (first !== position.sequence + 1 || sequence < first) {
+    return `transactions ${first} to ${sequence} where ${position.sequence + 1} is due`;
+  }
+  if (chain === computeChain(position.chain, batch, lines)) return null;
+  return `transaction ${first} does not continue what was applied here`;
+}
+
+export function isSamePosition(left: LogPosition, right: LogPosition): boolean {
+  return left.sequence === right.sequence && left.chain === right.chain;
+}

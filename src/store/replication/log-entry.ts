@@ -1,0 +1,90 @@
+/** An entry of the log and the operations of its transactions: see journal/journal-line.ts. */
+import { randomUUID } from 'node:crypto';
+import { assert } from '../../base/assert.ts';
+import { AppError } from '../../base/errors.ts';
+import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
+import { hasChecksum, visitTransactions } from '../journal/journal-line.ts';
+import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
+import type { LoggedTransaction, Operation } from '../store-port.ts';
+import { readId } from '../records/record-table.ts';
+import { computeChain } from './log-chain.ts';
+
+/** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
+export const LOG_FORMAT = 1;
+
+const LINE_FEED = 0x0a;
+
+/** Throws `misconfigured` for a log that only a newer version can read. */
+export function checkFormat({ format }: LogHead): void {
+  if (format <= LOG_FORMAT) return;
+  throw new AppError('misconfigured', `the log has format ${format}, which this version does not `
+    + 'know: start the newer hookshelf that made it');
+}
+
+/** What follows `position` with these transactions, as a new batch. */
+export function encodeEntry(
+  encoder: JournalLineEncoder, { sequence, chain }: LogPosition,
+  transactions: readonly (readonly Operation[])[],
+): LogEntry {
+  assert(transactions.length > 0, 'an entry of the log has transactions');
+  encoder.clear();
+  for (const [index, operations] of transactions.entries()) {
+    encoder.addTransaction(sequence + index + 1, sequence, operations);
+  }
+  // The encoder's buffer is used again, and this may be sent again later.
+  const lines = Buffer.from(encoder.bytes);
+  const batch = randomUUID();
+  return {
+    first: sequence + 1, sequence: sequence + transactions.length,
+    chain: computeChain(chain, batch, lines), batch, lines,
+  };
+}
+
+/**
+ * The transactions of entries whose chain was checked: that vouches for the lines, so that the
+ * checksum of each is not needed. Throws `damaged` for what this version cannot read.
+ */
+export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[] {
+  const transactions: LoggedTransaction[] = [];
+  for (const { lines, first, sequence: last } of entries) {
+    let dueSequence = first;
+    let operations: Operation[] = [];
+    try {
+      const sequence = visitTransactions(lines, first, {
+        begin(sequence) {
+          dueSequence = sequence;
+          operations = [];
+          transactions.push({ sequence, operations });
+        },
+        put(collection, start, end) {
+          const bytes = lines.subarray(start, end);
+          operations.push({ collection, id: readId(bytes), bytes });
+        },
+        delete(collection, id) {
+          operations.push({ collection, id, bytes: null });
+        },
+      });
+      assert(sequence === last);
+    } catch (error) {
+      throw createUnreadableError(dueSequence, error);
+    }
+  }
+  return transactions;
+}
+
+/** The same of entries whose chain is not known, by the checksum of each line. */
+export function decodeUnchained(entries: readonly LogEntry[]): LoggedTransaction[] {
+  for (const { lines, first } of entries) {
+    for (let start = 0; start < lines.length;) {
+      const end = lines.indexOf(LINE_FEED, start);
+      if (!hasChecksum(lines, start, end)) throw createUnreadableError(first);
+      start = end + 1;
+    }
+  }
+  return decodeEntries(entries);
+}
+
+function createUnreadableError(sequence: number, cause?: unknown): AppError {
+  return new AppError('damaged', `transaction ${sequence} of the log cannot be read: if a newer `
+    + 'hookshelf wrote it, start that', {}, cause);
+}

@@ -1,0 +1,265 @@
+/**
+ * Keeps snapshots of the records that several nodes share. Each node keeps one in its own data
+ * directory (local-snapshot.ts) to start from. The node that may (`mayMaintain`) sends it to the
+ * engine as well, keeps two there, and trims from the log what precedes the older one.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { EngineSession, LogHead, LogPosition } from '../engines/engine.ts';
+import type { Snapshots } from '../journal/journal-port.ts';
+import type { CollectionSpec } from '../store-port.ts';
+import { StoredCollection } from '../records/collection.ts';
+import { measureGarbage } from '../records/garbage.ts';
+import { LOG_START, isSamePosition } from './log-chain.ts';
+import type { EngineLink } from './engine-link.ts';
+import { isSurelyUnwritten } from './engine-link.ts';
+import { createUnreachableError } from './fresh-reads.ts';
+import {
+  receiveParts, removeOldSnapshots, sendSnapshot, verifyParts,
+} from './snapshot-transfer.ts';
+import type { SnapshotManifest, LocalSnapshot } from './local-snapshot.ts';
+import { checkFormat } from './log-entry.ts';
+import { ReplicatedImage } from './replicated-image.ts';
+
+/** Log bytes after which a snapshot is due: about the most that a start has to read. */
+const LOG_BYTES_MAX = 256 << 20;
+const ENTRIES_MAX = 64;
+/** Doubled with each failure: the local files of each try may be large. */
+const RETRY_MS = 60_000;
+const RETRY_MS_MAX = 3_600_000;
+
+type SnapshotKeeperOptions = {
+  readonly local: LocalSnapshot;
+  readonly link: EngineLink;
+  readonly specs: readonly CollectionSpec[];
+  readonly cachedRecordsMax: number | undefined;
+  readonly maxImageBytes: number;
+  readonly snapshotEveryBytes?: number | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type WrittenSnapshot = {
+  readonly manifest: SnapshotManifest & { readonly journalBytes: number };
+  /** Number of records in each collection. */
+  readonly records: Readonly<Record<string, number>>;
+};
+
+type SnapshotFiles = Pick<WrittenSnapshot['manifest'], 'generation' | 'sequence' | 'journalBytes'>
+  & Pick<WrittenSnapshot, 'records'> & { readonly directory: string };
+
+export class SnapshotKeeper implements Snapshots {
+  /** Whether this node is the one that sends snapshots to the engine. */
+  mayMaintain: () => boolean = () => false;
+  writtenMs: number | null = null;
+  readonly #options: SnapshotKeeperOptions;
+  #image: ReplicatedImage | null = null;
+  #running: Promise<void> | null = null;
+  #isStopping = false;
+  #retryAfterMs = -Infinity;
+  #failures = 0;
+  /** Log bytes that are in local snapshots, and in none that was sent to the engine. */
+  #unsentBytes = 0;
+
+  constructor(options: SnapshotKeeperOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  /** Sets the records that snapshots are made of. */
+  follow(image: ReplicatedImage): void {
+    this.#image = image;
+  }
+
+  /** Writes a snapshot and sends it to the engine, whichever node maintains it. */
+  async write(): Promise<void> {
+    await this.#runExclusively(() => this.#write(true));
+  }
+
+  /** Calls `use` while the files of a new snapshot stay: those of a store without an engine. */
+  async withFiles<T>(use: (files: SnapshotFiles) => T | Promise<T>): Promise<T> {
+    const { local } = this.#options;
+    return this.#runExclusively(async () => {
+      const { manifest, records } = await this.#writeLocal();
+      const { generation, sequence, journalBytes } = manifest;
+      return use({ directory: local.directory, generation, sequence, journalBytes, records });
+    });
+  }
+
+  writeWhenDue(): void {
+    const { clock, logger } = this.#options;
+    if (this.#running !== null || this.#isStopping || !this.#isDue()) return;
+    if (clock.monotonicMs() < this.#retryAfterMs) return;
+    this.#runExclusively(() => this.#write(this.mayMaintain())).then(() => {
+      this.#failures = 0;
+    }, (error: unknown) => {
+      if (this.#isStopping) return;
+      const retryMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** this.#failures);
+      this.#failures += 1;
+      this.#retryAfterMs = clock.monotonicMs() + retryMs;
+      logger.error('a snapshot could not be written', { error });
+    });
+  }
+
+  /** Stops the snapshot under way. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#running;
+  }
+
+  /**
+   * Loads the newest snapshot and all log entries after it: this node's own snapshot if it is still
+   * part of the log, else the engine's. Throws `damaged` when the log needs one and has none.
+   */
+  load(session: EngineSession): Promise<ReplicatedImage> {
+    return this.#runExclusively(() => this.#load(session));
+  }
+
+  async #load(session: EngineSession): Promise<ReplicatedImage> {
+    const { link } = this.#options;
+    const head = await link.ask(session, session.head());
+    if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
+    checkFormat(head);
+    const image = await this.#loadLocal(session, head) ?? await this.#loadFromEngine(session, head)
+      ?? this.#createFirst(head);
+    while (true) {
+      const { sequence } = image.position;
+      const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
+      if (entries.length === 0) return image;
+      if (await image.acceptInTurns(entries)) continue;
+      throw new AppError('damaged', `the log of the engine cannot be followed (${
+        image.divergence}): ask data:verify, and put a backup of the engine back`);
+    }
+  }
+
+  async #runExclusively<T>(run: () => Promise<T>): Promise<T> {
+    while (this.#running !== null) await this.#running;
+    let end = (): void => {};
+    this.#running = new Promise((resolve) => {
+      end = resolve;
+    });
+    try {
+      return await run();
+    } finally {
+      this.#running = null;
+      end();
+    }
+  }
+
+  #isDue(): boolean {
+    if (this.#image === null) return false;
+    const unsentBytes = this.mayMaintain() ? this.#unsentBytes : 0;
+    const logBytes = this.#image.appliedBytes + unsentBytes;
+    return logBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
+      || measureGarbage(this.#image.collections).isWorthCompacting;
+  }
+
+  async #write(isForEngine: boolean): Promise<void> {
+    const { manifest } = await this.#writeLocal();
+    if (!isForEngine || manifest.sequence === 0) return;
+    const { link, local, maxImageBytes } = this.#options;
+    const { session } = link;
+    if (session === null) throw createUnreachableError('it gives no answer');
+    const sums = await sendSnapshot(link, session, local, manifest, maxImageBytes,
+      () => this.#isStopping);
+    await verifyParts(link, session, manifest, sums);
+    await removeOldSnapshots(link, session);
+    this.#unsentBytes = 0;
+  }
+
+  async #writeLocal(): Promise<WrittenSnapshot> {
+    const image = this.#image;
+    if (image === null || image.divergence !== null) {
+      throw new AppError('unavailable', 'the records are loaded anew');
+    }
+    const { log, position, collections, appliedBytes } = image;
+    const frozen = new Map([...collections].map(([name, collection]) =>
+      [name, collection.freeze()]));
+    image.appliedBytes = 0;
+    try {
+      const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
+      const { local } = this.#options;
+      const manifest = await local.write(log, position, frozen, () => this.#isStopping);
+      this.writtenMs = this.#options.clock.now();
+      this.#unsentBytes += appliedBytes;
+      return { manifest, records };
+    } catch (error) {
+      image.appliedBytes += appliedBytes;
+      throw error;
+    } finally {
+      for (const collection of collections.values()) collection.thaw();
+    }
+  }
+
+  async #loadLocal(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
+    const { local } = this.#options;
+    const manifest = await local.find();
+    if (manifest === null || !await this.#isInLog(session, manifest, head)) return null;
+    try {
+      return await this.#loadFiles(manifest);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#options.logger.warning('the snapshot of this node cannot be read; taking the engine\'s',
+        { reason: messageOf(error) });
+      return null;
+    }
+  }
+
+  /** Whether the log has exactly this position. */
+  async #isInLog(
+    session: EngineSession, { log, sequence, chain }: SnapshotManifest, head: LogHead,
+  ): Promise<boolean> {
+    if (log !== head.log || sequence < 1 || sequence > head.sequence) return false;
+    const { link } = this.#options;
+    const [entry] = await link.ask(session, session.readAfter(sequence - 1, 1));
+    return entry !== undefined && isSamePosition(entry, { sequence, chain });
+  }
+
+  async #loadFromEngine(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
+    const { link, local, logger } = this.#options;
+    for (const snapshot of await link.ask(session, session.snapshots.list())) {
+      try {
+        const manifest = await local.receive(receiveParts(link, session, snapshot));
+        const isOther = manifest.log !== head.log || !isSamePosition(manifest, snapshot);
+        if (!isOther && await this.#isInLog(session, manifest, head)) {
+          return await this.#loadFiles(manifest);
+        }
+        logger.warning('a snapshot of the engine does not belong to its log',
+          { sequence: snapshot.sequence });
+      } catch (error) {
+        if (!isSurelyUnwritten(error) || error.code !== 'damaged') throw error;
+        logger.error('a snapshot of the engine is damaged; taking the one before',
+          { sequence: snapshot.sequence, reason: error.message });
+      }
+      await local.clear();
+    }
+    return null;
+  }
+
+  async #loadFiles(manifest: SnapshotManifest): Promise<ReplicatedImage> {
+    const image = this.#createEmpty(manifest.log, manifest);
+    await this.#options.local.load(manifest, image.collections);
+    return image;
+  }
+
+  #createFirst(head: LogHead): ReplicatedImage {
+    if (head.floor === 0) return this.#createEmpty(head.log, LOG_START);
+    if (head.sequence < head.floor) {
+      throw new AppError('unavailable', 'a data:move into this log is not done: wait for its end, '
+        + 'or run it again if it was cut off');
+    }
+    throw new AppError('damaged', `the engine's log begins at ${head.floor}, and no snapshot of it `
+      + 'can be read: put a backup of the engine back');
+  }
+
+  #createEmpty(log: string, { sequence, chain }: LogPosition): ReplicatedImage {
+    const { specs, cachedRecordsMax } = this.#options;
+    const collections = specs.map((spec): [string, StoredCollection] =>
+      [spec.name, new StoredCollection(spec, cachedRecordsMax)]);
+    return new ReplicatedImage(new Map(collections), log, { sequence, chain });
+  }
+}

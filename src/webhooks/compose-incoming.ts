@@ -1,0 +1,117 @@
+/** What receives: the public endpoint, and the inbox of what it keeps. */
+import { createTurns } from '../base/turns.ts';
+import { ExpiringRecords } from '../resources/expiring-records.ts';
+import type { ConfigurationIndex } from './actions/configuration-index.ts';
+import type { ActionRegistry } from './actions/registry.ts';
+import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
+import type { OwnEvents } from './deliveries/own-events.ts';
+import type { HealthMonitor } from './health/monitor.ts';
+import { Intake } from './incoming/intake/intake.ts';
+import { keptRoutes } from './incoming/intake/stored-request-routes.ts';
+import { rejectedRequest } from './incoming/intake/build-request.ts';
+import { RecentRequests } from './incoming/intake/recent-requests.ts';
+import { RejectedRing } from './incoming/intake/rejected-requests.ts';
+import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
+import { PayloadBudget } from './incoming/receiving/payload-budget.ts';
+import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
+import type { ReceiveDeps } from './incoming/receiving/receive.ts';
+import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
+import type { OnRun } from './outcome.ts';
+import type { WebhooksOptions } from './webhooks-options.ts';
+import { InboxCapacity } from './inbox/inbox-capacity.ts';
+import { encodeRequest, estimateStoredBytes } from './inbox/request-codec.ts';
+import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-ids.ts';
+import { requestRetention } from './inbox/inbox-retention.ts';
+import { createRequestService, type RequestService } from './inbox/request-service.ts';
+import { requestQueue } from './inbox/request-changes.ts';
+import { RequestWorker } from './runs/worker.ts';
+import type { RemovalListener } from './durable-queue/end-pending.ts';
+import { ALL_OWNED } from './durable-queue/ownership.ts';
+import { Retention } from './durable-queue/queue-retention.ts';
+
+type Incoming = {
+  readonly receive: ReceiveDeps;
+  readonly requests: RequestService;
+  readonly removal: RemovalListener;
+  readonly lookUpEvent: LookUpEvent;
+  start(): void;
+  close(graceMs: number): Promise<void>;
+};
+
+export function composeIncoming(options: WebhooksOptions, shared: {
+  readonly hooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
+  readonly runner: ActionRunner; readonly actions: ActionRegistry; readonly ownEvents: OwnEvents;
+  readonly health: HealthMonitor;
+}): Incoming {
+  const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
+  const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
+  const { hooks, configurations, runner, actions, ownEvents, health } = shared;
+  const onRun: OnRun = (hook, { success, message, isChainRefused }, atMs) => {
+    onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
+    // Any caller can send a header that ends a chain: that says nothing of the webhook.
+    if (isChainRefused) return;
+    if (success) health.succeeded(hook, atMs);
+    else health.failed(hook, { atMs, reason: message ?? FAILED_MESSAGE });
+  };
+  const rejected = new RejectedRing();
+  const capacity = new InboxCapacity(store, inbox);
+  const recent = new RecentRequests();
+  const payloadRoom = new PayloadBudget(incoming.payloadBytesMax);
+  const intake = new Intake({
+    store, clock, turns, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
+    health,
+    onRun(hook, result, atMs) {
+      onRun(hook, result, atMs);
+      // Of most of these runs nothing is kept that it could be written with.
+      if (!health.isWritten(hook)) health.writeSoon();
+    },
+  });
+  const requests = createRequestService({
+    store, clock, makeId, rejected, hooks,
+    findRoutes(request, body) {
+      const hook = hooks.find(request.hook);
+      return hook === undefined ? null : keptRoutes(hook, request, body);
+    },
+    assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
+  });
+  const retention = new Retention({
+    ...requestRetention(store, inbox), queue: requestQueue, store, clock, log, ownership,
+  });
+  const eventIds = new ExpiringRecords({
+    store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
+    expiresAtMs: readExpiryMs, limits: EVENT_ID_LIMITS,
+    mayRemove: () => ownership.isMaintainer(),
+  });
+  const worker = new RequestWorker({
+    store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
+    ownership, payloadRoom,
+    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
+    health,
+  });
+  return {
+    requests, removal: worker,
+    lookUpEvent: (...event) => intake.lookUp(...event),
+    receive: {
+      webhooks: hooks, clock, limits: incoming, onOutcome, health, payloadBudget: payloadRoom,
+      handleRequest: (exchange, received) => intake.take(exchange, received),
+      addRejected(exchange, hook, body, { reason }) {
+        const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };
+        const request = rejectedRequest(exchange, hook, body, drawn);
+        rejected.add(request, body);
+        options.onRejected?.(request);
+      },
+      previousSecretUses: new PreviousSecretUses(store, log),
+    },
+    start() {
+      worker.start();
+      retention.start();
+      eventIds.start();
+    },
+    async close(graceMs) {
+      await Promise.all([worker.close(graceMs), retention.close(), eventIds.close()]);
+      intake.close();
+      capacity.close();
+      requests.close();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** What sends: events, their deliveries, and the worker that attempts them. */
+import type { ConfigurationIndex } from './actions/configuration-index.ts';
+import type { ActionRegistry } from './actions/registry.ts';
+import type { ActionRunner } from './actions/run-action.ts';
+import { Capacity } from './deliveries/capacity.ts';
+import { createEvents, type Events } from './deliveries/events.ts';
+import { FanOuts } from './deliveries/fan-out.ts';
+import { createOwnEvents, type OwnEvents } from './deliveries/own-events.ts';
+import { deliveryRetention } from './deliveries/retention.ts';
+import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
+import { deliveryKind } from './deliveries/unit-of-work.ts';
+import type { WebhooksOptions } from './webhooks-options.ts';
+import type { HealthMonitor } from './health/monitor.ts';
+import type { WebhookDirectory } from './naming/directory.ts';
+import type { OutgoingIndex } from './outgoing/webhook-index.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import { createBodyMaker } from './sending/body.ts';
+import { cancelPending, stageCancelled } from './sending/retirement.ts';
+import { createSender, type Sender } from './sending/sender.ts';
+import { StoreWatch } from './sending/store-watch.ts';
+import { DeliveryWorker } from './sending/worker.ts';
+import type { RemovalListener } from './durable-queue/end-pending.ts';
+import { ALL_OWNED } from './durable-queue/ownership.ts';
+import { Retention } from './durable-queue/queue-retention.ts';
+
+/** What accepts events and forwards; their deliveries follow. */
+type Queue = {
+  readonly fanOuts: FanOuts;
+  readonly capacity: Capacity;
+  readonly events: Events;
+  readonly ownEvents: OwnEvents;
+};
+
+type Outgoing = {
+  readonly deliveries: DeliveryService;
+  readonly sender: Sender;
+  readonly worker: DeliveryWorker;
+  readonly removal: RemovalListener;
+  start(): void;
+  close(graceMs: number): Promise<void>;
+};
+
+export function composeQueue(
+  { store, clock, logger: log, makeId, outgoing }: WebhooksOptions,
+  hooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingIndex },
+): Queue {
+  const fanOuts = new FanOuts({ store, clock, log });
+  const capacity = new Capacity(store, {
+    pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
+  });
+  const events = createEvents({ store, hooks: hooks.outgoing, fanOuts, makeId, clock, capacity });
+  return { fanOuts, capacity, events, ownEvents: createOwnEvents({ events, log, hooks }) };
+}
+
+export function composeOutgoing(options: WebhooksOptions, shared: {
+  readonly hooks: OutgoingIndex; readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
+  readonly health: HealthMonitor;
+}): Outgoing {
+  const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
+  const { ownership = ALL_OWNED } = options;
+  const { hooks, configurations, actions, runner, health } = shared;
+  const { fanOuts, capacity, ownEvents } = shared.queue;
+  const scheduler = new Scheduler(clock, {
+    runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
+  });
+  const bodies = createBodyMaker({ configurations, actions, runner, clock });
+  const sender = createSender({ http, bodies, makeId, clock, log });
+  const worker = new DeliveryWorker({
+    store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
+    ownEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
+  });
+  const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
+  const retention = new Retention({
+    ...deliveryRetention(outgoing, store), queue: deliveryKind, store, clock, log, ownership,
+  });
+  const retirement = { store, hooks, scheduler, clock };
+  return {
+    sender, worker,
+    deliveries: createDeliveryService({ store, fanOuts, hooks, clock, makeId, capacity }),
+    removal: {
+      onRemoved: (...given) => stageCancelled(retirement, ...given),
+      afterRemoved: (hook) => cancelPending(retirement, hook),
+    },
+    start() {
+      worker.start();
+      storeWatch.start();
+      retention.start();
+    },
+    async close(graceMs) {
+      await Promise.all([
+        fanOuts.close(graceMs), worker.close(graceMs), storeWatch.close(), retention.close(),
+      ]);
+      capacity.close();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * How much the inbox may hold. What has finished makes room for what comes, as retention removes
+ * the oldest first; so what counts is what cannot go: the pending and the pinned. Whatever is over
+ * a limit is refused before it is accepted. What is committed is counted from the applied entries;
+ * what is about to be accepted is reserved first, so that callers at the same time do not all find
+ * the same room.
+ */
+import { AppError } from '../../base/errors.ts';
+import { followRecords } from '../../resources/projection.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
+import { isPinned, readStatus, estimateStoredBytes } from './request-codec.ts';
+import { requestBodyCollection, requestCollection } from './stored-request.ts';
+
+const RETRY_AFTER_FULL_S = 10;
+/** Removing what is old takes a moment. */
+const RETRY_AFTER_BEHIND_S = 1;
+/** How far what has not been removed yet may pass a limit. */
+const BEHIND_FACTOR = 1.25;
+
+export class InboxCapacity {
+  readonly #limits: { readonly maxCount: number; readonly maxBytes: number };
+  readonly #requests: Collection;
+  readonly #bodies: Collection;
+  readonly #unfollow: () => void;
+  #unremovable = { count: 0, bytes: 0 };
+  #reservedCount = 0;
+  #reservedBytes = 0;
+
+  constructor(
+    store: Store, limits: { readonly maxCount: number; readonly maxBytes: number },
+  ) {
+    this.#limits = limits;
+    this.#requests = store.collection(requestCollection.name);
+    this.#bodies = store.collection(requestBodyCollection.name);
+    this.#unfollow = followRecords(this.#requests, ({ before, after }) => {
+      if (before !== null) this.#countUnremovable(before, -1);
+      if (after !== null) this.#countUnremovable(after, 1);
+    });
+  }
+
+  /**
+   * Throws `unavailable` when there is no room for one more request of that many bytes, and
+   * `too_large` when there never will be.
+   */
+  assertRoom(bytes: number): void {
+    const { maxCount, maxBytes } = this.#limits;
+    if (bytes > maxBytes) {
+      throw new AppError('too_large',
+        `its ${bytes} bytes are more than the inbox may hold (inbox.maxBytes: ${maxBytes})`);
+    }
+    const count = 1 + this.#reservedCount;
+    const added = bytes + this.#reservedBytes;
+    if (this.#unremovable.count + count > maxCount) {
+      throw inboxFullError(
+        `${this.#unremovable.count} requests are pending or pinned (inbox.maxCount)`,
+      );
+    }
+    if (this.#unremovable.bytes + added > maxBytes) {
+      const { bytes: unremovableBytes } = this.#unremovable;
+      throw inboxFullError(
+        `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
+        + `(inbox.maxBytes: ${maxBytes})`);
+    }
+    // Without its own bytes: removal goes down to the limits and no further, so a large request
+    // would never find room for itself.
+    const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
+    if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
+      || total > maxBytes * BEHIND_FACTOR) {
+      throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
+        { retryAfterS: RETRY_AFTER_BEHIND_S });
+    }
+  }
+
+  /**
+   * `check`, then keeps the room for what `accept` is about to accept. Throws, or rejects with,
+   * what that does.
+   */
+  reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
+    this.assertRoom(bytes);
+    this.#reserve(1, bytes);
+    const free = (): void => this.#reserve(-1, -bytes);
+    try {
+      const accepting = accept();
+      accepting.then(free, free);
+      return accepting;
+    } catch (thrown) {
+      free();
+      throw thrown;
+    }
+  }
+
+  close(): void {
+    this.#unfollow();
+  }
+
+  #reserve(count: number, bytes: number): void {
+    this.#reservedCount += count;
+    this.#reservedBytes += bytes;
+  }
+
+  #countUnremovable(record: Buffer, by: 1 | -1): void {
+    if (readStatus(record) !== 'pending' && !isPinned(record)) return;
+    this.#unremovable.count += by;
+    this.#unremovable.bytes += by * estimateStoredBytes(record);
+  }
+}
+
+function inboxFullError(reason: string): AppError {
+  const details = { retryAfterS: RETRY_AFTER_FULL_S };
+  return new AppError('unavailable', `the inbox is full: ${reason}`, details);
+}

@@ -1,0 +1,33 @@
+/** How long, and how much of it, the inbox is kept after it has finished. */
+import type { Store } from '../../store/store-port.ts';
+import type { RetentionRules } from '../durable-queue/queue-retention.ts';
+import { isPinned, readStatus } from './request-codec.ts';
+import { requestBodyCollection, requestCollection, type RequestStatus } from './stored-request.ts';
+
+export type InboxLimits = {
+  readonly retentionMs: number;
+  readonly failedRetentionMs: number;
+  /** Requests of any status, and the bytes of all their records. */
+  readonly maxCount: number;
+  readonly maxBytes: number;
+};
+
+const FINISHES = {
+  pending: null, failed: 'failed', done: 'finished', filtered: 'finished', duplicate: 'finished',
+  rejected: null,
+} as const satisfies Record<RequestStatus, unknown>;
+
+/** Neither pending nor pinned requests are ever removed. */
+export function requestRetention(store: Store, limits: InboxLimits): RetentionRules {
+  const bodies = store.collection(requestBodyCollection.name);
+  const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
+  return {
+    readFinish: (bytes) => isPinned(bytes) ? null : FINISHES[readStatus(bytes)],
+    bytesOf: (id, { length }) => length + (bodies.findBytes(id)?.length ?? 0),
+    ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
+    finishedMax: Infinity, finishedBytesMax: Infinity, companions: null,
+    countMax: maxCount,
+    bytesMax: maxBytes,
+    collections: [requestCollection.name, requestBodyCollection.name],
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * What a list of kept requests filters by, one number a column and record: a page over a hundred
+ * thousand of them is found without touching the records. Built when a list is first asked for,
+ * from what is stored, and follows every change from then on. Never written anywhere.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { Collection } from '../../store/store-port.ts';
+import { readEventId, readEvent, readHook, readReceivedMs, readStatus } from './request-codec.ts';
+import { REQUEST_STATUSES, type RequestStatus } from './stored-request.ts';
+
+export type RequestFilter = {
+  readonly hook: string | null;
+  readonly status: RequestStatus | null;
+  readonly event: string | null;
+  readonly eventId: string | null;
+  /** Milliseconds since the epoch: received at or after `sinceMs`, and before `untilMs`. */
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+};
+
+/** Whether the record in a slot is wanted. */
+type Matcher = (slot: number) => boolean;
+
+// That many take some two milliseconds.
+const RECORDS_PER_TURN = 1000;
+const SLOTS_MIN = 1024;
+/** In the column of statuses: there is no record in the slot. */
+const EMPTY = 0;
+
+export class RequestColumns {
+  readonly #collection: Collection;
+  #statuses = new Uint8Array(0);
+  #hooks = new Uint32Array(0);
+  #events = new Uint32Array(0);
+  /** CRC-32 of the id, 0 without one: hardly two records share an id, so the record decides. */
+  #eventIds = new Uint32Array(0);
+  #receivedMs = new Float64Array(0);
+  readonly #hookNumbers = new TextNumbers();
+  readonly #eventNumbers = new TextNumbers();
+  #building: Promise<void> | null = null;
+  #unlisten: (() => void) | null = null;
+
+  constructor(collection: Collection) {
+    this.#collection = collection;
+  }
+
+  /** Resolves once every record is in its columns. */
+  whenBuilt(): Promise<void> {
+    this.#building ??= this.#build();
+    return this.#building;
+  }
+
+  close(): void {
+    this.#unlisten?.();
+  }
+
+  /** null: no record can match. */
+  createMatcher({ hook, status, event, eventId, sinceMs, untilMs }: RequestFilter): Matcher | null {
+    const hookNumber = hook === null ? null : this.#hookNumbers.find(hook);
+    const eventNumber = event === null ? null : this.#eventNumbers.find(event);
+    if (hookNumber === undefined || eventNumber === undefined) return null;
+    const statusNumber = status === null ? null : REQUEST_STATUSES.indexOf(status) + 1;
+    const eventIdCrc = eventId === null ? null : crc32(eventId);
+    return (slot) => {
+      const storedStatus = this.#statuses[slot] ?? EMPTY;
+      if (storedStatus === EMPTY) return false;
+      if (statusNumber !== null && storedStatus !== statusNumber) return false;
+      if (hookNumber !== null && this.#hooks[slot] !== hookNumber) return false;
+      if (eventNumber !== null && this.#events[slot] !== eventNumber) return false;
+      if (eventIdCrc !== null && this.#eventIds[slot] !== eventIdCrc) return false;
+      const atMs = this.#receivedMs[slot] ?? 0;
+      if (sinceMs !== null && atMs < sinceMs) return false;
+      if (untilMs !== null && atMs >= untilMs) return false;
+      return eventId === null || this.#readEventId(slot) === eventId;
+    };
+  }
+
+  #readEventId(slot: number): string | null {
+    const bytes = this.#collection.bytesAt(slot);
+    return bytes === undefined ? null : readEventId(bytes);
+  }
+
+  async #build(): Promise<void> {
+    const collection = this.#collection;
+    this.#unlisten = collection.onChange(({ after }, slot) => this.#setRecord(slot, after));
+    for (let slot = 0; slot < collection.slotBound; slot += 1) {
+      this.#setRecord(slot, collection.bytesAt(slot) ?? null);
+      if (slot % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) {
+        await nextTurn();
+      }
+    }
+  }
+
+  #setRecord(slot: number, bytes: Buffer | null): void {
+    if (slot >= this.#statuses.length) this.#grow(slot + 1);
+    // A change of a record that was entered before keeps its hook, its event, its id and time.
+    const isEntered = this.#statuses[slot] !== EMPTY;
+    if (bytes === null) {
+      if (isEntered) this.#clear(slot);
+      return;
+    }
+    this.#statuses[slot] = REQUEST_STATUSES.indexOf(readStatus(bytes)) + 1;
+    if (isEntered) return;
+    this.#hooks[slot] = this.#hookNumbers.intern(readHook(bytes));
+    const event = readEvent(bytes);
+    this.#events[slot] = event === null ? 0 : this.#eventNumbers.intern(event);
+    const eventId = readEventId(bytes);
+    this.#eventIds[slot] = eventId === null ? 0 : crc32(eventId);
+    this.#receivedMs[slot] = readReceivedMs(bytes);
+  }
+
+  #clear(slot: number): void {
+    this.#statuses[slot] = EMPTY;
+    this.#hookNumbers.release(this.#hooks[slot] ?? 0);
+    this.#eventNumbers.release(this.#events[slot] ?? 0);
+  }
+
+  #grow(count: number): void {
+    const length = Math.max(SLOTS_MIN, count, this.#statuses.length * 2);
+    const copyInto = <T extends { set(from: T): void }>(column: T, larger: T): T => {
+      larger.set(column);
+      return larger;
+    };
+    this.#statuses = copyInto(this.#statuses, new Uint8Array(length));
+    this.#hooks = copyInto(this.#hooks, new Uint32Array(length));
+    this.#events = copyInto(this.#events, new Uint32Array(length));
+    this.#eventIds = copyInto(this.#eventIds, new Uint32Array(length));
+    this.#receivedMs = copyInto(this.#receivedMs, new Float64Array(length));
+  }
+}
+
+/** Numbers from 1 on for texts that many records share; a text that none has left is forgotten. */
+class TextNumbers {
+  readonly #byText = new Map<string, number>();
+  readonly #texts: string[] = [''];
+  readonly #counts: number[] = [0];
+  readonly #free: number[] = [];
+
+  find(text: string): number | undefined {
+    return this.#byText.get(text);
+  }
+
+  intern(text: string): number {
+    const number = this.#byText.get(text) ?? this.#free.pop() ?? this.#texts.length;
+    this.#byText.set(text, number);
+    this.#texts[number] = text;
+    this.#counts[number] = (this.#counts[number] ?? 0) + 1;
+    return number;
+  }
+
+  release(number: number): void {
+    if (number === 0) return;
+    const count = (this.#counts[number] ?? 0) - 1;
+    this.#counts[number] = count;
+    if (count > 0) return;
+    this.#byText.delete(this.#texts[number] ?? '');
+    this.#texts[number] = '';
+    this.#free.push(number);
+  }
+}

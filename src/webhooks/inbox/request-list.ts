@@ -1,0 +1,100 @@
+/** Lists of requests, the newest first: those on disk, and the rejected ones in memory. */
+import type { Collection } from '../../store/store-port.ts';
+import { decodeRequest } from './request-codec.ts';
+import { RequestColumns, type RequestFilter } from './request-columns.ts';
+import type { StoredRequest } from './stored-request.ts';
+
+/** The rejected ones, which are kept in memory alone. */
+export interface RejectedRequests {
+  all(): Iterable<StoredRequest>;
+  /** `body` is its beginning unless it `isWhole`. */
+  find(id: string): {
+    readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
+  } | undefined;
+}
+
+export class RequestList {
+  readonly #records: Collection;
+  readonly #rejected: RejectedRequests;
+  readonly #columns: RequestColumns;
+
+  constructor(records: Collection, rejected: RejectedRequests) {
+    this.#records = records;
+    this.#rejected = rejected;
+    this.#columns = new RequestColumns(records);
+  }
+
+  close(): void {
+    this.#columns.close();
+  }
+
+  /** Up to `limit` requests that are older than the one with the id `before`. */
+  async listPage(
+    filter: RequestFilter, before: string | null, limit: number,
+  ): Promise<StoredRequest[]> {
+    const rejected = this.#filterRejected(filter).filter(({ id }) => before === null || id < before)
+      .sort((left, right) => left.id < right.id ? 1 : -1).slice(0, limit);
+    const storedPage = await this.#listStoredPage(filter, before, limit);
+    const page: StoredRequest[] = [];
+    for (let index = 0; page.length < limit;) {
+      const stored = storedPage[index];
+      const [newestRejected] = rejected;
+      const isStoredNext = stored !== undefined
+        && (newestRejected === undefined || stored.id > newestRejected.id);
+      const next = isStoredNext ? stored : rejected.shift();
+      if (next === undefined) break;
+      if (isStoredNext) index += 1;
+      page.push(next);
+    }
+    return page;
+  }
+
+  /** How many match, on all pages. */
+  async count(filter: RequestFilter): Promise<number> {
+    const rejected = this.#filterRejected(filter).length;
+    if (filter.status === 'rejected') return rejected;
+    if (isUnfiltered(filter)) return rejected + this.#records.size;
+    await this.#columns.whenBuilt();
+    const matches = this.#columns.createMatcher(filter);
+    if (matches === null) return rejected;
+    let count = 0;
+    for (let slot = 0; slot < this.#records.slotBound; slot += 1) {
+      if (matches(slot)) count += 1;
+    }
+    return rejected + count;
+  }
+
+  async #listStoredPage(
+    filter: RequestFilter, before: string | null, limit: number,
+  ): Promise<StoredRequest[]> {
+    const page: StoredRequest[] = [];
+    if (filter.status === 'rejected') return page;
+    if (!isUnfiltered(filter)) await this.#columns.whenBuilt();
+    const matches = isUnfiltered(filter) ? () => true : this.#columns.createMatcher(filter);
+    if (matches === null) return page;
+    const walk = this.#records.walk({ after: before, isDescending: true });
+    for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
+      if (!matches(slot)) continue;
+      const bytes = this.#records.bytesAt(slot);
+      if (bytes !== undefined) page.push(decodeRequest(bytes));
+    }
+    return page;
+  }
+
+  #filterRejected(filter: RequestFilter): StoredRequest[] {
+    return [...this.#rejected.all()].filter((request) => matchesFilter(filter, request));
+  }
+}
+
+function isUnfiltered(filter: RequestFilter): boolean {
+  return Object.values(filter).every((wanted) => wanted === null);
+}
+
+function matchesFilter(filter: RequestFilter, request: StoredRequest): boolean {
+  const { hook, status, event, eventId, sinceMs, untilMs } = filter;
+  const atMs = Date.parse(request.receivedAt);
+  return (hook === null || hook === request.hook) && (status === null || status === request.status)
+    && (event === null || event === request.event)
+    && (eventId === null || eventId === request.eventId)
+    && (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
+}

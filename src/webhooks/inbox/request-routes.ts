@@ -1,0 +1,222 @@
+/** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
+import { parseObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { createPrecondition } from '../../resources/conditional-request.ts';
+import {
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveIdempotently,
+  type IdempotencyKeys,
+} from '../../resources/idempotency-keys.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import {
+  JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
+} from '../../resources/route-specs.ts';
+import {
+  CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
+} from '../../resources/send-representation.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
+import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
+import { refuseChained } from '../http/chained.ts';
+import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
+import {
+  EVENT_ID_PARAMETER, sendQueueList, queueListParameters,
+} from '../durable-queue/queue-list-route.ts';
+import type { ReplayOptions } from './replay.ts';
+import { REQUEST_STATUSES, type StoredRequest, type RequestStatus } from './stored-request.ts';
+import { requestResource } from './request-resource.ts';
+import {
+  headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
+} from './request-schema.ts';
+import type { RequestService } from './request-service.ts';
+
+const { path: PATH, noun: NOUN } = requestResource;
+const ITEM_PATH = `${PATH}/{id}`;
+const ID = pathParameter('id', 'Of the request');
+const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_TYPE];
+
+const IF_MATCH: ParameterSpec = {
+  name: 'If-Match', in: 'header', schema: { kind: 'string' },
+  description: 'Tag of the version to be changed: 412 when another is stored',
+};
+
+export function requestRoutes(deps: {
+  readonly service: RequestService;
+  readonly hooks: WebhookDirectory;
+  readonly keys: IdempotencyKeys | null;
+}): readonly HttpRoute[] {
+  const { service, hooks, keys } = deps;
+  return [
+    requestListRoute(service, hooks),
+    getRoute(service),
+    bodyRoute(service),
+    headersRoute(service),
+    reconcileRoute(service),
+    replayRoute(service, keys),
+    pinRoute(service),
+    deleteRoute(service),
+  ];
+}
+
+function getRoute(service: RequestService): HttpRoute {
+  return {
+    method: 'GET', path: ITEM_PATH, operationId: 'getRequest', access: 'read',
+    summary: 'One kept request with what became of it',
+    parameters: [ID, IF_NONE_MATCH],
+    responses: [
+      { ...jsonResponse('The request', requestSchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_RESPONSES,
+    ],
+    handle: (exchange) =>
+      sendRepresentation(exchange, NOUN, service.represent(getRequest(service, exchange))),
+  };
+}
+
+function bodyRoute(service: RequestService): HttpRoute {
+  return {
+    method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getRequestBody', access: 'read',
+    summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
+    parameters: [ID],
+    responses: [
+      attachmentAnswer('The bytes, under the media type that they came with'),
+      ...problemResponses(404),
+    ],
+    handle(exchange) {
+      const request = getRequest(service, exchange);
+      const body = service.findBody(request.id);
+      if (body === null) throw notFoundError(NOUN, request.id);
+      sendAttachment(exchange, request.id, mediaTypeOf(request), body);
+    },
+  };
+}
+
+// Who sees signatures could send the request once more from elsewhere: that is for who may write.
+function headersRoute(service: RequestService): HttpRoute {
+  return {
+    method: 'GET', path: `${ITEM_PATH}/headers`, operationId: 'getRequestHeaders', access: 'write',
+    summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
+    parameters: [ID],
+    responses: [jsonResponse('As they came', headersSchema), ...problemResponses(404)],
+    handle(exchange) {
+      const { query, headers } = getRequest(service, exchange);
+      exchange.sendJson(200, { query, headers }, ['Cache-Control', 'no-store']);
+    },
+  };
+}
+
+function mediaTypeOf({ headers }: StoredRequest): string {
+  return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+}
+
+function reconcileRoute(service: RequestService): HttpRoute {
+  return {
+    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
+    summary: 'Prove that accepted = pending + done + failed + filtered + duplicate + aged out + '
+      + 'deleted',
+    responses: [jsonResponse('The totals, and what does not add up', reconciliationSchema)],
+    handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
+  };
+}
+
+function replayRoute(service: RequestService, keys: IdempotencyKeys | null): HttpRoute {
+  const response: ResponseSpec = {
+    ...jsonResponse('Accepted: on disk, and it will be run; the request as it is now',
+      requestSchema, 202),
+    headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_HEADERS },
+  };
+  return {
+    method: 'POST', path: `${ITEM_PATH}/replay`, operationId: 'replayRequest', access: 'write',
+    summary: 'Run one kept request again as it came, in the background',
+    parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
+    body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
+    responses: [response, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],
+    handle(exchange) {
+      refuseChained(exchange);
+      const id = exchange.params[0] ?? '';
+      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) =>
+        service.replay(id, parseReplayOptions(parseOptionalBody(body)), (transaction, request) => {
+          const { headers, bytes } = service.represent(request);
+          respond(transaction, { status: 202, headers, body: bytes });
+        }));
+    },
+  };
+}
+
+function parseReplayOptions(value: unknown): ReplayOptions {
+  const { routes, as } = parseObject(replaySchema, value);
+  return {
+    routes: Array.isArray(routes) ? routes.map(String) : null, isNew: as === 'new',
+  };
+}
+
+function pinRoute(service: RequestService): HttpRoute {
+  return {
+    method: 'PATCH', path: ITEM_PATH, operationId: 'patchRequest', access: 'write',
+    summary: 'Pin one kept request, or unpin it: a pinned one is kept whatever its age',
+    parameters: [ID, IF_MATCH],
+    body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
+    responses: [
+      { ...jsonResponse('The request as stored', requestSchema), headers: ETAG_HEADER },
+      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
+      const pinned = parsePinned(parseObject(pinSchema, patch), patch);
+      const stored = service.represent(
+        await service.pin(exchange.params[0] ?? '', pinned, createPrecondition(exchange, NOUN)));
+      exchange.send(200, stored.headers, stored.bytes);
+    },
+  };
+}
+
+/** null: the patch leaves it as it is. */
+function parsePinned({ pinned }: JsonObject, patch: unknown): boolean | null {
+  const isGiven = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
+  return isGiven ? pinned === true : null;
+}
+
+function deleteRoute(service: RequestService): HttpRoute {
+  return {
+    method: 'DELETE', path: ITEM_PATH, operationId: 'deleteRequest', access: 'write',
+    summary: 'Delete one kept request that is not pending',
+    parameters: [ID, IF_MATCH],
+    responses: [
+      { status: 204, description: 'Deleted' }, ...problemResponses(400, 404, 409, 412, 503, 507),
+    ],
+    async handle(exchange) {
+      await service.remove(exchange.params[0] ?? '', createPrecondition(exchange, NOUN));
+      exchange.send(204, []);
+    },
+  };
+}
+
+function getRequest(service: RequestService, exchange: Exchange): StoredRequest {
+  const id = exchange.params[0] ?? '';
+  const request = service.find(id);
+  if (request === undefined) throw notFoundError(NOUN, id);
+  return request;
+}
+
+function requestListRoute(
+  service: RequestService, hooks: WebhookDirectory,
+): HttpRoute {
+  return {
+    method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
+    summary: 'Requests that were kept, newest first, whole or page by page',
+    parameters: [EVENT_ID_PARAMETER, ...queueListParameters(REQUEST_STATUSES, {
+      hook: 'Of this incoming webhook only: its identifier, name or path segment',
+      event: 'Only those that the sender names so, such as `push`',
+      time: 'Received',
+    })],
+    responses: [
+      pagedListResponse('The requests', requestSchema, 'How many match, on all pages'),
+      ...problemResponses(400),
+    ],
+    handle: (exchange) => sendQueueList<StoredRequest, RequestStatus>(exchange, {
+      path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
+      resolveHookId: (name) => resolveHook(hooks, name),
+      toPublic: (request) => service.toPublic(request),
+      list: (filter, from, limit) => service.list(filter, from, limit),
+      count: (filter) => service.count(filter),
+    }),
+  };
+}

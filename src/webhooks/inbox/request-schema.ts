@@ -1,0 +1,82 @@
+/** Kept requests as the API shows them. */
+import type { ObjectSchema, Schema } from '../../base/schema.ts';
+import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
+import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './stored-request.ts';
+
+const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const time: Schema = { kind: 'string', format: 'date-time' };
+const BOOLEAN: Schema = { kind: 'boolean' };
+
+const ATTEMPT = objectSchema('RequestAttempt', {
+  at: time, durationMs: integer, success: BOOLEAN, message: TEXT, data: ANY_JSON,
+}, { nullable: ['message', 'data'] });
+const ROUTE = objectSchema('RequestRoute', {
+  name: TEXT, status: { kind: 'string', values: ROUTE_STATUSES }, attempts: arraySchema(ATTEMPT),
+  nextAttemptAt: time,
+}, { nullable: ['nextAttemptAt'] });
+const VERDICT = objectSchema('RequestVerdict', {
+  preset: TEXT, accepted: BOOLEAN, failedCheck: TEXT,
+  secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: time,
+}, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
+
+const headers = arraySchema(arraySchema(TEXT));
+export const headersSchema = objectSchema('RequestHeaders', { query: TEXT, headers });
+
+export const requestSchema: ObjectSchema = objectSchema('Request', {
+  id: TEXT, hook: TEXT,
+  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
+  receivedAt: time, method: TEXT, path: TEXT, query: TEXT,
+  headers, bodyBytes: integer, bodySha256: TEXT, client: TEXT,
+  event: TEXT, eventId: TEXT, eventIdReused: BOOLEAN, verdict: VERDICT,
+  status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
+  answered: objectSchema('RequestAnswer', { status: integer, afterMs: integer }),
+  duplicateOf: TEXT, replayOf: TEXT, pinned: BOOLEAN,
+  unparsed: BOOLEAN,
+  fittingBodyFormat: {
+    kind: 'string', values: FITTING_FORMATS,
+    description: 'Of one that is unparsed (no payload could be made of its body, so that actions '
+      + 'got []): the `bodyFormat` that would have fitted',
+  },
+}, {
+  nullable: [
+    'hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf', 'fittingBodyFormat',
+  ],
+  optional: ['unparsed', 'fittingBodyFormat'],
+});
+
+export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {
+  accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,
+  failed: integer, agedOut: integer, deleted: integer, isReconciled: BOOLEAN,
+  problems: { kind: 'array', items: TEXT, maxItems: 100 },
+});
+
+export const pinSchema: ObjectSchema = {
+  kind: 'object', name: 'RequestChange',
+  members: {
+    pinned: {
+      schema: BOOLEAN, default: false, description: 'Kept whatever its age; null is false',
+    },
+  },
+};
+
+const ROUTES_MAX = 20;
+
+export const replaySchema: ObjectSchema = {
+  kind: 'object', name: 'RequestReplay',
+  members: {
+    routes: {
+      schema: {
+        kind: 'array', maxItems: ROUTES_MAX, isUnique: true,
+        items: { kind: 'string', minLength: 1, maxLength: 128 },
+      },
+      description: 'Names of the routes to run; when absent those that failed, or else all that '
+        + 'match now',
+    },
+    as: {
+      schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry',
+      description: '`retry` runs the same request again, under the same id; `new` a copy of it',
+    },
+  },
+  check: ({ routes }) => Array.isArray(routes) && routes.length === 0
+    ? [{ pointer: '/routes', detail: 'must name a route; leave it out for the usual ones' }] : [],
+};

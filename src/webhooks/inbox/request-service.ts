@@ -1,0 +1,197 @@
+/** What people do with kept requests: look at them, pin, delete and run them again. */
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import type { Precondition } from '../../resources/repository.ts';
+import { Representation } from '../../resources/representation.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
+import type { WebhookDirectory } from '../naming/directory.ts';
+import { getRequestBody } from './request-body.ts';
+import { decodeRequest } from './request-codec.ts';
+import type { RequestFilter } from './request-columns.ts';
+import { RequestList, type RejectedRequests } from './request-list.ts';
+import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
+import {
+  chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
+} from './replay.ts';
+import {
+  requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type StoredRequest,
+} from './stored-request.ts';
+import { requestResource } from './request-resource.ts';
+import { changeRequests } from './request-changes.ts';
+
+export interface RequestService {
+  /** Up to `limit` requests that are older than the one with the id `before`, newest first. */
+  list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]>;
+  /** How many match, on all pages. */
+  count(filter: RequestFilter): Promise<number>;
+  /** As callers see it, by what its webhook is called now. */
+  toPublic(request: StoredRequest): object;
+  /** The same with its version. */
+  represent(request: StoredRequest): Representation;
+  /** A rejected one, too. */
+  find(id: string): StoredRequest | undefined;
+  /** What is kept of its body; null: there is no such request. */
+  findBody(id: string): Buffer | null;
+  /**
+   * `pinned` null changes nothing. Throws `not_found`, what `expect` throws, and `conflict` for a
+   * rejected one, as does the next.
+   */
+  pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<StoredRequest>;
+  /** Throws `conflict` for a pending one, too: whoever sent it was told that it will be done. */
+  remove(id: string, expect?: Precondition): Promise<void>;
+  /**
+   * Makes it due. Throws `not_found`, `conflict`, `invalid`, `unavailable` without room for a new
+   * one. `within` runs in the transaction.
+   */
+  replay(
+    id: string, options: ReplayOptions,
+    stageMore?: (transaction: Transaction, request: StoredRequest) => void,
+  ): Promise<StoredRequest>;
+  /** `replay` as part of another transaction: what must not be drawn in it is given. */
+  stageReplay(
+    transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
+  ): StoredRequest;
+  reconcile(): Promise<RequestReconciliation>;
+  close(): void;
+}
+
+/** Drawn before a transaction, which may run again; `id` is for a new request. */
+type ReplayInputs = { readonly nowMs: number; readonly id: string };
+
+type RequestServiceDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly makeId: () => string;
+  readonly rejected: RejectedRequests;
+  readonly hooks: Pick<WebhookDirectory, 'find'>;
+  /** null: the webhook was removed. */
+  readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
+  /** Throws `unavailable` when there is no room for the request. */
+  readonly assertRoom: (request: StoredRequest) => void;
+};
+
+export function createRequestService(deps: RequestServiceDeps): RequestService {
+  const { store, clock, makeId, rejected, hooks } = deps;
+  const records = store.collection(requestCollection.name);
+  const list = new RequestList(records, rejected);
+  const toPublic = (request: StoredRequest): object =>
+    toPublicRequest(request, hooks.find(request.hook)?.name ?? null);
+  const represent = (request: StoredRequest): Representation => {
+    const bytes = Buffer.from(JSON.stringify(toPublic(request)));
+    return new Representation(request.id, bytes, Date.parse(request.updatedAt));
+  };
+  const change = <T>(
+    id: string, expect: Precondition | undefined,
+    apply: (transaction: Transaction, before: StoredRequest) => T,
+  ): Promise<T> => store.transact((transaction) => {
+    const before = getStaged(transaction, id, rejected);
+    expect?.(represent(before));
+    return apply(transaction, before);
+  });
+  const stageReplay: RequestService['stageReplay'] = (transaction, id, options, inputs) =>
+    stageReplayedRequest(deps, transaction, id, options, inputs);
+  return {
+    stageReplay, toPublic, represent,
+    list: (filter, before, limit) => list.listPage(filter, before, limit),
+    count: (filter) => list.count(filter),
+    find(id) {
+      const bytes = records.findBytes(id);
+      return bytes === undefined ? rejected.find(id)?.request : decodeRequest(bytes);
+    },
+    findBody(id) {
+      const bytes = records.findBytes(id);
+      if (bytes === undefined) return rejected.find(id)?.body ?? null;
+      const bodies = store.collection(requestBodyCollection.name);
+      return getRequestBody(decodeRequest(bytes), () => bodies.findBytes(id));
+    },
+    pin: (id, pinned, expect) => {
+      const nowMs = clock.now();
+      return change(id, expect, (transaction, before) => {
+        if (pinned === null || before.pinned === pinned) return before;
+        const after = changeRequests(transaction, (unit) =>
+          unit.change(id, () => ({ ...withUpdatedAt(before, nowMs), pinned })));
+        return after ?? before;
+      });
+    },
+    remove: (id, expect) => change(id, expect, (transaction, { status }) => {
+      if (status === 'pending') throw stillPendingError(id);
+      changeRequests(transaction, (unit) => unit.delete(id));
+    }),
+    async replay(id, options, stageMore) {
+      const inputs = { nowMs: clock.now(), id: makeId() };
+      return store.transact((transaction) => {
+        const request = stageReplay(transaction, id, options, inputs);
+        stageMore?.(transaction, request);
+        return request;
+      });
+    },
+    reconcile: () => reconcileRequests(store),
+    close: () => list.close(),
+  };
+}
+
+function stageReplayedRequest(
+  { rejected, findRoutes, assertRoom }: RequestServiceDeps, transaction: Transaction, id: string,
+  { routes, isNew }: ReplayOptions, inputs: ReplayInputs,
+): StoredRequest {
+  const { request, body, isStored } = getReplaySource(transaction, id, rejected);
+  const available = findRoutes(request, body);
+  if (available === null) {
+    throw new AppError('conflict', `the webhook of request ${id} is gone: it cannot be run again`);
+  }
+  const names = chooseRoutes(request, available, routes);
+  return changeRequests(transaction, (unit) => {
+    if (isStored && !isNew) {
+      const after = retryRequest(request, names, inputs.nowMs);
+      unit.change(id, () => after);
+      return after;
+    }
+    const bytes = body();
+    const copy = copyRequest(request, bytes, names, inputs);
+    assertRoom(copy);
+    unit.add(copy, bytes);
+    return copy;
+  });
+}
+
+type ReplaySource = {
+  readonly request: StoredRequest;
+  /** Throws `conflict` when it was not kept whole. */
+  readonly body: () => Buffer;
+  /** Else it is in memory alone. */
+  readonly isStored: boolean;
+};
+
+function getReplaySource(
+  transaction: Transaction, id: string, rejected: RejectedRequests,
+): ReplaySource {
+  const bytes = transaction.find(requestCollection.name, id);
+  if (bytes !== undefined) {
+    const request = decodeRequest(bytes);
+    const body = (): Buffer =>
+      getRequestBody(request, () => transaction.find(requestBodyCollection.name, id));
+    return { request, body, isStored: true };
+  }
+  const rejectedRequest = rejected.find(id);
+  if (rejectedRequest === undefined) throw notFoundError(requestResource.noun, id);
+  const { request, body, isWhole } = rejectedRequest;
+  if (isWhole) return { request, body: () => body, isStored: false };
+  throw new AppError('conflict', `request ${id} was rejected, and only ${body.length} bytes of its `
+    + 'body were kept: it cannot be run again');
+}
+
+function getStaged(
+  transaction: Transaction, id: string, rejected: RejectedRequests,
+): StoredRequest {
+  const bytes = transaction.find(requestCollection.name, id);
+  if (bytes !== undefined) return decodeRequest(bytes);
+  if (rejected.find(id) === undefined) throw notFoundError(requestResource.noun, id);
+  throw new AppError('conflict', `request ${id} was rejected: it is in memory alone, and goes by `
+    + 'itself');
+}
+
+function stillPendingError(id: string): AppError {
+  return new AppError('conflict', `request ${id} is pending: it was accepted and will be done; `
+    + 'delete it once it is done or has failed');
+}

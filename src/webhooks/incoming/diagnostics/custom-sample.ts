@@ -1,0 +1,71 @@
+/**
+ * The sample of a webhook that brings its own scheme: its sender is not known, so it is made from
+ * what the scheme looks into. Pure.
+ */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { JSON_TYPE } from '../../../resources/route-specs.ts';
+import type { Preset } from '../../senders/presets/preset.ts';
+import { FORM_TYPE } from '../../senders/request/parse-form.ts';
+import { toSourceList, type Scheme, type ValueSource } from '../../senders/scheme/scheme.ts';
+import { isInBody, listPlacements } from '../../senders/signing/placement.ts';
+import { formText, setAtPath } from './sample-body.ts';
+
+type CustomSample = Preset['sample'] & {
+  /** The raw query without `?`, apart from what is signed. */
+  readonly search: string;
+};
+
+const HELLO = { message: 'Hello, World!' };
+
+/**
+ * With `{timestamp}`, `{id}` and `{signature}` where the scheme has them in the body, and the event
+ * in its place. A payload that is no object stays as it is, unless something stands beside it.
+ */
+export function makeCustomSample(
+  scheme: Scheme, payload: JsonValue = HELLO, event: string | null = null,
+): CustomSample {
+  const [eventSource] = toSourceList(scheme.event);
+  const values: readonly PlacedText[] = [
+    ...listPlacements(scheme).map(([name, source]) =>
+      ({ text: `{${name}}`, source, isKept: true })),
+    ...event === null || eventSource === undefined ? []
+      : [{ text: event, source: eventSource, isKept: false }],
+  ];
+  const isInQuery = event !== null && eventSource !== undefined && 'query' in eventSource;
+  return {
+    search: isInQuery ? new URLSearchParams({ [eventSource.query]: event }).toString() : '',
+    ...makeBody(scheme, payload, values.filter(({ source }) => isInBody(source))),
+  };
+}
+
+/** `isKept`: what stands there in the payload already stays. */
+type PlacedText = {
+  readonly text: string; readonly source: ValueSource; readonly isKept: boolean;
+};
+
+function makeBody(
+  { payload: form, content }: Scheme, payload: JsonValue, values: readonly PlacedText[],
+): Pick<CustomSample, 'body' | 'contentType'> {
+  let whole = payload;
+  for (const { text, source, isKept } of isJsonObject(payload) ? values : []) {
+    if (!('json' in source)) continue;
+    whole = setAtPath(whole, source.json.split('.'), (given) => isKept ? given ?? text : text);
+  }
+  const isForm = values.some(({ source }) => 'form' in source) || form === 'form'
+    || typeof form === 'object' || content.includes('{formSorted}');
+  if (!isForm) return { body: JSON.stringify(whole), contentType: JSON_TYPE };
+  const carried: readonly [string, string][] = typeof form === 'object'
+    ? [[form.formField, JSON.stringify(whole)]]
+    : fieldsOf(isJsonObject(whole) ? whole : {});
+  const fields = new Map(carried);
+  for (const { text, source, isKept } of values) {
+    if ('form' in source && !(isKept && fields.has(source.form))) fields.set(source.form, text);
+  }
+  return { body: formText([...fields]), contentType: FORM_TYPE };
+}
+
+function fieldsOf(payload: JsonObject): [string, string][] {
+  return Object.entries(payload).map(([name, value]) =>
+    [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+}

@@ -1,0 +1,82 @@
+/** A request to be diagnosed: one that somebody writes down, or one that is kept. */
+import { invalid } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { parseTime } from '../../../base/time.ts';
+import { notFoundError } from '../../../resources/not-found.ts';
+import { MASK } from '../../http/url-credentials.ts';
+import type { StoredRequest } from '../../inbox/stored-request.ts';
+import type { RequestService } from '../../inbox/request-service.ts';
+import type { RecordedVerdict } from '../../senders/diagnosis/recorded-verdict.ts';
+import { createRequestReader, type RawRequest } from '../../senders/request/request-reader.ts';
+import type { Scheme } from '../../senders/scheme/scheme.ts';
+import { joinHeaders } from '../join-headers.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import { parseRawHeaders } from './headers-input.ts';
+
+export type DiagnosedRequest = {
+  readonly request: RawRequest;
+  readonly url: string | null;
+  /** null: not known. */
+  readonly client: string | null;
+  /** When it came; null: now. */
+  readonly atMs: number | null;
+  /** What was decided when it came, where what decided it was not kept; else null. */
+  readonly recordedVerdict: RecordedVerdict | null;
+  /** null: it is not kept. */
+  readonly stored: StoredRequest | null;
+};
+
+export function parseDescribedRequest(input: JsonObject): DiagnosedRequest {
+  const { url = null, client = null, at, method = 'POST', body = '' } = input;
+  const rawHeaders = parseRawHeaders(input['headers']);
+  return {
+    request: {
+      method: String(method), headers: joinHeaders(rawHeaders), rawHeaders,
+      search: parseSearch(String(url ?? '')), body: Buffer.from(String(body), 'base64'),
+    },
+    url: url === null ? null : String(url),
+    client: client === null ? null : String(client),
+    atMs: at === undefined ? null : parseTime(String(at)), recordedVerdict: null, stored: null,
+  };
+}
+
+/** Throws `not_found`, and `invalid` for a request of another webhook. */
+export function loadStoredRequest(
+  requests: Pick<RequestService, 'find' | 'findBody'>, webhook: ReadyIncomingWebhook,
+  scheme: Scheme, id: string,
+): DiagnosedRequest {
+  const stored = requests.find(id);
+  const body = requests.findBody(id);
+  if (stored === undefined || body === null) throw notFoundError('request', id);
+  if (stored.hook !== webhook.identifier) {
+    throw invalid([{ pointer: '/request', detail: 'is a request of another webhook' }]);
+  }
+  const rawHeaders = stored.headers.flat();
+  const request = {
+    method: stored.method, headers: joinHeaders(rawHeaders), rawHeaders, search: stored.query, body,
+  };
+  const search = stored.query === '' ? '' : `?${stored.query}`;
+  return {
+    request, stored, client: stored.client === '' ? null : stored.client,
+    url: stored.host === '' ? null : `${stored.protocol}://${stored.host}${stored.path}${search}`,
+    atMs: Date.parse(stored.receivedAt),
+    recordedVerdict: findRecordedVerdict(stored, request, scheme),
+  };
+}
+
+function findRecordedVerdict(
+  { verdict, bodyBytes }: StoredRequest, request: RawRequest, scheme: Scheme,
+): RecordedVerdict | null {
+  const { accepted, failedCheck, secret } = verdict;
+  if (bodyBytes !== request.body.length) {
+    return { accepted, failedCheck, secret, missingEvidence: 'the whole body was not kept' };
+  }
+  const signature = createRequestReader(scheme, request).read(scheme.signature.from);
+  if (signature?.includes(MASK) !== true) return null;
+  return { accepted, failedCheck, secret, missingEvidence: 'the token itself is never kept' };
+}
+
+function parseSearch(url: string): string {
+  const query = url.indexOf('?');
+  return query === -1 ? '' : url.slice(query + 1).replace(/#.*$/s, '');
+}

@@ -1,0 +1,59 @@
+/** Whether a request that is diagnosed had come before: by its event id, as it is remembered. */
+import { loadCrypto } from '../../../base/node-modules.ts';
+import { quoted } from '../../../base/text/refusal.ts';
+import type { DuplicateFinding } from '../../senders/diagnosis/diagnose.ts';
+import {
+  RequestReader, createRequestReader, type RawRequest,
+} from '../../senders/request/request-reader.ts';
+import type { LookedUp } from '../intake/duplicates.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import { readName } from '../receiving/event-names.ts';
+import type { DiagnosedRequest } from './diagnosed-request.ts';
+
+/** What the webhook would find the event to be. */
+export type LookUpEvent = (
+  webhook: ReadyIncomingWebhook, event: { readonly eventId: string; readonly bodySha256: string },
+) => LookedUp;
+
+export function checkDuplicate(
+  webhook: ReadyIncomingWebhook, { request, stored }: DiagnosedRequest, lookUpEvent: LookUpEvent,
+): DuplicateFinding {
+  if (stored !== null && stored.duplicateOf !== null) return toDuplicateFinding(stored.duplicateOf);
+  if (webhook.eventIdSources === null) {
+    return toSkippedFinding('its sender gives no id that tells requests apart');
+  }
+  if (webhook.deduplicateMs === 0) {
+    return toSkippedFinding('the webhook remembers no event ids: deduplicate is off');
+  }
+  const eventId = stored?.eventId
+    ?? readName(createReader(webhook, request), webhook.eventIdSources);
+  if (eventId === null || eventId === '') return toSkippedFinding('the request has no event id');
+  if (stored?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
+  const bodySha256 = stored?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
+  const { isReused, before } = lookUpEvent(webhook, { eventId, bodySha256 });
+  const what = `the event id ${quoted(eventId)}`;
+  const isFirst = before === null || (before.of !== null && before.of === stored?.id);
+  if (isFirst && isReused) {
+    return { status: 'ok', finding: `${what} came before with another body, and is not signed` };
+  }
+  if (isFirst) {
+    const finding = before === null ? `${what} is not remembered` : `${what} was new`;
+    return { status: 'ok', finding };
+  }
+  const { of, hasFailed } = before;
+  if (!hasFailed) return toDuplicateFinding(of ?? 'a request that was not kept');
+  return { status: 'ok', finding: `${what} came before, as ${of}, which failed: it runs again` };
+}
+
+function createReader({ sender }: ReadyIncomingWebhook, request: RawRequest): RequestReader {
+  return sender === null ? new RequestReader(request)
+    : createRequestReader(sender.verifier.scheme, request);
+}
+
+function toDuplicateFinding(what: string): DuplicateFinding {
+  return { status: 'failed', finding: `a duplicate of ${what}` };
+}
+
+function toSkippedFinding(finding: string): DuplicateFinding {
+  return { status: 'skipped', finding };
+}

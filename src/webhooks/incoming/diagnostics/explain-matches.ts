@@ -1,0 +1,80 @@
+/** Which routes of a webhook a request would run: one that is kept, or one that is written down. */
+import type { JsonObject } from '../../../base/schema.ts';
+import { notFoundError } from '../../../resources/not-found.ts';
+import type { Exchange } from '../../../server/http-route.ts';
+import type { Collection } from '../../../store/store-port.ts';
+import { explainCondition } from '../../filters/explain.ts';
+import { Facts } from '../../filters/facts.ts';
+import { noPayload, toPayload } from '../../actions/payload.ts';
+import type { RequestService } from '../../inbox/request-service.ts';
+import { createRequestReader } from '../../senders/request/request-reader.ts';
+import { joinHeaders } from '../join-headers.ts';
+import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
+import { KeptCall } from '../intake/stored-action-call.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../receiving/incoming-webhook-index.ts';
+import { createFacts } from '../receiving/run-webhook-routes.ts';
+import { parseRawHeaders } from './headers-input.ts';
+import { getStoredWebhook } from './get-webhook.ts';
+
+export type MatchDeps = {
+  readonly webhooks: IncomingWebhookIndex;
+  readonly collection: Collection;
+  readonly requests: Pick<RequestService, 'find' | 'findBody'>;
+};
+
+/** `given` is what the route takes. Throws `not_found` for a request that is not kept. */
+export function explainMatches(
+  deps: MatchDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, input: JsonObject,
+): object {
+  const { request, routes: candidateRoutes } = input;
+  const facts = request === undefined
+    ? createDescribedFacts(webhook, input)
+    : createStoredFacts(deps, exchange, webhook, String(request));
+  const routes = hasRoutes(candidateRoutes) ? candidateRoutes : listRoutes(deps, webhook);
+  return {
+    event: facts.event() ?? null,
+    routes: routes.map(({ name, when }, index) => {
+      const failed = when === undefined ? []
+        : explainCondition(when, facts, `/routes/${index}/when`);
+      return { name, matches: failed.length === 0, failed };
+    }),
+  };
+}
+
+function listRoutes(
+  { collection }: MatchDeps, webhook: ReadyIncomingWebhook,
+): readonly Pick<WebhookRoute, 'name' | 'when'>[] {
+  return getStoredWebhook(collection, webhook).routes
+    ?? webhook.routes.map(({ name }) => ({ name }));
+}
+
+function createStoredFacts(
+  { requests }: MatchDeps, exchange: Exchange, { bodyReading }: ReadyIncomingWebhook, id: string,
+): Facts {
+  const request = requests.find(id);
+  const body = requests.findBody(id);
+  if (request === undefined || body === null) throw notFoundError('request', id);
+  const run = { request, body, reading: bodyReading, attempt: 1, holder: exchange };
+  return createFacts(new KeptCall(run, {}));
+}
+
+function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObject): Facts {
+  const { payload = null, event, query, method } = input;
+  const rawHeaders = parseRawHeaders(input['headers']);
+  const request = {
+    method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
+    search: String(query ?? ''), body: Buffer.from(JSON.stringify(payload)),
+  };
+  const readEvent = (): string | null => {
+    const scheme = sender?.verifier.scheme;
+    return scheme?.event === undefined ? null
+      : createRequestReader(scheme, request).read(scheme.event);
+  };
+  return new Facts({
+    payload: () => toPayload(payload) ?? noPayload(),
+    event: () => event === undefined ? readEvent() : String(event),
+    headers: request.headers, query: request.search, method: request.method,
+  });
+}

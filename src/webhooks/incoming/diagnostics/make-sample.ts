@@ -1,0 +1,223 @@
+/** Makes a request as a webhook's sender would: signed, where our secret can sign. */
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { JSON_TYPE } from '../../../resources/route-specs.ts';
+import type { Preset } from '../../senders/presets/preset.ts';
+import { findPreset } from '../../senders/presets/preset-table.ts';
+import { FORM_TYPE } from '../../senders/request/parse-form.ts';
+import { toSourceList, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
+import {
+  findSigningObstacle, isInBody, listRequiredInBody,
+} from '../../senders/signing/placement.ts';
+import { makeHandshake } from '../../senders/signing/handshake.ts';
+import {
+  signRequest, type SignedRequest, type SigningContext, type UnsignedRequest,
+} from '../../senders/signing/sign-request.ts';
+import { hasRequestBody } from '../../http/target.ts';
+import { chooseExampleMethod } from '../call-examples.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import { prepareSenderVerifier } from '../verification-member.ts';
+import type { IncomingWebhook } from '../incoming-webhook.ts';
+import { makeCustomSample } from './custom-sample.ts';
+import {
+  matchHeaderName, findJsonPath, setAtPath, withEventId, withField, withMember,
+} from './sample-body.ts';
+
+export type SampleCall = {
+  /** Whether `allowedAddresses` is set, which does not apply to calls over the control socket. */
+  readonly isAddressLimited: boolean;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** base64; null: it has none. */
+  readonly body: string | null;
+};
+
+type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
+
+/** A sample is an event of its own, and no duplicate of the one before. */
+type SampleInputs = { readonly id: string; readonly atMs: number };
+
+export function makeSample(
+  webhook: ReadyIncomingWebhook, storedWebhook: IncomingWebhook, input: JsonObject,
+  drawn: SampleInputs,
+): SampleRequest {
+  const { preset: name } = storedWebhook.verification ?? { preset: 'hookshelf' };
+  const preset = findPreset(name);
+  const verification = storedWebhook.verification ?? { preset: name };
+  const senderVerifier = prepareSenderVerifier({ ...storedWebhook, verification });
+  if (preset === undefined || senderVerifier === null) {
+    throw new AppError('conflict', `this version knows no preset ${name}`);
+  }
+  const { verifier: { scheme, settings, quirk } } = senderVerifier;
+  const signing = { scheme, settings, quirk };
+  const path = `/webhook/in/${webhook.pathSegment}`;
+  if (input['handshake'] === true) {
+    return makeHandshakeSample(preset, { signing, stored: storedWebhook, path, drawn });
+  }
+  if (input['event'] !== undefined && scheme.event === undefined) {
+    throw new AppError('conflict', `${preset.sender} names no event in what it sends: leave the `
+      + 'event out');
+  }
+  const method = chooseExampleMethod(webhook.methods);
+  const obstacle = findSigningObstacle(scheme, method) ?? findMisfit(scheme, method, input);
+  if (obstacle !== null) throw new AppError('conflict', `it cannot be tested: ${obstacle}`);
+  const { headers, ...unsigned } = unsignedFor(preset, scheme, webhook.eventIdSources, input,
+    drawn.id);
+  const hasBody = hasRequestBody(method);
+  const signed = signSample(preset, signing, storedWebhook, {
+    ...unsigned, ...hasBody ? {} : NO_BODY, ...drawn, method,
+  });
+  return {
+    method, path: withQuery(path, signed.search),
+    headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, input) },
+    body: hasBody ? signed.body.toString('base64') : null,
+  };
+}
+
+const NO_BODY = { body: Buffer.alloc(0), contentType: null };
+
+/** What was asked for and cannot stand in such a request. */
+function findMisfit(
+  scheme: Scheme, method: string, { payload, event }: JsonObject,
+): string | null {
+  if (hasRequestBody(method)) {
+    const isBeside = listRequiredInBody(scheme).some(([, source]) => 'json' in source);
+    return payload === undefined || isJsonObject(payload) || !isBeside ? null
+      : 'something of the sender stands beside the payload, which must be a JSON object';
+  }
+  if (payload !== undefined) return `a ${method} request has no body: leave the payload out`;
+  const isNamed = toSourceList(scheme.event).some((source) => !isInBody(source));
+  return event === undefined || isNamed ? null
+    : `a ${method} request has no body, where the event would stand: leave the event out`;
+}
+
+/** The sample before it is signed; `headers` are those beside the signature's own. */
+function unsignedFor(
+  preset: Preset, scheme: Scheme, eventId: ReadyIncomingWebhook['eventIdSources'],
+  given: JsonObject, id: string,
+): Pick<UnsignedRequest, 'body' | 'contentType' | 'search'> & {
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  if (preset.scheme !== null) {
+    const sample = withEventId(preset.sample, eventId, id);
+    return { headers: {}, search: '', ...sample, ...bodyFor(sample, scheme, given) };
+  }
+  const { payload, event } = given;
+  const custom = makeCustomSample(scheme, payload, event === undefined ? null : String(event));
+  const { body, contentType, headers = {} } = withEventId(custom, eventId, id);
+  const { search } = custom;
+  return { headers, search, contentType, body: Buffer.from(withTime(body, scheme, '')) };
+}
+
+type HandshakeInput = {
+  readonly signing: Omit<SigningContext, 'secret'>; readonly stored: IncomingWebhook;
+  readonly path: string; readonly drawn: SampleInputs;
+};
+
+function makeHandshakeSample(
+  preset: Preset, { signing, stored, path, drawn }: HandshakeInput,
+): SampleRequest {
+  const handshake = makeHandshake(signing.scheme, signing.settings);
+  if (handshake === null) {
+    throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
+      + 'handshake');
+  }
+  const { method, search, isSigned } = handshake;
+  const body = Buffer.from(handshake.body ?? '');
+  const contentType = JSON_TYPE;
+  const signed = isSigned
+    ? signSample(preset, signing, stored, { body, contentType, ...drawn, method, search }) : null;
+  return {
+    method, path: withQuery(path, search), headers: signed?.headers ?? {},
+    body: method === 'GET' ? null : body.toString('base64'),
+  };
+}
+
+/** Throws `conflict` where nothing here can sign. */
+function signSample(
+  { sender }: Preset, signing: Omit<SigningContext, 'secret'>,
+  { secret, verification }: IncomingWebhook,
+  unsigned: UnsignedRequest,
+): SignedRequest {
+  if (secret === undefined) {
+    if (verification === undefined) {
+      const { body, contentType, search } = unsigned;
+      return { headers: contentType === null ? {} : { 'Content-Type': contentType }, search, body };
+    }
+    throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
+  }
+  const signed = signRequest({ ...signing, secret }, unsigned);
+  if (signed !== null) return signed;
+  throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `
+    + 'public key or no key at all: have it send a request, or diagnose one that came');
+}
+
+function bodyFor(
+  sample: Preset['sample'], scheme: Scheme, { event, payload }: JsonObject,
+): { readonly body: Buffer; readonly contentType: string } {
+  const { text, contentType } = payload === undefined
+    ? { text: sample.body, contentType: sample.contentType } : bodyOf(payload, sample, scheme);
+  const named = event === undefined ? text
+    : withEvent(text, contentType, scheme.event, String(event));
+  return { body: Buffer.from(withTime(named, scheme, sample.body)), contentType };
+}
+
+function bodyOf(
+  payload: JsonValue, sample: Preset['sample'], scheme: Scheme,
+): { readonly text: string; readonly contentType: string } {
+  const { contentType } = sample;
+  if (contentType === FORM_TYPE && isJsonObject(payload)) {
+    const fields = Object.entries(payload).map(([name, value]): [string, string] =>
+      [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+    return { text: new URLSearchParams(fields).toString(), contentType };
+  }
+  const whole = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
+  return { text: JSON.stringify(whole), contentType: JSON_TYPE };
+}
+
+/** What the sender has in the body beside the payload, to be filled in when it is signed. */
+function withPlaceholders(
+  payload: JsonObject, { signature, timestamp, id }: Scheme,
+): JsonValue {
+  const places: readonly (readonly [ValueSources | undefined, string])[] = [
+    [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
+  ];
+  let whole: JsonValue = payload;
+  for (const [sources, text] of places) {
+    const path = findJsonPath(sources);
+    if (path !== null) whole = setAtPath(whole, path, (given) => given ?? text);
+  }
+  return whole;
+}
+
+/** A time in JSON is a number, as Linear's is, unless the sample has it as text, as Mailgun's. */
+function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
+  return timestamp?.unit === 'iso' || sampleBody.includes('"{timestamp}"') ? body
+    : body.replace('"{timestamp}"', '{timestamp}');
+}
+
+/** Where the sender names the event in the body, and not in a header. */
+function withEvent(
+  body: string, contentType: string, sources: ValueSources | undefined, event: string,
+): string {
+  const places = toSourceList(sources);
+  if (places.some((place) => 'header' in place)) return body;
+  if (contentType === FORM_TYPE) return withField(body, places, event);
+  const path = findJsonPath(sources);
+  return path === null ? body : withMember(body, path, event);
+}
+
+function eventHeader(
+  sources: ValueSources | undefined, sample: Readonly<Record<string, string>>,
+  { event }: JsonObject,
+): Readonly<Record<string, string>> {
+  const source = toSourceList(sources).find((one) => 'header' in one);
+  if (event === undefined || source === undefined || !('header' in source)) return {};
+  return { [matchHeaderName(sample, source.header)]: String(event) };
+}
+
+function withQuery(path: string, search: string): string {
+  return search === '' ? path : `${path}?${search}`;
+}

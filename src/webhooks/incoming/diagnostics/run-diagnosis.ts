@@ -1,0 +1,85 @@
+/** Gathers what a diagnosis of one request needs, and makes it. */
+import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { parseTime } from '../../../base/time.ts';
+import type { Collection } from '../../../store/store-port.ts';
+import type { RequestService } from '../../inbox/request-service.ts';
+import { diagnose } from '../../senders/diagnosis/diagnose.ts';
+import type { Diagnosis } from '../../senders/diagnosis/diagnosis-report.ts';
+import { findPreset } from '../../senders/presets/preset-table.ts';
+import { createRequestReader, type RawRequest } from '../../senders/request/request-reader.ts';
+import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
+import type { Verifier } from '../../senders/verification/verify.ts';
+import { explainUnparsed } from '../body-format.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../receiving/incoming-webhook-index.ts';
+import { prepareSenderVerifier, listSecrets } from '../verification-member.ts';
+import {
+  loadStoredRequest, parseDescribedRequest, type DiagnosedRequest,
+} from './diagnosed-request.ts';
+import { getStoredWebhook } from './get-webhook.ts';
+import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
+
+export type DiagnosisDeps = {
+  readonly webhooks: IncomingWebhookIndex;
+  readonly collection: Collection;
+  readonly requests: Pick<RequestService, 'find' | 'findBody'>;
+  readonly lookUpEvent: LookUpEvent;
+  readonly now: () => number;
+  readonly isUnsignedAllowed: boolean;
+};
+
+export async function runDiagnosis(
+  deps: DiagnosisDeps, webhook: ReadyIncomingWebhook, input: JsonObject,
+): Promise<Diagnosis> {
+  const { collection, requests, lookUpEvent, now, isUnsignedAllowed } = deps;
+  const storedWebhook = getStoredWebhook(collection, webhook);
+  const verification = storedWebhook.verification ?? { preset: 'hookshelf' };
+  const preset = findPreset(verification.preset);
+  const senderVerifier = prepareSenderVerifier({ ...storedWebhook, verification });
+  if (preset === undefined || senderVerifier === null) {
+    throw new AppError('conflict', `this version knows no preset ${verification.preset}`);
+  }
+  const { verifier } = senderVerifier;
+  const { request: id, at } = input;
+  const diagnosed = id === undefined
+    ? parseDescribedRequest(input)
+    : loadStoredRequest(requests, webhook, verifier.scheme, String(id));
+  const { request, url, client, recordedVerdict } = diagnosed;
+  const acceptsUnsigned = storedWebhook.verification === undefined
+    && storedWebhook.secret === undefined
+    && isUnsignedAllowed;
+  return diagnose({
+    preset, verifier, request, url, acceptsUnsigned, recordedVerdict,
+    secrets: listSecrets(storedWebhook),
+    rejectionReason: findRejectionReason(webhook, verifier, request),
+    address: webhook.addresses === null || client === null ? null : {
+      client, isAllowed: webhook.addresses.hasLiteral(client),
+    },
+    duplicate: checkDuplicate(webhook, diagnosed, lookUpEvent),
+    bodyHint: findBodyHint(webhook, diagnosed),
+    nowMs: (at === undefined ? diagnosed.atMs : parseTime(String(at))) ?? now(),
+  });
+}
+
+/** null also where the whole body was not kept, or nobody says of which type it was. */
+function findBodyHint(
+  { bodyReading }: ReadyIncomingWebhook, { request, stored }: DiagnosedRequest,
+): string | null {
+  const { body, headers } = request;
+  const type = headers['content-type'];
+  const isWhole = stored === null ? type !== undefined : stored.bodyBytes === body.length;
+  return isWhole ? explainUnparsed(bodyReading, body, type) : null;
+}
+
+function findRejectionReason(
+  { enabled, methods }: ReadyIncomingWebhook, { scheme }: Verifier, request: RawRequest,
+): string | null {
+  if (!enabled) return 'the webhook is disabled, and answers 404 to everything';
+  const { method } = request;
+  if (methods.includes(method)) return null;
+  const reader = createRequestReader(scheme, request);
+  if (method === 'GET' && isChallengeAttempt(scheme, reader)) return null;
+  return `the method ${method} is not among ${methods.join(', ')}`;
+}

@@ -1,0 +1,78 @@
+/** Members and headers put into the sample of a sender. Pure. */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import type { Preset } from '../../senders/presets/preset.ts';
+import { toSourceList, type ValueSource, type ValueSources } from '../../senders/scheme/scheme.ts';
+
+type Sample = Preset['sample'];
+
+/** The sample with an event id, where its sender has one: see `ReadyInbox.eventId`. */
+export function withEventId(sample: Sample, sources: ValueSources | null, id: string): Sample {
+  const [source] = sources === null ? [] : toSourceList(sources);
+  if (source === undefined) return sample;
+  if ('header' in source) {
+    const { headers = {} } = sample;
+    return { ...sample, headers: { ...headers, [matchHeaderName(headers, source.header)]: id } };
+  }
+  const path = findJsonPath(source);
+  return path === null ? sample : { ...sample, body: withMember(sample.body, path, id) };
+}
+
+/** The name as it stands among the headers, in whatever case; itself when it does not. */
+export function matchHeaderName(headers: Readonly<Record<string, string>>, name: string): string {
+  return Object.keys(headers).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+}
+
+/** A body that is no JSON object stays as it is. */
+export function withMember(body: string, path: readonly string[], value: JsonValue): string {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return isJsonObject(parsed) ? JSON.stringify(setAtPath(parsed, path, () => value)) : body;
+  } catch {
+    return body;
+  }
+}
+
+/** The first field of a form among `sources` that is there, or else the first of them. */
+export function withField(body: string, sources: readonly ValueSource[], value: string): string {
+  const names = sources.flatMap((source) => 'form' in source ? [source.form] : []);
+  const form = new URLSearchParams(body);
+  const name = names.find((one) => form.has(one)) ?? names[0];
+  if (name === undefined) return body;
+  form.set(name, value);
+  return formText([...form]);
+}
+
+/** A form in which placeholders stand as they are, to be filled in. */
+export function formText(fields: readonly (readonly [string, string])[]): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of fields) form.append(name, value);
+  return form.toString().replace(/%7B(timestamp|id|signature)%7D/g, '{$1}');
+}
+
+/** Of the first place that is a member of the body's JSON; null where a header comes first. */
+export function findJsonPath(sources: ValueSources | undefined): readonly string[] | null {
+  const [source] = toSourceList(sources);
+  return source !== undefined && 'json' in source ? source.json.split('.') : null;
+}
+
+/** Puts what `make` gives for what stands there; an array that is not there gets one element. */
+export function setAtPath(
+  target: JsonValue | undefined, [step, ...rest]: readonly string[],
+  make: (current: JsonValue | undefined) => JsonValue,
+): JsonValue {
+  if (step === undefined) return make(target);
+  if (/^\d{1,2}$/.test(step) && !isJsonObject(target)) {
+    const elements = Array.isArray(target) ? target : [];
+    const index = Number(step);
+    const before = Array.from({ length: index }, (_, at) => elements[at] ?? null);
+    return [...before, setAtPath(elements[index], rest, make), ...elements.slice(index + 1)];
+  }
+  const isEvery = step.endsWith('[]');
+  const name = isEvery ? step.slice(0, -'[]'.length) : step;
+  const whole = isJsonObject(target) ? target : {};
+  const inner = whole[name];
+  if (!isEvery) return { ...whole, [name]: setAtPath(inner, rest, make) };
+  const elements = Array.isArray(inner) ? inner : [undefined];
+  return { ...whole, [name]: elements.map((element) => setAtPath(element, rest, make)) };
+}

@@ -1,0 +1,78 @@
+/** The examples of one incoming webhook: those of its sender, where it has a `verification`. */
+import { findPreset } from '../../senders/presets/preset-table.ts';
+import { isPublicKey } from '../../senders/scheme/scheme.ts';
+import { findShellObstacle, formatShellExample } from '../../senders/signing/shell-example.ts';
+import { chooseExampleMethod, makeExamples, type Examples } from '../call-examples.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import type { SenderVerifier } from '../verification-member.ts';
+import { makeCustomSample } from './custom-sample.ts';
+import { withEventId } from './sample-body.ts';
+
+/** How the webhook is set up at its sender. */
+export type SenderSetup = {
+  readonly preset: string;
+  readonly sender: string;
+  /** The URL to register there. */
+  readonly url: string;
+  readonly pasteUrl: string;
+  readonly pasteSecret: string;
+  readonly documentation: string;
+  /** What nothing but memory or a third party says. */
+  readonly unconfirmed: string | null;
+  /** false: the secret is a public key, so that only the sender can sign. */
+  readonly canSign: boolean;
+};
+
+type WebhookExamples = { readonly [Name in keyof Examples]: Examples[Name] | null } & {
+  readonly setup: SenderSetup | null;
+  /** Why there is no call to copy; null: there is one. */
+  readonly curlObstacle: string | null;
+};
+
+export function buildWebhookExamples(
+  { sender, methods, hasSecret, eventIdSources }: ReadyIncomingWebhook, url: string,
+): WebhookExamples {
+  const method = chooseExampleMethod(methods);
+  if (sender === null) {
+    const examples = makeExamples({ url, method, hasSecret });
+    return { ...examples, setup: null, curlObstacle: null };
+  }
+  const curlObstacle = findCallObstacle(sender, method);
+  return {
+    url, curl: curlObstacle === null ? formatCall(sender, method, eventIdSources, url) : null,
+    php: null, setup: describeSetup(sender, url), curlObstacle,
+  };
+}
+
+function findCallObstacle({ preset, verifier }: SenderVerifier, method: string): string | null {
+  if (findPreset(preset) === undefined) return 'this version does not know the preset';
+  return hasPublicKey(verifier) ? 'only the sender can sign such requests'
+    : findShellObstacle(verifier.scheme, method);
+}
+
+function describeSetup({ preset, verifier }: SenderVerifier, url: string): SenderSetup | null {
+  const row = findPreset(preset);
+  if (row === undefined) return null;
+  const { sender, setup, documentation, unconfirmed = null } = row;
+  return {
+    preset, sender, url: verifier.settings.url ?? url,
+    pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
+    canSign: !hasPublicKey(verifier),
+  };
+}
+
+function formatCall(
+  { preset, verifier }: SenderVerifier, method: string,
+  eventId: ReadyIncomingWebhook['eventIdSources'], url: string,
+): string {
+  const { scheme, settings } = verifier;
+  const row = findPreset(preset);
+  const sample = row === undefined || row.scheme === null ? makeCustomSample(scheme) : row.sample;
+  const { body, contentType, headers = {} } = withEventId(sample, eventId, '{id}');
+  return formatShellExample({ scheme, settings, method, body, contentType, headers, url });
+}
+
+// A secret may be a public key where the scheme takes both, as whpk_ is.
+function hasPublicKey({ scheme, keys }: SenderVerifier['verifier']): boolean {
+  return isPublicKey(keys[0]?.algorithm ?? scheme.algorithm);
+}

@@ -1,0 +1,124 @@
+/**
+ * The members of an incoming webhook that say what is kept of its requests, when they are answered,
+ * and which of them are the same one again.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
+import { isReadablePath } from '../senders/scheme/scheme-schema.ts';
+import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
+
+const INBOXES = ['off', 'failed', 'all'] as const;
+export type Inbox = (typeof INBOXES)[number];
+const RESPONSE_MODES = ['result', 'accepted'] as const;
+export type ResponseMode = (typeof RESPONSE_MODES)[number];
+
+/** `auto`: by the preset's event id. Else by what stands in that header, or in the JSON there. */
+export type Deduplication =
+  | 'auto' | 'off' | { readonly header: string } | { readonly json: string };
+
+const HOURS_MAX = 720;
+const HOUR_MS = 3_600_000;
+const DEDUPLICATE_BYTES_MAX = 600;
+
+/** What a webhook has that says nothing else; one that was stored before there was an inbox too. */
+const DEFAULTS = {
+  inbox: 'failed', answer: 'result', deduplicate: 'auto', deduplicateHours: 72,
+} as const;
+
+export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
+  inbox: {
+    schema: { kind: 'string', values: INBOXES }, default: DEFAULTS.inbox,
+    description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
+      + 'every one',
+  },
+  answer: {
+    schema: { kind: 'string', values: RESPONSE_MODES }, default: DEFAULTS.answer,
+    description: '`result`: the action runs, then its result is the answer. `accepted`: the '
+      + 'request is on disk, then the answer, then the action runs, with retries; needs `inbox` '
+      + '`all`',
+  },
+  deduplicate: {
+    schema: { kind: 'json', isObject: false, bytesMax: DEDUPLICATE_BYTES_MAX, depthMax: 1 },
+    default: DEFAULTS.deduplicate,
+    description: 'What tells that a request came before: `auto` is the preset\'s event id, `off` '
+      + 'nothing; or where an id stands: { "header": "<name>" } or { "json": "path.to.member" }',
+  },
+  deduplicateHours: {
+    schema: { kind: 'integer', minimum: 1, maximum: HOURS_MAX },
+    default: DEFAULTS.deduplicateHours,
+    description: 'How long an id is remembered',
+  },
+};
+
+/** Rules across the members, and what no table says of `deduplicate`. */
+export function findInboxProblems({ inbox, answer, deduplicate }: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  if (answer === 'accepted' && inbox !== undefined && inbox !== 'all') {
+    const detail = `accepted needs the inbox all, which keeps the request, not ${String(inbox)}`;
+    errors.push({ pointer: '/answer', detail });
+  }
+  return deduplicate === undefined ? errors : [...errors, ...findDeduplicateProblems(deduplicate)];
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
+
+function findDeduplicateProblems(deduplicate: JsonValue): FieldError[] {
+  if (deduplicate === 'auto' || deduplicate === 'off') return [];
+  const [[name, source] = [], ...others] =
+    isJsonObject(deduplicate) ? Object.entries(deduplicate) : [];
+  if (others.length > 0 || (name !== 'header' && name !== 'json')) {
+    const detail = 'must be auto, off, { "header": "<name>" } or { "json": "path.to.member" }';
+    return [{ pointer: '/deduplicate', detail }];
+  }
+  const pointer = `/deduplicate/${name}`;
+  if (name === 'header') {
+    return typeof source === 'string' && HEADER_NAME.test(source) ? []
+      : [{ pointer, detail: 'must be a header name' }];
+  }
+  return typeof source === 'string' && isReadablePath(source) ? []
+    : [{ pointer, detail: 'must be member names and indexes joined by dots, at most 16' }];
+}
+
+type InboxMembers = {
+  readonly inbox?: Inbox; readonly answer?: ResponseMode;
+  readonly deduplicate?: Deduplication; readonly deduplicateHours?: number;
+};
+
+/** The members made ready, once a change of the webhook. */
+export type ReadyInbox = {
+  readonly inbox: Inbox;
+  readonly answer: ResponseMode;
+  /** Where the id of what happened stands; null: nowhere. */
+  readonly eventIdSources: ValueSources | null;
+  /** How long an id is remembered; 0: requests are not compared. */
+  readonly deduplicateMs: number;
+  /** Whether a request that is verified has its id signed. */
+  readonly isEventIdSigned: boolean;
+};
+
+export function prepareInbox(webhook: InboxMembers, scheme: Scheme | null): ReadyInbox {
+  const {
+    inbox = DEFAULTS.inbox, answer = DEFAULTS.answer, deduplicate = DEFAULTS.deduplicate,
+    deduplicateHours = DEFAULTS.deduplicateHours,
+  } = webhook;
+  const eventIdSources = typeof deduplicate === 'object' ? deduplicate
+    : scheme?.dedupe ?? scheme?.id ?? null;
+  const isCompared = deduplicate !== 'off' && eventIdSources !== null;
+  return {
+    inbox, answer, eventIdSources, deduplicateMs: isCompared ? deduplicateHours * HOUR_MS : 0,
+    isEventIdSigned: isEventIdSigned(deduplicate, scheme),
+  };
+}
+
+/** Without a scheme it is X-Signature, which covers the body. */
+function isEventIdSigned(deduplicate: Deduplication, scheme: Scheme | null): boolean {
+  if (typeof deduplicate !== 'object') return scheme?.dedupeSigned === true;
+  if ('header' in deduplicate) return false;
+  return scheme === null || (scheme.algorithm !== 'token' && scheme.content.includes('{body}'));
+}
+
+/** A webhook that was stored before there was an inbox, with what counts for it. */
+export function withInboxDefaults(record: JsonObject): JsonObject {
+  return record['inbox'] !== undefined ? record : { ...record, ...DEFAULTS };
+}

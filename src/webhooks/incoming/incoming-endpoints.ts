@@ -1,0 +1,118 @@
+/** Incoming webhooks over HTTP: where they are called, and their management with examples. */
+import type { ObjectSchema } from '../../base/schema.ts';
+import { collectionRoute } from '../../resources/collection-route.ts';
+import type { Repository } from '../../resources/repository.ts';
+import { JSON_TYPE, ANY_JSON, pathParameter } from '../../resources/route-specs.ts';
+import { resourceRoutes } from '../../resources/resource-routes.ts';
+import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
+import type { Store } from '../../store/store-port.ts';
+import { stateFilter } from '../health/shown.ts';
+import { rotationRoute } from '../http/rotation.ts';
+import type { RequestService } from '../inbox/request-service.ts';
+import { receiveErrorFormat } from './receiving/webhook-response.ts';
+import {
+  createReceiveHandler, createUnknownPathHandler, type ReceiveDeps,
+} from './receiving/receive.ts';
+import { incomingResource } from './incoming-resource.ts';
+import { diagnoseRoute } from './diagnostics/diagnose-route.ts';
+import { examplesRoute } from './diagnostics/examples-route.ts';
+import { matchRoute } from './diagnostics/match-route.ts';
+import type { LookUpEvent } from './diagnostics/duplicate-check.ts';
+import { presetsRoute } from './diagnostics/presets-route.ts';
+import { sampleRoute } from './diagnostics/sample-route.ts';
+import { chooseSecretShape } from './verification-member.ts';
+import { incomingCollection, verificationSecretSchema } from './incoming-webhook.ts';
+
+type IncomingEndpointDeps = {
+  readonly records: Repository;
+  readonly store: Store;
+  readonly receive: ReceiveDeps;
+  readonly requests: RequestService;
+  readonly makeId: () => string;
+  readonly lookUpEvent: LookUpEvent;
+  /** Absolute, without a slash at its end. */
+  readonly baseUri: () => string;
+};
+
+export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly HttpRoute[] {
+  const { store, receive: { webhooks, clock, limits } } = deps;
+  const collection = store.collection(incomingCollection.name);
+  const now = (): number => clock.now();
+  return [
+    ...createReceiveEndpoints(deps.receive),
+    examplesRoute(webhooks, deps.baseUri),
+    sampleRoute({ webhooks, collection, now, makeId: deps.makeId }),
+    presetsRoute(),
+    diagnoseRoute({
+      webhooks, collection, now, requests: deps.requests, lookUpEvent: deps.lookUpEvent,
+      isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+    }),
+    matchRoute({ webhooks, collection, requests: deps.requests }),
+    rotationRoute({
+      resource: incomingResource, records: deps.records, store, now,
+      secretSchema: verificationSecretSchema, shapeFor: chooseSecretShape,
+    }),
+    collectionRoute(incomingResource, deps.records, stateFilter(deps.receive.health)),
+    ...resourceRoutes(incomingResource, deps.records),
+  ];
+}
+
+const RESPONSE_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'WebhookAnswer',
+  members: {
+    success: { schema: { kind: 'boolean' }, isRequired: true },
+    message: { schema: { kind: 'string' }, isRequired: true },
+    data: {
+      schema: ANY_JSON, isRequired: true, description: 'An object or array',
+    },
+  },
+};
+
+function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
+  const describeResponse = (status: number, description: string): ResponseSpec =>
+    ({ status, description, mediaType: JSON_TYPE, schema: RESPONSE_SCHEMA });
+  // The longer path comes first: in the document, where a rest looks like one segment, the other
+  // then stands in its place. It also takes what cannot be decoded, which is no webhook's path.
+  return [{
+    method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
+    access: 'public', summary: 'Longer paths are no webhook',
+    parameters: [pathParameter('pathSegment', 'Anything else')],
+    responses: [describeResponse(404, 'Webhook not found or disabled')],
+    errorFormat: receiveErrorFormat,
+    handle: createUnknownPathHandler(deps.webhooks),
+  }, {
+    method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
+    access: 'public',
+    summary: 'Receive a webhook and run its action; any method that the webhook allows',
+    parameters: [
+      pathParameter('pathSegment', "The webhook's path segment"),
+      {
+        name: 'X-Signature', in: 'header', schema: { kind: 'string' },
+        description: '`sha256=<hex>`: HMAC-SHA256 of the raw body, when the webhook has a secret',
+      },
+    ],
+    // Anything else comes as well, and counts as [].
+    body: { mediaTypes: [JSON_TYPE], schema: ANY_JSON, isOptional: true },
+    responses: [
+      describeResponse(
+        200, 'The action succeeded, or the request is accepted, filtered or a duplicate'),
+      describeResponse(400, 'The action failed'),
+      describeResponse(401, 'Signature verification failed'),
+      describeResponse(403, 'Address not allowed'),
+      describeResponse(404, 'Webhook not found or disabled'),
+      {
+        ...describeResponse(405, 'Method not allowed'), headers: { Allow: 'The methods that are' },
+      },
+      describeResponse(408, 'The body came too late'), describeResponse(413, 'Payload too large'),
+      { ...describeResponse(429, 'Too many requests'), headers: { 'Retry-After': 'Seconds' } },
+      {
+        ...describeResponse(503, 'Too many requests in progress, or the inbox is full'),
+        headers: { 'Retry-After': 'Seconds' },
+      },
+      { ...describeResponse(507, 'The disk is full'), headers: { 'Retry-After': 'Seconds' } },
+    ],
+    errorFormat: receiveErrorFormat,
+    handle: createReceiveHandler(deps),
+  }];
+}

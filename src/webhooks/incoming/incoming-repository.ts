@@ -1,0 +1,33 @@
+/** Incoming webhooks as they are kept: only with action configurations that there are. */
+import { createRepository, type Repository } from '../../resources/repository.ts';
+import type { Store } from '../../store/store-port.ts';
+import { configurationUse } from '../actions/repository.ts';
+import { referencesOf } from '../actions/references.ts';
+import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
+import { observeHealth } from '../health/shown.ts';
+import type { RemovalListener } from '../durable-queue/end-pending.ts';
+import { incomingResource, toPublicIncomingWebhook } from './incoming-resource.ts';
+import { decodeIncomingWebhook } from './incoming-webhook.ts';
+
+export function createIncomingRepository(deps: {
+  readonly store: Store; readonly now: () => number; readonly makeId: () => string;
+  readonly removal: RemovalListener; readonly health: HealthMonitor;
+}): Repository {
+  const { removal } = deps;
+  const countReferences = configurationUse('incoming', deps.store, (bytes) =>
+    referencesOf(decodeIncomingWebhook(bytes)));
+  return createRepository({
+    ...deps,
+    afterRemoved: (identifier) => removal.afterRemoved(identifier),
+    resource: {
+      ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, deps.now()),
+      observe: (record) => observeHealth(deps.health, record),
+    },
+    onChange(transaction, change, inputs) {
+      countReferences(transaction, change, inputs);
+      if (change.after !== null) return;
+      forgetHealth(transaction, change.id);
+      removal.onRemoved(transaction, change.id, inputs.nowMs);
+    },
+  });
+}

@@ -1,0 +1,147 @@
+/** What an incoming webhook is: a public address, who may call it, and the action it runs. */
+import { AddressSet } from '../../base/network/address-set.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
+import { disablingMembers, type Disabling } from '../health/disabled.ts';
+import { healthMember } from '../health/shown.ts';
+import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
+import { secretMembers } from '../http/secret.ts';
+import { descriptionMember, nameSchema } from '../naming/members.ts';
+import type { FieldError } from '../../base/errors.ts';
+import type { JsonObject, StringSchema } from '../../base/schema.ts';
+import {
+  findInboxProblems, inboxMembers, type ResponseMode, type Deduplication, type Inbox,
+} from './inbox-members.ts';
+import {
+  configurationNameSchema, findRouteProblems, routesMember, type WebhookRoute,
+} from './webhook-routes.ts';
+import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
+import { verificationSchema, type Verification } from './verification-member.ts';
+
+export type IncomingWebhook = Disabling & {
+  readonly identifier: string;
+  readonly pathSegment: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly enabled: boolean;
+  readonly secret?: string;
+  readonly verification?: Verification;
+  readonly previousSecret?: PreviousSecret;
+  readonly allowedAddresses?: readonly string[];
+  readonly bodyFormat?: BodyFormat;
+  readonly allowedMethods?: readonly string[];
+  readonly staticHeaders?: Readonly<Record<string, unknown>>;
+  /** Of this and `routes` there is one. */
+  readonly actionConfiguration?: string;
+  readonly routes?: readonly WebhookRoute[];
+  readonly inbox?: Inbox;
+  readonly answer?: ResponseMode;
+  readonly deduplicate?: Deduplication;
+  readonly deduplicateHours?: number;
+};
+
+export const incomingCollection: CollectionSpec = {
+  name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
+};
+
+/** A certificate in PEM fits. */
+export const verificationSecretSchema: StringSchema = {
+  kind: 'string', minLength: 1, bytesMax: 8192,
+};
+
+export const incomingSchema: NamedSchema = {
+  kind: 'object',
+  name: 'IncomingWebhook',
+  members: {
+    identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
+    ...timestampMembers,
+    name: {
+      schema: nameSchema,
+      description: 'What people call it; stands wherever its identifier may. Unique among the '
+        + 'names and the path segments of incoming webhooks',
+    },
+    description: descriptionMember,
+    pathSegment: {
+      schema: {
+        kind: 'string', maxLength: 128,
+        description: '1-128 of A-Z, a-z, 0-9, ".", "_", "~" and "-", and neither "." nor ".."',
+        canonical: (value) => isPathSegment(value) ? value : null,
+      },
+      isRequired: true,
+      description: 'The last segment of the public address /webhook/in/{pathSegment}; unique '
+        + 'among the path segments and the names of incoming webhooks',
+    },
+    enabled: { schema: { kind: 'boolean' }, default: true },
+    ...disablingMembers,
+    ...secretMembers,
+    secret: {
+      schema: verificationSecretSchema, isWriteOnly: true,
+      description: 'What the sender\'s requests are checked against: a key, a token, a public key '
+        + 'or a certificate. Never shown. Absent in PUT and PATCH keeps the stored one, null '
+        + 'removes it.',
+    },
+    verification: {
+      schema: verificationSchema,
+      description: 'How requests are verified. Absent: by X-Signature, when there is a secret',
+    },
+    previousSecret: previousSecretMember,
+    allowedAddresses: {
+      schema: {
+        kind: 'array', maxItems: 100, isUnique: true,
+        items: {
+          kind: 'string', maxLength: 64, description: 'an IP address or a CIDR block',
+          canonical: (address) => new AddressSet().add(address) ? address : null,
+        },
+      },
+      description: 'Who may call: addresses and CIDR blocks. Absent: every address',
+    },
+    bodyFormat: {
+      schema: { kind: 'string', values: BODY_FORMATS },
+      description: 'How the payload is made of the body; absent: auto with a `verification` whose '
+        + 'scheme says nothing else, json without',
+    },
+    allowedMethods: {
+      schema: {
+        kind: 'array', maxItems: 40, isUnique: true,
+        items: {
+          kind: 'string', maxLength: 32, pattern: /^[A-Z][A-Z-]*$/,
+          description: 'an HTTP method in upper case',
+        },
+      },
+      description: 'Absent or empty: the setting incoming.defaultAllowedMethods',
+    },
+    staticHeaders: {
+      schema: { kind: 'json', isObject: true, bytesMax: 16 * 1024, depthMax: 8 },
+      description: 'Reserved; has no effect. Values are shown as ***; *** sent back keeps the '
+        + 'stored one',
+    },
+    actionConfiguration: {
+      schema: configurationNameSchema,
+      description: 'The identifier of an existing action configuration; it or `routes` is required',
+    },
+    routes: routesMember,
+    ...inboxMembers,
+    health: healthMember,
+  },
+  check: (webhook, input) => [
+    ...findAddressProblems(webhook), ...findRouteProblems(webhook, input),
+    ...findInboxProblems(webhook),
+  ],
+};
+
+/** It would let nobody in, which `enabled` says better. */
+function findAddressProblems({ allowedAddresses }: JsonObject): FieldError[] {
+  return Array.isArray(allowedAddresses) && allowedAddresses.length === 0
+    ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [];
+}
+
+/** A stored one. */
+export function decodeIncomingWebhook(bytes: Buffer): IncomingWebhook {
+  return decodeRecordAs<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
+    typeof identifier === 'string' && typeof pathSegment === 'string');
+}
+
+function isPathSegment(value: string): boolean {
+  return /^[A-Za-z0-9._~-]{1,128}$/.test(value) && value !== '.' && value !== '..';
+}

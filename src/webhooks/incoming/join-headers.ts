@@ -1,0 +1,25 @@
+/** Headers as Node gives them to a server, made of those that came. Pure. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Of these the first value counts; the values of others are joined. */
+const SINGLE_VALUE_HEADERS: ReadonlySet<string> = new Set([
+  'age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host',
+  'if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards',
+  'proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent',
+]);
+
+/** `raw`: names and values in turn, as they came. */
+export function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
+  const headers = new Map<string, string | string[]>();
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase();
+    const value = raw[index + 1] ?? '';
+    const previousValue = headers.get(name);
+    if (name === 'set-cookie') headers.set(name, [...previousValue ?? [], value]);
+    else if (previousValue === undefined) headers.set(name, value);
+    else if (!SINGLE_VALUE_HEADERS.has(name)) {
+      headers.set(name, `${previousValue.toString()}${name === 'cookie' ? '; ' : ', '}${value}`);
+    }
+  }
+  return Object.fromEntries(headers);
+}

@@ -1,0 +1,59 @@
+/** What an action is given of a request of an incoming webhook, from wherever it is taken. */
+import type { Logger } from '../../../base/log.ts';
+import type { ActionContext } from '../../actions/action.ts';
+import { noPayload, type Payload } from '../../actions/payload.ts';
+import type { ActionCall } from '../../actions/registry.ts';
+import type { RequestOrigin } from '../../http/pass-through.ts';
+import type { ValueSource } from '../../senders/scheme/scheme.ts';
+import { resolveBodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
+
+export abstract class IncomingActionCall implements ActionCall {
+  readonly place = 'incoming';
+  readonly options: ActionCall['options'];
+  isChainRefused = false;
+  #payload: Payload | null | undefined;
+
+  constructor(options: ActionCall['options']) {
+    this.options = options;
+  }
+
+  abstract get context(): ActionContext;
+  abstract get request(): string | null;
+  abstract get origin(): RequestOrigin;
+  abstract get log(): Logger;
+  abstract get hops(): number;
+  protected abstract get body(): Buffer;
+  protected abstract get contentType(): string | undefined;
+  protected abstract get bodyReading(): BodyReading;
+  /** null: the body is not of that kind. */
+  protected abstract readPayload(kind: BodyKind): Payload | null;
+  /** Told whether the body is of that kind, so that there is a payload; not of an empty one. */
+  protected abstract onPayloadRead(isParsed: boolean, kind: BodyKind | null): void;
+
+  payload = (): Payload => this.#decode() ?? noPayload();
+
+  bytes = (): Buffer | null => {
+    const payload = this.#decode();
+    // Who takes the bytes may be long about it, and what was parsed can be twenty times as large.
+    this.#payload = undefined;
+    if (payload === null) return null;
+    return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));
+  };
+
+  get secretPlaces(): readonly ValueSource[] {
+    return this.bodyReading.secretSources;
+  }
+
+  #decode(): Payload | null {
+    if (this.#payload === undefined) {
+      const kind = this.#kind();
+      this.#payload = kind === null ? null : this.readPayload(kind);
+      if (this.body.length > 0) this.onPayloadRead(this.#payload !== null, kind);
+    }
+    return this.#payload;
+  }
+
+  #kind(): BodyKind | null {
+    return resolveBodyKind(this.bodyReading.format, this.contentType);
+  }
+}

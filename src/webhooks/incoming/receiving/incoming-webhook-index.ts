@@ -1,0 +1,190 @@
+/** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
+import { AddressSet } from '../../../base/network/address-set.ts';
+import type { Collection } from '../../../store/store-port.ts';
+import { resolveKey } from '../../../resources/resolve-key.ts';
+import { followRecords } from '../../../resources/projection.ts';
+import { resolveBodyReading, type BodyReading } from '../body-format.ts';
+import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
+import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
+import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
+import { WebhookLoad, TokenBucket } from './webhook-load.ts';
+import { Rejections, type RejectionDeps, type RejectionReason } from './rejections.ts';
+import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
+import type { HmacKey } from '../../senders/hmac.ts';
+import { createSignatureKey } from '../../senders/x-signature.ts';
+import {
+  OTHER_HOOKS, webhookFields, webhookLabel, type WebhookFields,
+} from '../../webhook-label.ts';
+
+export type ReadyIncomingWebhook = ReadyInbox & {
+  readonly identifier: string;
+  readonly pathSegment: string;
+  readonly name: string | undefined;
+  /** What its lines of the log carry. */
+  readonly labels: WebhookFields;
+  readonly enabled: boolean;
+  readonly methods: readonly string[];
+  /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
+  readonly signatureKeys: readonly TimedKey[];
+  readonly hasSecret: boolean;
+  /** null: there is no `verification`. */
+  readonly sender: SenderVerifier | null;
+  /** null: every address may call. */
+  readonly addresses: AddressSet | null;
+  readonly bodyReading: BodyReading;
+  /** At least one; of a webhook with an `actionConfiguration` it alone, named `default`. */
+  readonly routes: readonly ReadyWebhookRoute[];
+  /** Whether they are routes of the webhook, and not its `actionConfiguration`. */
+  readonly isRouted: boolean;
+  readonly load: WebhookLoad;
+};
+
+export type RejectionCount = {
+  /** As metrics call the webhook. */
+  readonly hook: string;
+  readonly reason: RejectionReason;
+  readonly count: number;
+};
+
+export type UnparsedCount = { readonly hook: string; readonly count: number };
+
+type TimedKey = {
+  readonly key: HmacKey;
+  /** From then on it does not count; Infinity for the current one. */
+  readonly validUntilMs: number;
+};
+
+export interface IncomingWebhookIndex {
+  findByPath(pathSegment: string): ReadyIncomingWebhook | undefined;
+  find(identifier: string): ReadyIncomingWebhook | undefined;
+  /** By identifier first: a path segment may look like one. Then by name or path segment. */
+  findNamed(name: string): ReadyIncomingWebhook | undefined;
+  all(): Iterable<ReadyIncomingWebhook>;
+  /** For calls of webhooks that are not there. */
+  readonly unmatched: Rejections;
+  /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
+  rejectionCounts(): readonly RejectionCount[];
+  /** How many requests no payload could be made of, within the same limit. */
+  unparsedCounts(): readonly UnparsedCount[];
+  /** Enabled webhooks that refuse every request, by their labels, each with the reason. */
+  listUnusable(): readonly { readonly label: string; readonly finding: string }[];
+  close(): void;
+}
+
+export function createIncomingWebhookIndex(options: RejectionDeps & {
+  readonly collection: Collection;
+  readonly defaultMethods: readonly string[];
+  /** Requests a second for one hook; 0 is no limit. */
+  readonly rateLimit: number;
+}): IncomingWebhookIndex {
+  const byPath = new Map<string, ReadyIncomingWebhook>();
+  const byIdentifier = new Map<string, ReadyIncomingWebhook>();
+  const createRejections = (webhookId: string | null): Rejections =>
+    new Rejections(webhookId, options);
+  const unmatched = createRejections(null);
+  const createLoad = (webhookId: string): WebhookLoad => {
+    const { rateLimit, clock } = options;
+    const bucket = rateLimit > 0 ? new TokenBucket(rateLimit, clock.monotonicMs()) : null;
+    return new WebhookLoad(bucket, createRejections(webhookId));
+  };
+  const unfollow = followRecords(options.collection, ({ id, after }) => {
+    const previous = byIdentifier.get(id);
+    // The segment may be another hook's by now: two records may swap theirs in one transaction.
+    if (previous !== undefined && byPath.get(previous.pathSegment) === previous) {
+      byPath.delete(previous.pathSegment);
+    }
+    if (after === null) {
+      previous?.load.rejections.close();
+      byIdentifier.delete(id);
+      return;
+    }
+    const load = previous?.load ?? createLoad(id);
+    const ready = toReady(decodeIncomingWebhook(after), options.defaultMethods, load);
+    byIdentifier.set(id, ready);
+    byPath.set(ready.pathSegment, ready);
+  });
+  return {
+    findByPath: (pathSegment) => byPath.get(pathSegment),
+    find: (identifier) => byIdentifier.get(identifier),
+    findNamed: (name) => byIdentifier.get(resolveKey(options.collection, name) ?? ''),
+    all: () => byIdentifier.values(),
+    unmatched,
+    rejectionCounts: () => countRejections(byIdentifier.values()),
+    unparsedCounts: () => countUnparsed(byIdentifier.values()),
+    listUnusable: () => [...byIdentifier.values()].flatMap((hook) => {
+      const { finding } = hook.sender?.verifier.problem ?? {};
+      return hook.enabled && finding !== undefined ? [{ label: webhookLabel(hook), finding }] : [];
+    }),
+    close() {
+      unfollow();
+      unmatched.close();
+      for (const { load } of byIdentifier.values()) load.rejections.close();
+    },
+  };
+}
+
+function toReady(
+  hook: IncomingWebhook, defaultMethods: readonly string[], load: WebhookLoad,
+): ReadyIncomingWebhook {
+  const { identifier, pathSegment, name, enabled } = hook;
+  const { allowedMethods = [], allowedAddresses } = hook;
+  const sender = prepareSenderVerifier(hook);
+  return {
+    ...prepareInbox(hook, sender?.verifier.scheme ?? null),
+    identifier, pathSegment, name, enabled, load, sender,
+    labels: webhookFields(hook),
+    routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
+    methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
+    signatureKeys: sender === null ? createSignatureKeys(hook) : [],
+    hasSecret: hook.secret !== undefined,
+    addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
+    bodyReading: resolveBodyReading(hook.bodyFormat, sender?.verifier.scheme ?? null),
+  };
+}
+
+function createSignatureKeys({ secret, previousSecret }: IncomingWebhook): TimedKey[] {
+  if (secret === undefined) return [];
+  const current = { key: createSignatureKey(secret), validUntilMs: Infinity };
+  if (previousSecret === undefined) return [current];
+  const validUntilMs = Date.parse(previousSecret.validUntil);
+  return [current, { key: createSignatureKey(previousSecret.secret), validUntilMs }];
+}
+
+function parseAddresses(addresses: readonly string[]): AddressSet {
+  const set = new AddressSet();
+  // What is stored may be older than the rule against leading zeros in `/08`.
+  for (const address of addresses) set.add(address.replace(/\/0+(?=\d)/, '/'));
+  return set;
+}
+
+const COUNTED_WEBHOOKS_MAX = 1000;
+
+function countRejections(hooks: Iterable<ReadyIncomingWebhook>): RejectionCount[] {
+  const counts: RejectionCount[] = [];
+  const others = new Map<RejectionReason, number>();
+  let webhookCount = 0;
+  for (const ready of hooks) {
+    const { rejections } = ready.load;
+    if (rejections.counts.size === 0) continue;
+    webhookCount += 1;
+    const hook = webhookLabel(ready);
+    for (const [reason, count] of rejections.counts) {
+      if (webhookCount <= COUNTED_WEBHOOKS_MAX) counts.push({ hook, reason, count });
+      else others.set(reason, (others.get(reason) ?? 0) + count);
+    }
+  }
+  for (const [reason, count] of others) counts.push({ hook: OTHER_HOOKS, reason, count });
+  return counts;
+}
+
+function countUnparsed(hooks: Iterable<ReadyIncomingWebhook>): UnparsedCount[] {
+  const counts: UnparsedCount[] = [];
+  let others = 0;
+  for (const ready of hooks) {
+    const { unparsed: count } = ready.load;
+    if (count === 0) continue;
+    if (counts.length < COUNTED_WEBHOOKS_MAX) counts.push({ hook: webhookLabel(ready), count });
+    else others += count;
+  }
+  return others === 0 ? counts : [...counts, { hook: OTHER_HOOKS, count: others }];
+}

@@ -1,0 +1,111 @@
+/**
+ * The routes of a webhook that a request matches, run side by side, each for itself: what becomes
+ * of one changes nothing for the others.
+ */
+import * as types from 'node:util/types';
+import { AppError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { ConfigurationIndex } from '../../actions/configuration-index.ts';
+import { ActionResult, type ActionOptions } from '../../actions/action.ts';
+import type { ActionCall, ActionRegistry } from '../../actions/registry.ts';
+import { FAILED_MESSAGE, encodeData, runAction } from '../../actions/run-action.ts';
+import type { ActionRunner } from '../../actions/run-action.ts';
+import { Facts } from '../../filters/facts.ts';
+import type { ReadyWebhookRoute } from '../webhook-routes.ts';
+
+export type RouteDeps = {
+  readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry;
+  readonly runner: ActionRunner;
+};
+
+/** One request for routes to run with. */
+export type RouteInput = {
+  /** A call of its own for each route: an action may change what it is given. */
+  readonly makeCall: (options: ActionOptions) => ActionCall;
+  /** Asked for its logger, which names the webhook, only when there is something to say. */
+  readonly holder: { readonly log: Logger };
+};
+
+/** What became of one route. */
+export type RouteOutcome = {
+  readonly name: string;
+  readonly result: ActionResult;
+  /** The result's data as JSON. */
+  readonly dataJson: string;
+  /** What a built-in action threw of our own state, such as `unavailable`; the result is failed. */
+  readonly refusal: AppError | null;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+};
+
+/** What the conditions of routes look at. */
+export function createFacts(call: ActionCall): Facts {
+  const { headers, query, method, event } = call.context;
+  return new Facts({ payload: call.payload, event: () => event, headers, query, method });
+}
+
+export function findMatchingRoutes(
+  routes: readonly ReadyWebhookRoute[], facts: Facts,
+): readonly ReadyWebhookRoute[] {
+  return routes.filter(({ matches }) => matches === null || matches(facts));
+}
+
+/** The result, at once when the action gave it at once. Throws what `runAction` throws. */
+export function runRouteAction(
+  { configurations, actions, runner }: RouteDeps, { actionConfiguration }: ReadyWebhookRoute,
+  { makeCall, holder }: RouteInput,
+): ActionResult | Promise<ActionResult> {
+  const configuration = configurations.find(actionConfiguration);
+  const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
+  if (configuration === undefined || action === undefined) {
+    const { actionType = null } = configuration ?? {};
+    holder.log.error('the action of an incoming webhook is not there', {
+      configuration: actionConfiguration, actionType,
+    });
+    return ActionResult.fail(FAILED_MESSAGE);
+  }
+  return runAction(action, makeCall(configuration.options), runner, holder);
+}
+
+/** In the order of `routes`, at once when all ended at once. Never rejects but for a bug. */
+export function runRoutes(
+  deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput, clock: Clock,
+): readonly RouteOutcome[] | Promise<readonly RouteOutcome[]> {
+  const runs = routes.map((route) => runRoute(deps, route, input, clock));
+  const outcomes: RouteOutcome[] = [];
+  for (const run of runs) {
+    if (types.isPromise(run)) return Promise.all(runs);
+    outcomes.push(run);
+  }
+  return outcomes;
+}
+
+/** The outcome, at once when the action gave its result at once. Never throws. */
+export function runRoute(
+  deps: RouteDeps, route: ReadyWebhookRoute, input: RouteInput, clock: Clock,
+): RouteOutcome | Promise<RouteOutcome> {
+  const { name } = route;
+  const startedAtMs = clock.now();
+  const startedMs = clock.monotonicMs();
+  const toOutcome = (
+    result: ActionResult, dataJson: string, refusal: AppError | null = null,
+  ): RouteOutcome => ({
+    name, result, dataJson, refusal, startedAtMs, durationMs: clock.monotonicMs() - startedMs,
+  });
+  const settle = (result: ActionResult): RouteOutcome => {
+    const dataJson = encodeData(result.data, input.holder);
+    return dataJson === null ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}')
+      : toOutcome(result, dataJson);
+  };
+  const refuse = (thrown: unknown): RouteOutcome | Promise<never> => thrown instanceof AppError
+    ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}', thrown) : Promise.reject(thrown);
+  try {
+    const result = runRouteAction(deps, route, input);
+    return result instanceof ActionResult ? settle(result) : result.then(settle).catch(refuse);
+  } catch (thrown) {
+    return refuse(thrown);
+  }
+}

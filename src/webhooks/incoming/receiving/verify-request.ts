@@ -1,0 +1,87 @@
+/**
+ * Whether a received request is its sender's. A handshake is answered at once; anything else is
+ * admitted or refused. Nothing here costs more than one verification.
+ */
+import type { Exchange } from '../../../server/http-route.ts';
+import type { Verified } from '../../actions/action.ts';
+import {
+  buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
+} from '../../senders/verification/challenge.ts';
+import { RequestReader } from '../../senders/request/request-reader.ts';
+import { createRefusal, type Refusal } from '../../senders/verification/verdict.ts';
+import { verify } from '../../senders/verification/verify.ts';
+import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
+import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
+import type { SenderVerifier } from '../verification-member.ts';
+
+/** `by` is null where nobody was asked to sign. */
+type Admission = {
+  readonly isAdmitted: true; readonly verified: Verified | null; readonly signedAtMs: number | null;
+};
+
+/** Of the webhooks without `verification` that have a secret. */
+export const X_SIGNATURE_PRESET = 'hookshelf';
+
+const UNSIGNED_ADMISSION: Admission = { isAdmitted: true, verified: null, signedAtMs: null };
+const CURRENT_ADMISSION: Admission = { ...UNSIGNED_ADMISSION,
+  verified: { preset: X_SIGNATURE_PRESET, secret: 'current' } };
+const PREVIOUS_ADMISSION: Admission = { ...UNSIGNED_ADMISSION,
+  verified: { preset: X_SIGNATURE_PRESET, secret: 'previous' } };
+
+const NO_SECRET = 'the webhook has no secret, and incoming.allowUnsignedWhenSecretMissing is false';
+const NO_BODY = Buffer.alloc(0);
+
+/** A webhook without `verification`: by X-Signature, when it has a secret. */
+export function verifySignature(
+  { signatureKeys }: ReadyIncomingWebhook, exchange: Exchange, body: Buffer,
+  { nowMs, isUnsignedAllowed }: { readonly nowMs: number; readonly isUnsignedAllowed: boolean },
+): Admission | Refusal {
+  const [current, previous] = signatureKeys;
+  if (current === undefined) {
+    return isUnsignedAllowed ? UNSIGNED_ADMISSION : createRefusal('configuration', NO_SECRET);
+  }
+  const signature = exchange.request.headers['x-signature'];
+  if (isSignatureValid(current.key, body, signature)) return CURRENT_ADMISSION;
+  const isPrevious = previous !== undefined && nowMs < previous.validUntilMs
+    && isSignatureValid(previous.key, body, signature);
+  return isPrevious ? PREVIOUS_ADMISSION : explainInvalidSignature(signature);
+}
+
+/** A webhook with `verification`. */
+export function verifySender(
+  { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
+): Admission | ChallengeResponse | Refusal {
+  const { scheme, problem } = verifier;
+  const unsigned = findChallenge(scheme, reader, 'unsigned');
+  if (unsigned !== null) return problem ?? buildChallengeResponse(unsigned, verifier, reader);
+  const isAttempt = isChallengeAttempt(scheme, reader);
+  if (isAttempt && findChallenge(scheme, reader, 'signed') === null) {
+    return createRefusal('handshake', 'the challenge is not whole');
+  }
+  const verdict = verify(verifier, reader, nowMs);
+  if (!verdict.isGenuine) return verdict;
+  const { secret, signedAtMs } = verdict;
+  const signed = findChallenge(scheme, reader, 'signed');
+  return signed === null ? { isAdmitted: true, verified: { preset, secret }, signedAtMs }
+    : buildChallengeResponse(signed, verifier, reader, secret);
+}
+
+/** Whether the webhook takes the method: it may take GET for its sender's handshake alone. */
+export function isMethodAllowed(
+  { methods, sender }: ReadyIncomingWebhook, exchange: Exchange,
+): boolean {
+  const { method = '' } = exchange.request;
+  if (methods.includes(method)) return true;
+  return method === 'GET' && sender !== null
+    && isChallengeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender));
+}
+
+/** `sender` is null for a webhook without `verification`. */
+export function createReader(
+  { request, search }: Exchange, body: Buffer, sender: SenderVerifier | null,
+): RequestReader {
+  const { method = '', headers, rawHeaders } = request;
+  const { payload } = sender?.verifier.scheme ?? {};
+  const formField = typeof payload === 'object' ? payload.formField : null;
+  return new RequestReader({ method, headers, rawHeaders, search, body }, formField);
+}

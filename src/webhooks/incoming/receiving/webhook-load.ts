@@ -1,0 +1,47 @@
+/** How much one incoming hook may take: requests a second, and actions under way at once. */
+import type { Rejections } from './rejections.ts';
+
+/** A token bucket that holds one second's worth, so that a burst of a second's rate passes. */
+export class TokenBucket {
+  readonly #ratePerS: number;
+  readonly #capacity: number;
+  #tokens: number;
+  #refilledAtMs: number;
+
+  constructor(ratePerS: number, nowMs: number) {
+    this.#ratePerS = ratePerS;
+    this.#capacity = Math.max(1, ratePerS);
+    this.#tokens = this.#capacity;
+    this.#refilledAtMs = nowMs;
+  }
+
+  /** Takes a token: 0 when there was one, else the whole seconds until there will be. */
+  take(nowMs: number): number {
+    const refill = Math.max(0, nowMs - this.#refilledAtMs) / 1000 * this.#ratePerS;
+    this.#tokens = Math.min(this.#capacity, this.#tokens + refill);
+    this.#refilledAtMs = nowMs;
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return 0;
+    }
+    return Math.max(1, Math.ceil((1 - this.#tokens) / this.#ratePerS));
+  }
+}
+
+/** What one hook has under way. It outlives changes of the hook. */
+export class WebhookLoad {
+  /** null: no limit. */
+  readonly bucket: TokenBucket | null;
+  /** For calls that were rejected. */
+  readonly rejections: Rejections;
+  running = 0;
+  /** Requests that wait for another one of the same event. */
+  waiting = 0;
+  /** Requests that no payload could be made of; none of them twice. */
+  unparsed = 0;
+
+  constructor(bucket: TokenBucket | null, rejections: Rejections) {
+    this.bucket = bucket;
+    this.rejections = rejections;
+  }
+}

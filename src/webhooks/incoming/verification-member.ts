@@ -1,0 +1,205 @@
+/**
+ * The member `verification` of an incoming webhook: its rules, and the verifier that is made of it
+ * once a change of the webhook.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { hintFor, quoted } from '../../base/text/refusal.ts';
+import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { SecretShape } from '../http/new-secret.ts';
+import { isTargetUrl } from '../http/target.ts';
+import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
+import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
+import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';
+import { createRefusal } from '../senders/verification/verdict.ts';
+import {
+  createVerifier, type Verifier, type VerifierSecret,
+} from '../senders/verification/verify.ts';
+
+export type Verification = {
+  readonly preset: string;
+  readonly toleranceS?: number;
+  /** Of the preset `custom`. */
+  readonly scheme?: Scheme;
+} & Readonly<Partial<Record<Need, string>>>;
+
+const TOLERANCE_MAX_S = 86_400;
+const text: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
+
+const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
+  url: 'the URL as registered with the sender',
+  webhookId: 'the identifier that the sender gave this webhook',
+  verifyToken: 'the token that the sender is to show when it asks who listens',
+};
+
+export const verificationSchema: ObjectSchema = {
+  kind: 'object',
+  name: 'WebhookVerification',
+  members: {
+    preset: {
+      schema: {
+        kind: 'string', maxLength: 64, description: 'the name of a preset',
+        canonical: (name) => findPreset(name) === undefined ? null : name,
+        explain: explainUnknownPreset,
+      },
+      isRequired: true,
+      description: 'Whose requests these are: GET /api/verification-presets lists them',
+    },
+    toleranceS: {
+      schema: { kind: 'integer', minimum: 1, maximum: TOLERANCE_MAX_S },
+      description: 'Seconds that the signed time may be before or after now; the preset\'s when '
+        + 'absent',
+    },
+    url: {
+      schema: {
+        ...text, maxLength: 2048, description: 'an http or https URL',
+        canonical: (url) => isTargetUrl(url) ? url : null,
+      },
+      description: `For presets that need it: ${NEED_DESCRIPTIONS.url}`,
+    },
+    webhookId: {
+      schema: text, description: `For presets that need it: ${NEED_DESCRIPTIONS.webhookId}`,
+    },
+    verifyToken: {
+      schema: text,
+      description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as ***; *** `
+        + 'sent back keeps it',
+    },
+    scheme: {
+      schema: schemeSchema,
+      description: 'For the preset custom: how its sender signs',
+    },
+  },
+  check: findVerificationProblems,
+};
+
+function explainUnknownPreset(name: string): string {
+  return `${quoted(name)} is not a known preset`
+    + hintFor(name, PRESETS.map((preset) => preset.name));
+}
+
+function findVerificationProblems(verification: JsonObject): FieldError[] {
+  const { preset: name, scheme, toleranceS } = verification;
+  const preset = findPreset(String(name));
+  if (preset === undefined) return [];
+  if (preset.scheme === null && scheme === undefined) {
+    return [{
+      pointer: '/scheme',
+      detail: `is needed by the preset ${preset.name}, such as ${formatExampleScheme(undefined)}`,
+    }];
+  }
+  const errors: FieldError[] = [];
+  if (preset.scheme !== null && scheme !== undefined) {
+    const detail = `is for the preset custom alone, not ${preset.name}: remove it`;
+    errors.push({ pointer: '/scheme', detail });
+  }
+  const { needs, timestamp } = preset.scheme ?? (isJsonObject(scheme) ? scheme : {});
+  for (const need of NEEDS) {
+    const isPresent = verification[need] !== undefined;
+    const isNeeded = Array.isArray(needs) && needs.includes(need);
+    if (isPresent === isNeeded) continue;
+    errors.push({
+      pointer: `/${need}`,
+      detail: isNeeded ? `is needed by the preset ${preset.name}: ${NEED_DESCRIPTIONS[need]}`
+        : `cannot be used by the preset ${preset.name}: remove it`,
+    });
+  }
+  if (toleranceS !== undefined && timestamp === undefined) {
+    const detail = `cannot be used by the preset ${preset.name}, which signs no time: remove it`;
+    errors.push({ pointer: '/toleranceS', detail });
+  }
+  return errors;
+}
+
+/** A webhook's verifier, made ready once a change. */
+export type SenderVerifier = {
+  readonly preset: string;
+  /** Its `problem` is what keeps the webhook from ever taking a request, such as no secret. */
+  readonly verifier: Verifier;
+};
+
+/** What is verified with, as it is stored. */
+type SecretMembers = {
+  readonly verification?: Verification;
+  readonly secret?: string;
+  readonly previousSecret?: { readonly secret: string; readonly validUntil: string };
+};
+
+/** null: the webhook has no `verification`. */
+export function prepareSenderVerifier(webhook: SecretMembers): SenderVerifier | null {
+  const { verification } = webhook;
+  if (verification === undefined) return null;
+  const { preset, toleranceS = null, scheme: customScheme, ...settings } = verification;
+  const presetRow = findPreset(preset);
+  const scheme = presetRow?.scheme ?? customScheme;
+  // Stored by a later version of this program.
+  if (scheme === undefined) return { preset, verifier: createRefusingVerifier(preset) };
+  const { quirk = {} } = presetRow ?? {};
+  return { preset, verifier: createVerifier({
+    scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk,
+  }) };
+}
+
+/** The current secret first. */
+export function listSecrets({ secret, previousSecret }: SecretMembers): VerifierSecret[] {
+  const secrets: VerifierSecret[] = [];
+  if (secret !== undefined) {
+    secrets.push({ text: secret, secret: 'current', validUntilMs: Infinity });
+  }
+  if (previousSecret !== undefined) {
+    const validUntilMs = Date.parse(previousSecret.validUntil);
+    secrets.push({ text: previousSecret.secret, secret: 'previous', validUntilMs });
+  }
+  return secrets;
+}
+
+function createRefusingVerifier(preset: string): Verifier {
+  const scheme: Scheme = {
+    algorithm: 'token', key: 'utf8', content: '',
+    signature: { from: { header: 'Authorization' }, encoding: 'utf8' },
+  };
+  const verifier = createVerifier({
+    scheme, settings: {}, toleranceS: null, secrets: [], quirk: {},
+  });
+  const problem = createRefusal('configuration', `this version knows no preset ${quoted(preset)}`);
+  return { ...verifier, problem };
+}
+
+/** `verification` as callers see it: a scheme holds no secret, whatever its members are called. */
+export function restoreScheme(masked: JsonObject, stored: JsonObject): JsonObject {
+  const { verification: maskedVerification } = masked;
+  const { verification } = stored;
+  if (!isJsonObject(maskedVerification) || !isJsonObject(verification)) return masked;
+  const { scheme } = verification;
+  return scheme === undefined ? masked : { ...masked, verification: { ...maskedVerification,
+    scheme } };
+}
+
+/** The shape of a new secret for a webhook, or that only the sender can make it. */
+export function chooseSecretShape(
+  { verification }: JsonObject,
+): { readonly shape: SecretShape } | string {
+  if (!isJsonObject(verification)) return { shape: 'hex' };
+  const { preset: name, scheme } = verification;
+  const preset = findPreset(String(name));
+  if (preset === undefined) return `is needed: ${explainUnknownPreset(String(name))}`;
+  const shape = preset.scheme === null ? findKeyShape(scheme) : preset.newSecret;
+  if (shape !== null) return { shape };
+  return `is needed: only the sender (${preset.sender}) can make it, and shows it here: `
+    + preset.setup.secret;
+}
+
+/** null: the key is a public one. */
+function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
+  const { key, algorithm } = isJsonObject(scheme) ? scheme : {};
+  if (algorithm !== 'token' && !String(algorithm).startsWith('hmac-')) return null;
+  return key === 'whsec' || key === 'base64' ? key : 'hex';
+}
+
+/** A sentence for each webhook, as it is shown, that refuses everything for want of a secret. */
+export function findWebhooksWithoutSecret(webhooks: readonly JsonObject[]): string[] {
+  return webhooks.flatMap(({ name, pathSegment, verification, hasSecret }) =>
+    isJsonObject(verification) && hasSecret === false
+      ? [`the incoming webhook ${String(name ?? pathSegment)} has no secret, which the preset `
+        + `${String(verification['preset'])} needs: it refuses every request`] : []);
+}

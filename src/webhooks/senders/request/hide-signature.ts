@@ -1,0 +1,57 @@
+/**
+ * What a sender's request is signed with, or the secret that it sends, hidden in what the log is to
+ * have of it: a scheme of one's own may have it under any name. Pure.
+ */
+import { MASK, hideQueryValues } from '../../http/url-credentials.ts';
+import type { ValueSource } from '../scheme/scheme.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Names of headers are in lower case. */
+export function hideSignatureHeaders(headers: Headers, sources: readonly ValueSource[]): Headers {
+  const hiddenNames = new Set(sources.flatMap((source) =>
+    'header' in source ? [source.header.toLowerCase()] : []));
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) =>
+    [name, hiddenNames.has(name) ? MASK : value]));
+}
+
+/** Names of the query parameters among them. */
+export function listQueryParameters(sources: readonly ValueSource[]): readonly string[] {
+  return sources.flatMap((source) => 'query' in source ? [source.query] : []);
+}
+
+export function hideSignatureParameters(query: string, sources: readonly ValueSource[]): string {
+  const hiddenNames = listQueryParameters(sources);
+  return hiddenNames.length === 0 ? query
+    : hideQueryValues(query, (name) => hiddenNames.includes(name));
+}
+
+export function hideSignatureMembers(payload: object, sources: readonly ValueSource[]): unknown {
+  let redacted: unknown = payload;
+  for (const source of sources) {
+    if ('json' in source) redacted = hideAt(redacted, source.json.split('.'));
+    else if ('form' in source) redacted = hideAt(redacted, [source.form]);
+    else continue;
+    // A body that is read as text has it somewhere in there.
+    if (redacted === payload && 'text' in payload) return { ...payload, text: MASK };
+  }
+  return redacted;
+}
+
+/** The value itself when nothing stands there. A path of a scheme has few steps. */
+function hideAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined) return MASK;
+  if (step.endsWith('[]')) {
+    return hideAt(value, [step.slice(0, -'[]'.length), EVERY_ELEMENT, ...rest]);
+  }
+  if (Array.isArray(value)) {
+    return value.map((element: unknown, index) =>
+      step === EVERY_ELEMENT || step === String(index) ? hideAt(element, rest) : element);
+  }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]: [string, unknown]) =>
+    [name, name === step ? hideAt(member, rest) : member]));
+}
+
+/** No step of a path is empty. */
+const EVERY_ELEMENT = '';

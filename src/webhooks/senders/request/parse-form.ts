@@ -1,0 +1,128 @@
+/** Bodies of the type application/x-www-form-urlencoded (WHATWG URL §5.1). Pure. */
+
+/** Names in the order in which they came first, each with its values. */
+export type FormFields = ReadonlyMap<string, readonly string[]>;
+
+export type ParsedForm = {
+  readonly fields: FormFields;
+  /** null: some characters are not ASCII, or a name is there more than once. */
+  readonly plain: PlainForm | null;
+};
+
+/** The fields one after the other, each name before its value and nothing between them. */
+export type PlainForm = {
+  readonly text: string;
+  /** The same, byte for byte. */
+  readonly bytes: Buffer;
+  /** Of each field three: where its name begins and ends, and where its value ends. */
+  readonly offsets: readonly number[];
+};
+
+/** More fields than any sender has; so many still take a few milliseconds to read. */
+export const FORM_FIELDS_MAX = 10_000;
+
+const AMPERSAND = 0x26;
+const EQUALS = 0x3d;
+const PLUS = 0x2b;
+const PERCENT = 0x25;
+const SPACE = 0x20;
+/** Of each byte its value as a hexadecimal digit; what is none makes every sum negative. */
+const NO_DIGIT = -4096;
+const HEX_VALUES = Int16Array.from({ length: 256 }, (_, byte) => {
+  const value = parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? NO_DIGIT : value;
+});
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** The media type of a `Content-Type`, in lower case and without parameters. */
+export function parseMediaType(contentType = ''): string {
+  const end = contentType.indexOf(';');
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+/** Whether a form has more than 10,000 fields, empty ones between two `&` included. */
+export function hasTooManyFields(body: Buffer): boolean {
+  // Each but the last takes a byte at least.
+  if (body.length < FORM_FIELDS_MAX) return false;
+  let separators = 0;
+  for (let at = body.indexOf(AMPERSAND); at >= 0; at = body.indexOf(AMPERSAND, at + 1)) {
+    separators += 1;
+    if (separators >= FORM_FIELDS_MAX) return true;
+  }
+  return false;
+}
+
+/**
+ * null: there are more than 10,000 fields. What URLSearchParams gives, grouped by name, in less
+ * than half of the time (measured, 20 fields): the body is decoded once and then cut.
+ */
+export function parseForm(body: Buffer): ParsedForm | null {
+  const size = body.length;
+  const decoded = Buffer.allocUnsafe(size);
+  const offsets: number[] = [];
+  let length = 0;
+  let start = 0;
+  let nameEnd = -1;
+  let allBits = 0;
+  let pairs = 1;
+  let index = 0;
+  while (index < size) {
+    const byte = body[index] ?? 0;
+    index += 1;
+    // Most bytes are letters, which come after all that mean something.
+    if (byte > EQUALS) {
+      decoded[length] = byte;
+      length += 1;
+      allBits |= byte;
+    } else if (byte === AMPERSAND) {
+      if (length > start || nameEnd !== -1) {
+        offsets.push(start, nameEnd === -1 ? length : nameEnd, length);
+      }
+      start = length;
+      nameEnd = -1;
+      pairs += 1;
+      if (pairs > FORM_FIELDS_MAX) return null;
+    } else if (byte === EQUALS && nameEnd === -1) {
+      nameEnd = length;
+    } else {
+      let character = byte === PLUS ? SPACE : byte;
+      if (byte === PERCENT && index + 1 < size) {
+        const high = HEX_VALUES[body[index] ?? 0] ?? 0;
+        const code = high * 16 + (HEX_VALUES[body[index + 1] ?? 0] ?? 0);
+        // A lone % stands for itself.
+        if (code >= 0) {
+          character = code;
+          index += 2;
+          allBits |= code;
+        }
+      }
+      decoded[length] = character;
+      length += 1;
+    }
+  }
+  if (length > start || nameEnd !== -1) {
+    offsets.push(start, nameEnd === -1 ? length : nameEnd, length);
+  }
+  return cutFields(decoded, length, offsets, allBits < 0x80);
+}
+
+function cutFields(
+  bytes: Buffer, length: number, places: readonly number[], isAscii: boolean,
+): ParsedForm {
+  const text = isAscii ? bytes.toString('latin1', 0, length) : '';
+  // What is no UTF-8 becomes U+FFFD.
+  const cut = (start: number, end: number): string =>
+    isAscii ? text.slice(start, end) : bytes.toString('utf8', start, end);
+  const fields = new Map<string, string[]>();
+  for (let index = 0; index < places.length; index += 3) {
+    const nameEnd = places[index + 1] ?? 0;
+    const name = cut(places[index] ?? 0, nameEnd);
+    const value = cut(nameEnd, places[index + 2] ?? 0);
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  const isPlain = isAscii && fields.size * 3 === places.length;
+  return { fields, plain: isPlain ? { text, bytes, offsets: places } : null };
+}

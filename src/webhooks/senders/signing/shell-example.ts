@@ -1,0 +1,206 @@
+/**
+ * The lines of a shell that sign a request with openssl as a sender would. The secret is read from
+ * the environment. Pure.
+ */
+import { shellQuote } from '../../../base/text/shell-quote.ts';
+import { hasRequestBody } from '../../http/target.ts';
+import { RequestReader } from '../request/request-reader.ts';
+import type { Need, Scheme } from '../scheme/scheme.ts';
+import { collectPieces, parseContent, type ContentPart } from '../verification/signed-content.ts';
+import {
+  findSigningObstacle, isJsonInForm, findPlacement, listPlacements, type PlacementName,
+} from './placement.ts';
+
+type ShellExampleInput = {
+  readonly scheme: Scheme;
+  readonly settings: Readonly<Partial<Record<Need, string>>>;
+  readonly method: string;
+  /**
+   * Text in which {timestamp}, {id} and {signature} stand where the sender has them; left out where
+   * the method has no body.
+   */
+  readonly body: string;
+  readonly contentType: string;
+  /** Beside the signature's own; they may hold {id} as well. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly url: string;
+};
+
+const SECRET_VARIABLE = 'WEBHOOK_SECRET';
+const MISSING_SECRET_HINT = 'must hold the secret of this webhook';
+
+/** Why the shell cannot make such a call, although our secret signs; null: it can. */
+export function findShellObstacle(scheme: Scheme, method: string): string | null {
+  const { content } = scheme;
+  if (content.includes('{bodyCrc32}')) return 'a shell has nothing that computes a CRC-32';
+  const hasFields = listPlacements(scheme).some(([, source]) => 'form' in source);
+  if (content.includes('{formSorted}') && hasFields) {
+    return 'a shell cannot sort a form that its own values stand in';
+  }
+  return findSigningObstacle(scheme, method);
+}
+
+/** Where `findShellObstacle` finds none, and the secret is no public key. */
+export function formatShellExample(request: ShellExampleInput): string {
+  const { scheme, method } = request;
+  const body = hasRequestBody(method) ? request.body : '';
+  const isBodySigned = body.includes('{signature}');
+  const steps = [
+    `# export ${SECRET_VARIABLE}="$(cat file-with-the-secret)"`,
+    `: "\${${SECRET_VARIABLE}:?${MISSING_SECRET_HINT}}"`,
+    ...formatTimeStep(scheme),
+    ...usesId(request) ? ['id="hookshelf-test-$(date +%s)-$$"'] : [],
+    `body=${quoteWithVariables(isBodySigned ? body.replace('{signature}', '') : body)}`,
+    ...scheme.algorithm === 'token' ? formatTokenSteps(scheme)
+      : formatSigningSteps({ ...request, body }),
+    ...formatPlacementSteps(scheme),
+    ...isBodySigned ? [`body=${quoteWithVariables(body)}`] : [],
+  ];
+  return `${steps.join('\n')}\n${formatCurlStep({ ...request, body })}`;
+}
+
+function usesId({ scheme, body, headers }: ShellExampleInput): boolean {
+  return listSchemeHeaders(scheme, headers).some(([name]) => name === 'id')
+    || 'query' in (findPlacement(scheme, 'id') ?? {})
+    || /\{(?:id|token)\}/.test(scheme.content)
+    || [body, ...Object.values(headers)].some((text) => text.includes('{id}'));
+}
+
+function formatTimeStep({ timestamp }: Scheme): string[] {
+  if (timestamp === undefined) return [];
+  if (timestamp.unit === 'iso') return ['timestamp=$(date -u +%Y-%m-%dT%H:%M:%SZ)'];
+  return [`timestamp=$(date +%s)${timestamp.unit === 'ms' ? '000' : ''}`];
+}
+
+function formatTokenSteps({ signature: { encoding } }: Scheme): string[] {
+  return [encoding === 'base64'
+    ? `signature=$(printf '%s' "$${SECRET_VARIABLE}" | openssl base64 -A)`
+    : `signature="$${SECRET_VARIABLE}"`];
+}
+
+/** Makes of the signature the text that stands in the body or in the query. */
+function formatPlacementSteps(scheme: Scheme): string[] {
+  const source = findPlacement(scheme, 'signature');
+  if (source === undefined || 'header' in source) return [];
+  const isEscaped = 'json' in source && scheme.algorithm === 'token';
+  const isEncoded = !('json' in source) || isJsonInForm(scheme);
+  const filters = [
+    // In JSON a quotation mark and a backslash are escaped.
+    ...isEscaped ? [String.raw`sed 's/[\"]/\\&/g'`] : [],
+    ...isEncoded ? [String.raw`od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'`] : [],
+  ];
+  const value = formatSignatureWord(scheme);
+  if (filters.length > 0) return [`signature=$(printf '%s' "${value}" | ${filters.join(' | ')})`];
+  return value === '$signature' ? [] : [`signature="${value}"`];
+}
+
+/** With its prefix, or among pairs with the time. */
+function formatSignatureWord({ signature: { prefix = '', param }, timestamp }: Scheme): string {
+  if (param === undefined) return `${prefix}$signature`;
+  const pairs = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp,`;
+  return `${pairs}${param}=$signature`;
+}
+
+function formatSigningSteps(
+  { scheme, settings, method, body, contentType }: ShellExampleInput,
+): string[] {
+  const { algorithm, content, signature: { encoding } } = scheme;
+  const parts = parseContent(content);
+  const reader = new RequestReader({
+    method, headers: { 'content-type': contentType }, rawHeaders: [], search: '',
+    body: Buffer.from(body),
+  });
+  const words = parts.map((part) => formatWord(part, () => collectPieces([part], {
+    url: settings.url ?? '', webhookId: settings.webhookId ?? '', body: Buffer.alloc(0),
+    timestamp: '', id: '', reader,
+  }).join('')));
+  const digest = `openssl dgst -${algorithm.slice('hmac-'.length)} ${formatKeyOption(scheme)}`;
+  const shape = encoding === 'hex' ? "| sed 's/^.*= *//'" : '-binary | openssl base64 -A';
+  return [
+    ...formatKeyStep(scheme),
+    `signature=$(printf '%s' ${words.join('')} \\\n  | ${digest} ${shape})`,
+  ];
+}
+
+function formatWord(part: ContentPart, literal: () => string): string {
+  switch (part.kind) {
+    case 'body': return '"$body"';
+    case 'timestamp': return '"$timestamp"';
+    case 'id': case 'token': return '"$id"';
+    default: return shellQuote(literal());
+  }
+}
+
+function formatKeyOption({ key }: Scheme): string {
+  return key === 'utf8' ? `-hmac "$${SECRET_VARIABLE}"` : '-mac HMAC -macopt "hexkey:$key"';
+}
+
+// What is decoded goes through pipes: a variable of a shell cannot hold every byte.
+function formatKeyStep({ key }: Scheme): string[] {
+  if (key === 'utf8') return [];
+  if (key === 'hex') return [`key="$${SECRET_VARIABLE}"`];
+  const hex = "od -An -v -tx1 | tr -d ' \\n'";
+  const base64 = (text: string): string => `printf '%s' "${text}" | openssl base64 -d -A`;
+  if (key === 'base64') return [`key=$(${base64(`$${SECRET_VARIABLE}`)} | ${hex})`];
+  return [
+    `key=$(case "$${SECRET_VARIABLE}" in whsec_*) ${base64(`\${${SECRET_VARIABLE}#whsec_}`)};;`,
+    `  *) printf '%s' "$${SECRET_VARIABLE}";; esac | ${hex})`,
+  ];
+}
+
+// What holds a secret goes in through a pipe: other users could read an argument.
+function formatCurlStep(
+  { scheme, method, contentType, headers, body, url }: ShellExampleInput,
+): string {
+  const isToken = scheme.algorithm === 'token';
+  const isSecret = (name: PlacementName): boolean => isToken && name === 'signature';
+  const isBodySecret = isToken && body.includes('{signature}');
+  const isQuerySecret = isToken && 'query' in (findPlacement(scheme, 'signature') ?? {});
+  const hasBody = hasRequestBody(method);
+  const address = shellQuote(url) + formatParameters(scheme, url);
+  const schemeHeaders = listSchemeHeaders(scheme, headers);
+  const lines = [
+    `curl --silent --show-error ${method === 'HEAD' ? '--head' : `--request ${method}`}`,
+    ...hasBody ? [`--header ${shellQuote(`Content-Type: ${contentType}`)}`] : [],
+    ...Object.entries(headers).map(([header, text]) =>
+      `--header ${quoteWithVariables(`${header}: ${text}`)}`),
+    ...schemeHeaders.map(([name, line]) => `--header ${isSecret(name) ? '@-' : `"${line}"`}`),
+    ...hasBody ? [isBodySecret ? '--data-binary @-' : '--data-binary "$body"'] : [],
+    isQuerySecret ? '--config -' : address,
+  ];
+  const curl = lines.join(' \\\n  ');
+  if (isBodySecret) return `printf '%s' "$body" | ${curl}`;
+  if (isQuerySecret) return `printf 'url = "%s"\\n' ${address} | ${curl}`;
+  const [, secretLine] = schemeHeaders.find(([name]) => isSecret(name)) ?? [];
+  return secretLine === undefined ? curl : `printf '%s\\n' "${secretLine}" | ${curl}`;
+}
+
+/** The header lines of what the scheme looks into, but for an id that `given` has already. */
+function listSchemeHeaders(
+  scheme: Scheme, headers: ShellExampleInput['headers'],
+): readonly (readonly [PlacementName, string])[] {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return listPlacements(scheme).flatMap(([name, source]) => {
+    if (!('header' in source)) return [];
+    if (name === 'id' && names.includes(source.header.toLowerCase())) return [];
+    const value = name === 'signature' ? formatSignatureWord(scheme) : `$${name}`;
+    return [[name, `${source.header}: ${value}`] as const];
+  });
+}
+
+/** The parameters that the scheme looks into, to stand behind the URL. */
+function formatParameters(scheme: Scheme, url: string): string {
+  const parameters = listPlacements(scheme).flatMap(([name, source]) =>
+    'query' in source ? [`${encodeURIComponent(source.query)}={${name}}`] : []);
+  if (parameters.length === 0) return '';
+  return quoteWithVariables(`${url.includes('?') ? '&' : '?'}${parameters.join('&')}`);
+}
+
+/** A word of the shell: placeholders become variables. */
+function quoteWithVariables(text: string): string {
+  const words = text.split(/\{(timestamp|id|signature)\}/).map((piece, index) => {
+    if (index % 2 === 1) return `"$${piece}"`;
+    return piece === '' ? '' : shellQuote(piece);
+  });
+  return words.join('') || "''";
+}

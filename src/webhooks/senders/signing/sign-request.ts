@@ -1,0 +1,135 @@
+/**
+ * A request as the sender would make it, for tests of one's own webhook and for `curl` examples.
+ * Only where the secret signs as well as it verifies: HMAC and tokens.
+ */
+import { loadCrypto } from '../../../base/node-modules.ts';
+import { computeHmac } from '../hmac.ts';
+import { FORM_TYPE, parseMediaType } from '../request/parse-form.ts';
+import { RequestReader } from '../request/request-reader.ts';
+import { isPublicKey, type Need, type Scheme, type ValueSource } from '../scheme/scheme.ts';
+import { collectPieces, parseContent } from '../verification/signed-content.ts';
+import { encodeHeaderText } from '../verification/encoding.ts';
+import { createVerificationKey, type VerificationKey } from '../verification/verification-key.ts';
+import type { Quirk } from '../verification/verify.ts';
+import { isInBody, isJsonInForm, listPlacements, type PlacementName } from './placement.ts';
+
+/** A request before it is signed. */
+export type UnsignedRequest = {
+  readonly method: string;
+  /** Text in which {timestamp}, {id} and {signature} stand where the sender has them. */
+  readonly body: Buffer;
+  /** null: it has no body. */
+  readonly contentType: string | null;
+  readonly id: string;
+  readonly atMs: number;
+  /** The raw query without `?`, to be extended. */
+  readonly search: string;
+};
+
+export type SignedRequest = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly search: string;
+};
+
+export type SigningContext = {
+  readonly scheme: Scheme;
+  readonly quirk: Quirk;
+  readonly secret: string;
+  readonly settings: Readonly<Partial<Record<Need, string>>>;
+};
+
+/** null: the secret is not enough to sign, as it is a public key or no key at all. */
+export function signRequest(
+  { scheme, quirk, secret, settings }: SigningContext, unsigned: UnsignedRequest,
+): SignedRequest | null {
+  const key = createVerificationKey(scheme, secret);
+  if (typeof key === 'string' || isPublicKey(key.algorithm)) return null;
+  const timestamp = formatSignedTime(scheme, unsigned.atMs);
+  const { id, contentType, method } = unsigned;
+  const coveredValues = { timestamp, id };
+  const body = fillBody(unsigned.body, scheme, coveredValues);
+  const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
+  // Twilio covers a body that is no form in this way: see quirks.ts.
+  const unsignedSearch = quirk.check !== undefined && !isForm && body.length > 0
+    ? joinQuery(unsigned.search, `bodySHA256=${sha256(body)}`) : unsigned.search;
+  const search = addParameters(unsignedSearch, scheme, coveredValues);
+  const typeHeaders = contentType === null ? {} : { 'content-type': contentType };
+  const reader = new RequestReader({ method, headers: typeHeaders, rawHeaders: [], search, body });
+  const [url = ''] = quirk.urls?.(settings.url ?? '', reader) ?? [settings.url ?? ''];
+  const signatureBytes = key.hmac === null ? key.key.export() : computeHmac(key.hmac,
+    collectPieces(parseContent(scheme.content), {
+      url, webhookId: settings.webhookId ?? '', timestamp, id, reader,
+      body: quirk.body?.(reader) ?? body,
+    }));
+  const signature = formatSignature(
+    scheme, key, signatureBytes.toString(scheme.signature.encoding), timestamp);
+  return {
+    headers: {
+      ...contentType === null ? {} : { 'Content-Type': contentType },
+      ...buildSchemeHeaders(scheme, { timestamp, id, signature: encodeHeaderText(signature) }),
+    },
+    search: addParameters(search, scheme, { signature }),
+    body: fillBody(body, scheme, { signature }),
+  };
+}
+
+/** As it stands in its place: with its prefix, or among pairs with the time. */
+function formatSignature(
+  { signature: { param, prefix = '' }, timestamp, algorithm }: Scheme, key: VerificationKey,
+  text: string, time: string,
+): string {
+  if (algorithm === 'token') return prefix + text;
+  if (param === undefined) return key.prefix + text;
+  return `${timestamp?.param === undefined ? '' : `${timestamp.param}=${time},`}${param}=${text}`;
+}
+
+function formatSignedTime({ timestamp }: Scheme, atMs: number): string {
+  if (timestamp === undefined) return '';
+  if (timestamp.unit === 'iso') return new Date(atMs).toISOString();
+  return String(timestamp.unit === 's' ? Math.floor(atMs / 1000) : atMs);
+}
+
+type PlacementValues = Readonly<Partial<Record<PlacementName, string>>>;
+
+function buildSchemeHeaders(
+  scheme: Scheme, values: PlacementValues,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(listPlacements(scheme).flatMap(([name, source]) =>
+    'header' in source ? [[source.header, values[name] ?? '']] : []));
+}
+
+function addParameters(search: string, scheme: Scheme, values: PlacementValues): string {
+  return listPlacements(scheme).reduce((whole, [name, source]) => {
+    const value = values[name];
+    return 'query' in source && value !== undefined
+      ? joinQuery(whole, `${encodeURIComponent(source.query)}=${encodeURIComponent(value)}`)
+      : whole;
+  }, search);
+}
+
+/** Fills in the values that stand in the body, where their placeholders are. */
+function fillBody(body: Buffer, scheme: Scheme, values: PlacementValues): Buffer {
+  const escaped = new Map(listPlacements(scheme).flatMap(([name, source]) => {
+    const value = values[name];
+    return value !== undefined && isInBody(source) && body.includes(`{${name}}`)
+      ? [[name, escapeValue(scheme, source, value)] as const] : [];
+  }));
+  if (escaped.size === 0) return body;
+  const text = body.toString('utf8').replace(/\{(timestamp|id|signature)\}/g,
+    (whole, name: PlacementName) => escaped.get(name) ?? whole);
+  return Buffer.from(text, 'utf8');
+}
+
+function escapeValue(scheme: Scheme, source: ValueSource, value: string): string {
+  const escaped = 'json' in source ? JSON.stringify(value).slice(1, -1) : value;
+  return 'form' in source || isJsonInForm(scheme) ? encodeURIComponent(escaped) : escaped;
+}
+
+function joinQuery(search: string, parameter: string): string {
+  return search === '' ? parameter : `${search}&${parameter}`;
+}
+
+function sha256(bytes: Buffer): string {
+  return loadCrypto().createHash('sha256').update(bytes).digest('hex');
+}

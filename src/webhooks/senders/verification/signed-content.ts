@@ -1,0 +1,52 @@
+/** What was signed: the template of a scheme, parsed once, filled for each request. Pure. */
+import { crc32 } from 'node:zlib';
+import type { RequestReader } from '../request/request-reader.ts';
+import { PLACEHOLDERS } from '../scheme/scheme.ts';
+import type { Placeholder } from '../scheme/scheme.ts';
+
+export type ContentPart =
+  | { readonly kind: 'text'; readonly text: string } | { readonly kind: Placeholder };
+
+type ContentValues = {
+  readonly body: Buffer;
+  readonly timestamp: string;
+  readonly id: string;
+  readonly url: string;
+  readonly webhookId: string;
+  readonly reader: RequestReader;
+};
+
+const PLACEHOLDER = /\{([A-Za-z0-9]*)\}/;
+
+/** Parts in order. Throws `RangeError` for a placeholder that there is not. */
+export function parseContent(template: string): readonly ContentPart[] {
+  return template.split(PLACEHOLDER).flatMap((text, index): ContentPart[] => {
+    if (index % 2 === 0) return text === '' ? [] : [{ kind: 'text', text }];
+    const kind = PLACEHOLDERS.find((name) => name === text);
+    if (kind === undefined) throw new RangeError(`{${text}} is no placeholder`);
+    return [{ kind }];
+  });
+}
+
+/** The pieces whose bytes, one after the other, are what was signed. */
+export function collectPieces(
+  content: readonly ContentPart[], values: ContentValues,
+): readonly (string | Buffer)[] {
+  const pieces: (string | Buffer)[] = [];
+  // Not joined: a text that is joined anew for each request takes longer than its pieces.
+  for (const part of content) pieces.push(resolvePiece(part, values));
+  return pieces;
+}
+
+function resolvePiece(part: ContentPart, values: ContentValues): string | Buffer {
+  switch (part.kind) {
+    case 'text': return part.text;
+    case 'body': return values.body;
+    case 'timestamp': return values.timestamp;
+    case 'id': case 'token': return values.id;
+    case 'url': return values.url;
+    case 'webhookId': return values.webhookId;
+    case 'bodyCrc32': return String(crc32(values.body));
+    case 'formSorted': return values.reader.sortedForm();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * From a webhook's secret to the key that its sender's requests are checked against. Kinds of keys
+ * are held to the algorithm, so that a public key never serves as the key of an HMAC.
+ */
+import type { KeyObject } from 'node:crypto';
+import { loadCrypto } from '../../../base/node-modules.ts';
+import { createHmacKey, type HmacHash, type HmacKey } from '../hmac.ts';
+import { decodeBytes } from './encoding.ts';
+import { isPublicKey, type Algorithm, type KeyForm, type Scheme } from '../scheme/scheme.ts';
+
+export type VerificationKey = {
+  readonly algorithm: Algorithm;
+  readonly key: KeyObject;
+  /** null: the algorithm is no HMAC. */
+  readonly hmac: HmacKey | null;
+  /** Stands in front of each signature that this key can check. */
+  readonly prefix: string;
+};
+
+// Behind these bytes an Ed25519 public key of 32 bytes is SubjectPublicKeyInfo (RFC 8410 §4).
+const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+const ED25519_BYTES = 32;
+
+/** The key, or a sentence fragment that says what is wrong with the secret. */
+export function createVerificationKey(scheme: Scheme, secret: string): VerificationKey | string {
+  const { algorithm, key: form, signature: { prefix = '' } } = scheme;
+  if (form === 'whsec' && secret.startsWith('whpk_')) {
+    const raw = decodeBytes(secret.slice('whpk_'.length), 'base64');
+    if (raw?.length !== ED25519_BYTES) return 'is not 32 bytes of base64 after whpk_';
+    return { algorithm: 'ed25519', key: createEd25519Key(raw), hmac: null, prefix: 'v1a,' };
+  }
+  if (isPublicKey(algorithm)) return createPublicVerificationKey(algorithm, form, secret, prefix);
+  const bytes = decodeSecret(form, secret);
+  if (typeof bytes === 'string') return bytes;
+  const hash = findHmacHash(algorithm);
+  const hmac = hash === null ? null : createHmacKey(hash, bytes);
+  return { algorithm, key: loadCrypto().createSecretKey(bytes), hmac, prefix };
+}
+
+function findHmacHash(algorithm: Algorithm): HmacHash | null {
+  switch (algorithm) {
+    case 'hmac-sha1': return 'sha1';
+    case 'hmac-sha256': return 'sha256';
+    case 'hmac-sha512': return 'sha512';
+    default: return null;
+  }
+}
+
+function decodeSecret(form: KeyForm, secret: string): Buffer | string {
+  if (form === 'base64' || form === 'hex') {
+    return decodeBytes(secret, form) ?? `is not ${form}`;
+  }
+  if (form === 'whsec' && secret.startsWith('whsec_')) {
+    return decodeBytes(secret.slice('whsec_'.length), 'base64') ?? 'is not base64 after whsec_';
+  }
+  return Buffer.from(secret, 'utf8');
+}
+
+function createPublicVerificationKey(
+  algorithm: Algorithm, form: KeyForm, secret: string, prefix: string,
+): VerificationKey | string {
+  const key = decodePublicKey(algorithm, form, secret.trim());
+  if (typeof key === 'string') return key;
+  if (!isKeyForAlgorithm(algorithm, key)) return `is no key for ${algorithm}`;
+  return { algorithm, key, hmac: null, prefix };
+}
+
+function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): KeyObject | string {
+  const isPem = text.startsWith('-----BEGIN ');
+  if (form === 'pem' && !isPem) return 'is not PEM: it begins with -----BEGIN';
+  try {
+    if (isPem) return decodePem(text);
+    const bytes = decodeBytes(text, form === 'hex' ? 'hex' : 'base64');
+    if (bytes === null) return `is not ${form === 'hex' ? 'hex' : 'base64'}`;
+    if (algorithm === 'ed25519' && bytes.length === ED25519_BYTES) return createEd25519Key(bytes);
+    return loadCrypto().createPublicKey({ key: bytes, format: 'der', type: 'spki' });
+  } catch {
+    return `cannot be read as a public key (${form})`;
+  }
+}
+
+// A private key would be taken as well, and made public: a secret that is none of ours to hold.
+function decodePem(text: string): KeyObject | string {
+  if (text.includes('PRIVATE KEY')) return 'is a private key: give the public key or certificate';
+  return loadCrypto().createPublicKey(text);
+}
+
+function createEd25519Key(raw: Buffer): KeyObject {
+  return loadCrypto().createPublicKey({
+    key: Buffer.concat([ED25519_SPKI_PREFIX, raw]), format: 'der', type: 'spki',
+  });
+}
+
+function isKeyForAlgorithm(algorithm: Algorithm, key: KeyObject): boolean {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (algorithm === 'ed25519') return type === 'ed25519';
+  if (algorithm === 'rsa-sha256') return type === 'rsa';
+  return type === 'ec' && details?.namedCurve === 'prime256v1';
+}

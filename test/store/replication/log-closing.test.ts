@@ -1,0 +1,104 @@
+/** A log that data:move has closed: nobody can write to it any more, and who tries is told why. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { AppError } from '../../../src/base/errors.ts';
+import {
+  loadContents, verifyEngine, withEngine,
+} from '../../../src/store/backup/engine-contents.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import { encodeClosing } from '../../../src/store/replication/log-closing.ts';
+import type { OpenedStore } from '../../../src/store/store.ts';
+import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { turnsUntil } from '../../support/turns.ts';
+import { COLLECTIONS } from '../../support/workload.ts';
+
+const CLOSING = { to: 'postgres://other/db', at: '2026-01-02T03:04:05.000Z' };
+const WHERE =
+  /closed at 2026-01-02T03:04:05\.000Z.* records to postgres:\/\/other\/db: go on there/;
+
+let rig: SharedStoreRig;
+beforeEach(() => {
+  rig = new SharedStoreRig();
+});
+afterEach(() => rig.close());
+
+const has = (store: OpenedStore, id: string): boolean =>
+  store.collection('books').findBytes(id) !== undefined;
+
+/** As data:move does it, unless others were first. */
+async function closeLog(): Promise<boolean> {
+  const { engine } = rig;
+  const session = await engine.connect();
+  const head = await session.head();
+  assert.ok(head !== null);
+  const isClosed = await session.append(head.log, head, encodeClosing(head, CLOSING));
+  await session.close();
+  return isClosed;
+}
+
+for (const isLocking of [true, false]) {
+  const how = isLocking ? 'a lock' : 'a comparison';
+  test(`a write behind the end of a log is refused, over ${how}, and tells where it went`,
+    async () => {
+      rig.engine.isLocking = isLocking;
+      const node = await rig.open();
+      await node.transact(put('a'));
+      // Before it hears of it, as when it wakes.
+      const outcome = closeLog().then(() => node.transact(put('b')))
+        .then(() => 'written', (error: unknown) => error);
+      let refusal: unknown = null;
+      void outcome.then((error) => refusal = error);
+      await rig.until(() => refusal !== null);
+      assert.ok(refusal instanceof AppError && refusal.code === 'unavailable', String(refusal));
+      assert.match(refusal.message, WHERE);
+      assert.deepEqual([has(node, 'a'), has(node, 'b')], [true, false]);
+      assert.equal(rig.engine.visible.length, 2);
+    });
+}
+
+test('a node that follows a log to its end is not writable, reads on, and starts no more',
+  async () => {
+    const files = new SimulatedFiles();
+    const [one, two] = [await rig.open(files), await rig.open()];
+    await one.transact(put('a'));
+    await one.compact();
+    await one.transact(put('b'));
+    await turnsUntil(() => has(two, 'b'));
+    assert.ok(await closeLog());
+    for (const node of [one, two]) await rig.until(() => node.failure !== null);
+    for (const node of [one, two]) {
+      assert.match(node.failure ?? '', WHERE);
+      assert.ok(has(node, 'a') && has(node, 'b'));
+    }
+    // No image may hold the end, or a node that starts from one would not see it.
+    await one.close();
+    await assert.rejects(rig.open(files), { code: 'misconfigured', message: WHERE });
+    await assert.rejects(rig.open(), { code: 'misconfigured', message: WHERE });
+  });
+
+test('what a closed log holds is read without its end, and verified', async () => {
+  const node = await rig.open();
+  for (const id of ['a', 'b']) await node.transact(put(id));
+  const before = rig.engine.head;
+  assert.ok(await closeLog());
+  const scratch = mkdtempSync(join(tmpdir(), 'hookshelf-closing-'));
+  try {
+    const access = {
+      engine: rig.engine, files: createNodeFiles(), specs: COLLECTIONS, clock: systemClock,
+      scratch, mayMake: false,
+    };
+    const image = await withEngine(access, loadContents);
+    assert.deepEqual([image.position.sequence, image.position.chain, image.closing],
+      [before?.sequence, before?.chain, CLOSING]);
+    const { notes, records } = await withEngine(access, verifyEngine);
+    assert.equal(records['books'], 2);
+    assert.match(notes.join(), WHERE);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+});

@@ -1,0 +1,52 @@
+/** Changes of kept requests: the totals, and bodies apart, follow. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addAttempt, requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+import { makeStoredRequest } from './sample-request.ts';
+
+const NO_TOTALS = {
+  accepted: 0, pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, agedOut: 0, deleted: 0,
+};
+const LARGE = Buffer.alloc(20_000, 'x');
+
+const newStore = (): ReturnType<typeof createMemoryStore> =>
+  createMemoryStore([requestCollection, requestBodyCollection, requestQueue.totals.collection]);
+const totalsOf = (store: ReturnType<typeof newStore>): object =>
+  ({ ...requestQueue.totals.readCommitted(store) });
+const done = (request: StoredRequest): StoredRequest => withRoutes(request,
+  request.routes.map((route) => addAttempt(route, {
+    at: request.receivedAt, durationMs: 1, success: true, message: null, data: null,
+  })), Date.parse(request.receivedAt));
+
+test('totals follow a request from arrival to its end', async () => {
+  const store = newStore();
+  const request = makeStoredRequest({ body: LARGE });
+  const { id } = request;
+  await commitRequests(store, (unit) => unit.add(request, LARGE));
+  assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, pending: 1 });
+  const after = await commitRequests(store, (unit) => unit.change(id, done));
+  assert.deepEqual([after?.status, totalsOf(store)],
+    ['done', { ...NO_TOTALS, accepted: 1, done: 1 }]);
+  const writes = store.lines.at(-1)?.map(({ collection }) => collection);
+  assert.deepEqual(writes, ['requests', 'request-totals'], 'the body is not written again');
+  await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => false));
+  assert.equal(store.collection('requests').size, 1, 'it is not meant');
+  await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => true));
+  assert.deepEqual([store.collection('requests').size, store.collection('request-bodies').size,
+    totalsOf(store)], [0, 0, { ...NO_TOTALS, accepted: 1, agedOut: 1 }]);
+});
+
+test('a pending and a pinned request can be deleted', async () => {
+  for (const given of [{}, { pinned: true, status: 'filtered', routes: [] }] as const) {
+    const store = newStore();
+    const request = makeStoredRequest({ given });
+    await commitRequests(store, (unit) => unit.add(request, Buffer.from('{}')));
+    assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), true);
+    assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), false);
+    assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, deleted: 1 });
+  }
+});

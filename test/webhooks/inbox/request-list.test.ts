@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
+import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
+import {
+  REQUEST_STATUSES, requestBodyCollection, requestCollection, type StoredRequest,
+} from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import type { RequestFilter } from '../../../src/webhooks/inbox/request-columns.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+import { below, createRandom } from '../../support/random.ts';
+import { makeStoredRequest } from './sample-request.ts';
+
+const COLLECTIONS = [
+  requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
+];
+const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000${end}`);
+const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
+const EVENT_IDS = [null, 'evt_1', '"', '\\","event":"push', 'ü'];
+const STORED = REQUEST_STATUSES.filter((status) => status !== 'rejected');
+
+test('every list is what a naive one finds, whatever is stored, changed and deleted', async () => {
+  const random = createRandom(7);
+  const pick = <T>(values: readonly T[]): T => values[below(random, values.length)] as T;
+  const store = createMemoryStore(COLLECTIONS);
+  const rejected: StoredRequest[] = [];
+  const kept = new Map<string, StoredRequest>();
+  const list = new RequestList(store.collection(requestCollection.name), {
+    all: () => rejected, find: () => undefined,
+  });
+  const maybe = <T>(values: readonly T[]): T | null => below(random, 2) === 0 ? null : pick(values);
+  for (let round = 0; round < 150; round += 1) {
+    const atMs = Date.UTC(2026, 0, 1) + below(random, 50) * 1000;
+    const at = new Date(atMs).toISOString();
+    const id = `01890000-0000-7000-8000-${String(below(random, 1e9)).padStart(12, '0')}`;
+    const made = makeStoredRequest({ given: {
+      id, hook: pick(HOOKS), event: pick(EVENTS), eventId: pick(EVENT_IDS),
+      receivedAt: at, updatedAt: at,
+      status: pick(STORED), pinned: below(random, 2) === 0,
+      routes: [{
+        name: 'event', status: 'failed', nextAttemptAt: null, failures: 1, attemptCount: 1,
+        attempts: [
+          { at, durationMs: 1, success: false, message: null, data: { event: 'push' } },
+        ],
+      }],
+    } });
+    const old = pick([...kept.keys(), '']);
+    if (below(random, 4) === 0) rejected.push({ ...made, status: 'rejected' });
+    else {
+      await store.transact((transaction) => changeRequests(transaction, (unit) => {
+        unit.add(made, Buffer.from('{}'));
+        if (round % 3 === 0) unit.delete(old);
+        if (round % 3 === 1) unit.change(old, (before) => ({ ...before, status: 'done' }));
+      }));
+      kept.set(id, made);
+      const before = kept.get(old);
+      if (round % 3 === 0) kept.delete(old);
+      if (round % 3 === 1 && before !== undefined) kept.set(old, { ...before, status: 'done' });
+    }
+    const time = (): number => Date.UTC(2026, 0, 1) + below(random, 50) * 1000;
+    const filter: RequestFilter = {
+      hook: maybe(HOOKS), status: maybe(REQUEST_STATUSES), event: maybe(['push', '{"event":"x"}',
+        '\\"', 'ü', 'none']),
+      eventId: below(random, 4) === 0 ? pick(['none', ...EVENT_IDS]) : null,
+      sinceMs: maybe([time()]), untilMs: maybe([time()]),
+    };
+    const wanted = [...kept.values(), ...rejected].filter((request) => {
+      const { hook, status, event, eventId, sinceMs, untilMs } = filter;
+      const receivedMs = Date.parse(request.receivedAt);
+      return [[hook, request.hook], [status, request.status], [event, request.event],
+        [eventId, request.eventId]]
+        .every(([one, other]) => one === null || one === other)
+        && receivedMs >= (sinceMs ?? 0) && receivedMs < (untilMs ?? Infinity);
+    }).map((request) => request.id).sort().reverse();
+    assert.equal(await list.count(filter), wanted.length);
+    const found: string[] = [];
+    for (let isMore = true; isMore;) {
+      const page = await list.listPage(filter, found.at(-1) ?? null, 3);
+      found.push(...page.map((request) => request.id));
+      isMore = page.length === 3;
+    }
+    assert.deepEqual(found, wanted, JSON.stringify(filter));
+  }
+  list.close();
+});

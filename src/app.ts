@@ -55,7 +55,7 @@ import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';
-import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-modules.ts';
+import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-action-modules.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
@@ -201,7 +201,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const stream = createEventStream({
     topics: topics.all,
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    replica: store.replica, logger, findWebhookIds: (name) => resolveHooks(webhooks.hooks, name),
+    replica: store.replica, logger,
+    findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => findCurrentScope(exchange, verifier) !== null,
   });
   const refusals = new RateLimitedLog(clock, (leftOut) =>

@@ -23,7 +23,7 @@ import type { GivenSettings as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendOptions } from './webhooks/outgoing/send-options.ts';
 import type { SendResult } from './webhooks/sending/sender.ts';
-import type { GivenHook } from './webhooks/webhooks.ts';
+import type { OutgoingWebhookInput } from './webhooks/webhooks.ts';
 
 export type {
   ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, Delivery,
@@ -42,10 +42,10 @@ export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload, Verified,
 } from './webhooks/actions/action.ts';
-export type { HttpAnswer, HttpSender } from './webhooks/http/client-port.ts';
+export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/http/http-sender.ts';
 export type { SendOptions } from './webhooks/outgoing/send-options.ts';
 export type { SendResult } from './webhooks/sending/sender.ts';
-export type { GivenHook } from './webhooks/webhooks.ts';
+export type { OutgoingWebhookInput as GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */
@@ -81,7 +81,7 @@ export interface Hookshelf {
      * `retries` out of range.
      */
     send(
-      hook: string | GivenHook, payload: JsonValue, options?: SendOptions,
+      hook: string | OutgoingWebhookInput, payload: JsonValue, options?: SendOptions,
     ): Promise<SendResult>;
     /**
      * Fires an event; the identifiers of its deliveries, which are on disk. Throws AppError

@@ -31,12 +31,12 @@ import { readRequestId } from '../src/server/exchange/request-id.ts';
 import { checkToken, createFixedVerifier } from '../src/access/token-verifier.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import { SETTING_ROWS } from '../src/settings/table.ts';
-import { decodePayload } from '../src/webhooks/actions/payload.ts';
+import { decodePayload } from '../src/webhooks/actions/action-payload.ts';
 import { findSecretProblem } from '../src/webhooks/outgoing/signature.ts';
 import { parseTemplate } from '../src/webhooks/outgoing/template.ts';
-import { findHeaderProblems, isTargetUrl } from '../src/webhooks/http/target.ts';
+import { findHeaderProblems, isTargetUrl } from '../src/webhooks/http/target-rules.ts';
 import {
-  hideQuerySecrets, hideUrlSecrets, keepUrlSecrets,
+  hideQuerySecrets, hideUrlSecrets, restoreUrlSecrets,
 } from '../src/webhooks/http/url-credentials.ts';
 import { parseBook } from './support/parse-book.ts';
 import { redact } from './support/redact.ts';
@@ -153,7 +153,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a URL of a book': (text) => parseBook({ title: 'A', url: `http://a/${text}` }),
   'a URL of a target': (text) => isTargetUrl(`http://${text}`),
   'a URL with secrets': (text) => [hideUrlSecrets(`http://${text}`), hideQuerySecrets(text),
-    keepUrlSecrets(`http://${text}`, `http://${text}`)],
+    restoreUrlSecrets(`http://${text}`, `http://${text}`)],
   headers: (text) => findHeaderProblems({ [text]: text }),
   'a secret': (text) => findSecretProblem(`whsec_${text}`),
   'a template': (text) => parseTemplate(JSON.stringify(text)),

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { Book, BookInput } from '../books/book.ts';
 import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
-import type { OptionDoc } from '../webhooks/actions/registry.ts';
+import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
 import type { SenderSetup } from '../webhooks/incoming/diagnostics/webhook-examples.ts';
 import type { NodeView } from '../nodes/node-routes.ts';
@@ -14,8 +14,8 @@ import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 import type { ShownSent } from '../webhooks/deliveries/sent.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
-import type { Disabling } from '../webhooks/health/disabled.ts';
-import type { WebhookHealth } from '../webhooks/health/shown.ts';
+import type { DisabledMembers } from '../webhooks/health/disabled-members.ts';
+import type { WebhookHealth } from '../webhooks/health/public-health.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
 import type { SendResult } from '../webhooks/sending/sender.ts';
@@ -23,7 +23,7 @@ import type { SendResult } from '../webhooks/sending/sender.ts';
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 
 /** What the service alone writes of a webhook. */
-type OwnMember = 'previousSecret' | keyof Disabling;
+type OwnMember = 'previousSecret' | keyof DisabledMembers;
 type Stamps = { readonly createdAt: string; readonly updatedAt: string };
 type Shown<Stored> = Omit<Stored, 'secret'> & Stamps;
 /** With the members of `Optional` left to the service; null counts as absent. */

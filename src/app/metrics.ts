@@ -102,12 +102,12 @@ export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
   return [
     gauge('webhooks', 'Webhooks by direction and state.', () =>
       Object.entries(health).flatMap(([direction, monitor]) =>
-        Object.entries(monitor.counts()).map(([state, value]) =>
+        Object.entries(monitor.countStates()).map(([state, value]) =>
           ({ labels: { direction, state }, value })))),
     gauge('webhook_unhealthy_since_timestamp_seconds',
       'Since when a webhook fails, or rejects most requests: those that have for longest.', () =>
         Object.entries(health).flatMap(([direction, monitor]) =>
-          monitor.unhealthy().map((hook) => ({ direction, ...hook })))
+          monitor.listUnhealthy().map((hook) => ({ direction, ...hook })))
           .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, UNHEALTHY_MAX)
           .map(({ direction, label: webhook, state, sinceMs }) =>
             ({ labels: { direction, webhook, state }, value: sinceMs / 1000 }))),

@@ -33,7 +33,7 @@ export function composeMonitoring(parts: MonitoringParts): readonly HttpRoute[] 
   return [
     ...monitoringRoutes({
       statistics, logLines: lines,
-      describeWebhook: (hook) => webhooks.describeHook(hook),
+      describeWebhook: (hook) => webhooks.describeWebhook(hook),
       getStatus: () => statusOf(parts),
       listSettings: () => shownSettings(settings),
     }),
@@ -61,7 +61,8 @@ function statusOf(
     },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
-    webhooks: sumCounts(webhooks.health.incoming.counts(), webhooks.health.outgoing.counts()),
+    webhooks: sumCounts(
+      webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
   };
 }
 

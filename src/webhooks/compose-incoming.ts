@@ -2,10 +2,10 @@
 import { createTurns } from '../base/turns.ts';
 import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
-import type { ActionRegistry } from './actions/registry.ts';
+import type { ActionRegistry } from './actions/action-registry.ts';
 import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
 import type { OwnEvents } from './deliveries/own-events.ts';
-import type { HealthMonitor } from './health/monitor.ts';
+import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { keptRoutes } from './incoming/intake/stored-request-routes.ts';
 import { rejectedRequest } from './incoming/intake/build-request.ts';
@@ -16,7 +16,7 @@ import { PayloadBudget } from './incoming/receiving/payload-budget.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
 import type { ReceiveDeps } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
-import type { OnRun } from './outcome.ts';
+import type { OnRun } from './outcome-listeners.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { InboxCapacity } from './inbox/inbox-capacity.ts';
 import { encodeRequest, estimateStoredBytes } from './inbox/request-codec.ts';
@@ -50,8 +50,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
     // Any caller can send a header that ends a chain: that says nothing of the webhook.
     if (isChainRefused) return;
-    if (success) health.succeeded(hook, atMs);
-    else health.failed(hook, { atMs, reason: message ?? FAILED_MESSAGE });
+    if (success) health.recordSuccess(hook, atMs);
+    else health.recordFailure(hook, { atMs, reason: message ?? FAILED_MESSAGE });
   };
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);

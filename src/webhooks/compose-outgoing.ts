@@ -1,6 +1,6 @@
 /** What sends: events, their deliveries, and the worker that attempts them. */
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
-import type { ActionRegistry } from './actions/registry.ts';
+import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { Capacity } from './deliveries/capacity.ts';
 import { createEvents, type Events } from './deliveries/events.ts';
@@ -10,7 +10,7 @@ import { deliveryRetention } from './deliveries/retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
 import { deliveryKind } from './deliveries/unit-of-work.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
-import type { HealthMonitor } from './health/monitor.ts';
+import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingIndex } from './outgoing/webhook-index.ts';
 import { Scheduler } from './scheduler/scheduler.ts';

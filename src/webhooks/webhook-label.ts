@@ -2,6 +2,9 @@
 import { redactText } from '../base/log.ts';
 import { hideUrlSecrets } from './http/url-credentials.ts';
 
+/** Whether a webhook receives or sends. */
+export type WebhookDirection = 'incoming' | 'outgoing';
+
 /** The members that may name a webhook. An outgoing one has no path segment. */
 type LabelledWebhook = {
   readonly identifier: string;
@@ -10,14 +13,14 @@ type LabelledWebhook = {
 };
 
 /** In metrics, webhooks that have no series of their own. */
-export const OTHER_HOOKS = 'other';
+export const OTHER_WEBHOOKS_LABEL = 'other';
 /** In metrics, queued forwards, which belong to no outgoing webhook. */
-export const FORWARDS = 'forward';
+export const FORWARDS_LABEL = 'forward';
 
 /** Its name, else its path segment, unless that stands for something else; else its identifier. */
-export function webhookLabel({ identifier, name, pathSegment }: LabelledWebhook): string {
+export function formatWebhookLabel({ identifier, name, pathSegment }: LabelledWebhook): string {
   const label = name ?? pathSegment ?? identifier;
-  return label === OTHER_HOOKS || label === FORWARDS ? identifier : label;
+  return label === OTHER_WEBHOOKS_LABEL || label === FORWARDS_LABEL ? identifier : label;
 }
 
 /** A webhook in a line of the log. */
@@ -28,16 +31,16 @@ export type WebhookFields = {
   readonly webhook: string;
 };
 
-export function webhookFields(webhook: LabelledWebhook): WebhookFields {
+export function createWebhookFields(webhook: LabelledWebhook): WebhookFields {
   const { identifier, name = null } = webhook;
-  return { hook: identifier, hookName: name, webhook: webhookLabel(webhook) };
+  return { hook: identifier, hookName: name, webhook: formatWebhookLabel(webhook) };
 }
 
 /**
  * Host, port and path of a URL, without user, password, query and secret-like parameters; all of it
  * if it is none.
  */
-export function targetLabel(url: string): string {
+export function formatTargetLabel(url: string): string {
   if (!URL.canParse(url)) return hideUrlSecrets(url);
   const { host, pathname } = new URL(hideUrlSecrets(url));
   return redactText(`${host}${pathname}`);

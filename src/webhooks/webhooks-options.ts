@@ -4,11 +4,11 @@ import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { Store } from '../store/store-port.ts';
-import type { ActionSource } from './actions/registry.ts';
-import type { HttpSender } from './http/client-port.ts';
+import type { ActionSource } from './actions/action-registry.ts';
+import type { HttpSender } from './http/http-sender.ts';
 import type { StoredRequest } from './inbox/stored-request.ts';
 import type { InboxLimits } from './inbox/inbox-retention.ts';
-import type { OnOutcome } from './outcome.ts';
+import type { OnOutcome } from './outcome-listeners.ts';
 import type { Ownership } from './durable-queue/ownership.ts';
 
 export type WebhooksOptions = {

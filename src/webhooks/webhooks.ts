@@ -10,12 +10,12 @@ import { configurationCollection } from './actions/action-configuration.ts';
 import {
   createConfigurationIndex, type ConfigurationIndex,
 } from './actions/configuration-index.ts';
-import { createEmitEventAction } from './actions/emit-event.ts';
-import { createHttpForwardAction } from './actions/http-forward.ts';
-import { createLogAction } from './actions/log.ts';
-import { usesCollection } from './actions/references.ts';
-import { createActionRegistry, type ActionRegistry } from './actions/registry.ts';
-import { actionRoutes } from './actions/routes.ts';
+import { createEmitEventAction } from './actions/emit-event-action.ts';
+import { createHttpForwardAction } from './actions/http-forward-action.ts';
+import { createLogAction } from './actions/log-action.ts';
+import { usesCollection } from './actions/configuration-references.ts';
+import { createActionRegistry, type ActionRegistry } from './actions/action-registry.ts';
+import { createActionEndpoints } from './actions/action-endpoints.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import type { Events } from './deliveries/events.ts';
@@ -23,8 +23,8 @@ import { eventCollection } from './deliveries/message.ts';
 import { deliveryRoutes } from './deliveries/api/routes.ts';
 import type { DeliveryService } from './deliveries/service.ts';
 import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
-import { HealthMonitor, type HealthMonitors } from './health/monitor.ts';
-import { healthCollection } from './health/record.ts';
+import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
+import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import {
   createIncomingWebhookIndex, type IncomingWebhookIndex, type RejectionCount, type UnparsedCount,
@@ -47,10 +47,10 @@ import { requestBodyCollection, requestCollection } from './inbox/stored-request
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
-import { createResources, type Resources } from './webhook-resources.ts';
+import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
-import { targetLabel } from './webhook-label.ts';
+import { formatTargetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 
 /** To be among the store's collections before `createWebhooks`. */
@@ -63,17 +63,17 @@ export const webhookCollections: readonly CollectionSpec[] = [
 ];
 
 /** An outgoing webhook, or what would be one; a stored one is found by its identifier, or name. */
-export type GivenHook = Partial<OutgoingWebhook>;
+export type OutgoingWebhookInput = Partial<OutgoingWebhook>;
 
 export interface Webhooks {
   readonly routes: readonly HttpRoute[];
-  readonly resources: Resources;
+  readonly resources: WebhookResources;
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;
   readonly requests: RequestService;
-  readonly hooks: WebhookDirectories;
+  readonly directories: WebhookDirectories;
   /** The name of a webhook of either kind, and host and path that an outgoing one sends to. */
-  describeHook(identifier: string): {
+  describeWebhook(identifier: string): {
     readonly hookName: string | null; readonly target: string | null;
   };
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
@@ -84,7 +84,7 @@ export interface Webhooks {
    * for bad options, never for a failed delivery.
    */
   send(
-    hook: string | GivenHook, payload: JsonValue, options?: SendOptions,
+    hook: string | OutgoingWebhookInput, payload: JsonValue, options?: SendOptions,
   ): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
   /** Begins to deliver, and to remove what is too old. Commands leave that to the server. */
@@ -128,7 +128,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ownership: options.ownership ?? ALL_OWNED,
     settled: () => queue.fanOuts.settled(),
   });
-  const resources = createResources({
+  const resources = createWebhookResources({
     store, actions, makeId, health, now: () => clock.now(),
     isDeniedTarget: options.isDeniedTarget ?? (() => false),
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },
@@ -140,36 +140,36 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       store, requests,
       receive: incoming.receive,
     }),
-    ...actionRoutes(actions, resources.configurations),
+    ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
       records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
       health: health.outgoing,
-      send: (...given) => sender.sendText(...given),
+      send: (...input) => sender.sendText(...input),
     }),
     ...deliveryRoutes({ events, service: deliveries, hooks: hooks.outgoing, keys }),
     ...requestRoutes({ service: requests, keys, hooks: hooks.incoming }),
     ...jobRoutes,
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, hooks,
-    async send(given, payload, options = {}) {
+    routes, resources, actions, deliveries, requests, events, directories: hooks,
+    async send(input, payload, options = {}) {
       checkSendOptions(options);
-      if (typeof given !== 'string' && !isJsonObject(given)) {
+      if (typeof input !== 'string' && !isJsonObject(input)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');
       }
-      const named = typeof given === 'string' ? given : storedName(given);
+      const named = typeof input === 'string' ? input : findStoredName(input);
       const stored = indexes.outgoing.findNamed(named);
       if (stored !== undefined) return sender.send(stored, payload, options);
-      if (typeof given === 'string' || given.targetUrl === undefined) {
+      if (typeof input === 'string' || input.targetUrl === undefined) {
         throw notFoundError('outgoing webhook', named);
       }
-      return sender.send(readUnsaved(given, makeId()), payload, options);
+      return sender.send(readUnsaved(input, makeId()), payload, options);
     },
-    describeHook(identifier) {
+    describeWebhook(identifier) {
       const { name, targetUrl } = indexes.outgoing.find(identifier) ?? {};
       return {
         hookName: name ?? indexes.incoming.find(identifier)?.name ?? null,
-        target: targetUrl === undefined ? null : targetLabel(targetUrl),
+        target: targetUrl === undefined ? null : formatTargetLabel(targetUrl),
       };
     },
     emit: (name, payload) => events.emitNow(name, payload),
@@ -182,7 +182,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     async close(graceMs) {
       await jobs.close();
       await Promise.all([outgoing.close(graceMs), incoming.close(graceMs)]);
-      runner.chainEnds.close();
+      runner.chainRefusalLog.close();
       for (const index of Object.values(indexes)) index.close();
     },
     health,
@@ -196,7 +196,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 }
 
 /** What a stored webhook is found by; '' finds none. A name alone says that there is one. */
-function storedName({ identifier, name = '', targetUrl }: GivenHook): string {
+function findStoredName({ identifier, name = '', targetUrl }: OutgoingWebhookInput): string {
   return identifier ?? (targetUrl === undefined ? name : '');
 }
 
@@ -224,10 +224,10 @@ function createMonitors(
   const shared = { store, clock, log };
   return {
     incoming: new HealthMonitor({
-      ...shared, direction: 'incoming', collection: incomingCollection.name, hooks: incoming,
+      ...shared, direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,
     }),
     outgoing: new HealthMonitor({
-      ...shared, direction: 'outgoing', collection: outgoingCollection.name, hooks: outgoing,
+      ...shared, direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
     }),
   };
 }
@@ -235,7 +235,7 @@ function createMonitors(
 function makeRunner({ clock, logger, incoming }: WebhooksOptions): ActionRunner {
   return {
     timeoutMs: incoming.actionTimeoutMs, clock,
-    chainEnds: new RateLimitedLog(clock, (leftOut) =>
+    chainRefusalLog: new RateLimitedLog(clock, (leftOut) =>
       logger.warning('more chains were refused in actions', { leftOut })),
   };
 }

@@ -199,7 +199,7 @@ test('what belongs to a webhook is shown with its name and target, as they are n
   await relay.ask('PATCH', `${IN}/shown`, { name: 'now-named' });
   assert.deepEqual(await seen(`/api/deliveries/${delivery}`), [out, null, target]);
   assert.deepEqual(await seen(requests), [inc, 'now-named', undefined]);
-  assert.deepEqual(relay.webhooks.describeHook(inc), { hookName: 'now-named', target: null });
+  assert.deepEqual(relay.webhooks.describeWebhook(inc), { hookName: 'now-named', target: null });
   await relay.ask('DELETE', `${IN}/shown`);
   assert.deepEqual(await seen(`/api/requests?hook=${inc}`), [inc, null, undefined], 'removed');
 });

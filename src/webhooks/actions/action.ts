@@ -4,8 +4,8 @@
  */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import type { HttpSender } from '../http/client-port.ts';
-import type { Payload } from './payload.ts';
+import type { HttpSender } from '../http/http-sender.ts';
+import type { Payload } from './action-payload.ts';
 
 export type { Payload };
 

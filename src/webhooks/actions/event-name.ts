@@ -8,17 +8,17 @@ export const EVENT_NAME_LENGTH_MAX = 200;
 /** A webhook that listens for it hears every event but our own; no event has this name. */
 export const EVERY_EVENT = '*';
 /** The events that hookshelf tells of itself. Nobody else can emit one of these names. */
-export const OWN_EVENTS = [
+export const SYSTEM_EVENTS = [
   'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
 ] as const;
-export type OwnEvent = (typeof OWN_EVENTS)[number];
+export type SystemEventName = (typeof SYSTEM_EVENTS)[number];
 
-const OWN_NAMES: ReadonlySet<unknown> = new Set(OWN_EVENTS);
+const SYSTEM_EVENT_NAMES: ReadonlySet<unknown> = new Set(SYSTEM_EVENTS);
 // Free-form, but for what nobody sees, and for what stands between names and for many of them.
 const EVENT_NAME_PATTERN = /^[^,*\p{C}\p{Zl}\p{Zp}]+$/u;
 
-export function isOwnEvent(name: unknown): name is OwnEvent {
-  return OWN_NAMES.has(name);
+export function isSystemEventName(name: unknown): name is SystemEventName {
+  return SYSTEM_EVENT_NAMES.has(name);
 }
 
 /**
@@ -26,8 +26,8 @@ export function isOwnEvent(name: unknown): name is OwnEvent {
  * the name of; null for a good one.
  */
 export function findEmitProblem(name: unknown): string | null {
-  if (!isEventName(name)) return refuseEventName(name);
-  return isOwnEvent(name)
+  if (!isEventName(name)) return explainInvalidEventName(name);
+  return isSystemEventName(name)
     ? `must not be ${name}, which hookshelf alone emits, about itself: choose another name` : null;
 }
 
@@ -39,7 +39,9 @@ export function isEventName(name: unknown): name is string {
 }
 
 /** What a refusal of an event name says; `manyHint` is what to do for several of them. */
-export function refuseEventName(name: unknown, manyHint = 'emit one event for each name'): string {
+export function explainInvalidEventName(
+  name: unknown, manyHint = 'emit one event for each name',
+): string {
   if (name === undefined) return `is required, ${EVENT_NAME_RULE}`;
   const isMany = typeof name === 'string' && name.includes(',');
   const hint = isMany ? `; a comma would stand between names: ${manyHint}` : '';

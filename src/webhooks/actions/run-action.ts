@@ -5,14 +5,14 @@ import { isEmptyObject } from '../../base/json/encode.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
-import { toActionResult } from './registry.ts';
-import type { ActionCall, RegisteredAction } from './registry.ts';
+import { toActionResult } from './action-registry.ts';
+import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 export type ActionRunner = {
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** For chains that ended in an action. Any caller can send a header that ends one. */
-  readonly chainEnds: RateLimitedLog;
+  readonly chainRefusalLog: RateLimitedLog;
 };
 
 /** The result of a run whose chain was refused, here or further on, which was logged there. */
@@ -37,7 +37,7 @@ export function runAction(
     return isThenable(outcome)
       ? awaitOutcome(action, outcome, call, runner, holder) : toActionResult(outcome);
   } catch (thrown) {
-    return failed(action, thrown, call, runner, holder);
+    return toFailedResult(action, thrown, call, runner, holder);
   }
 }
 
@@ -52,28 +52,29 @@ async function awaitOutcome(
     cancel = () => timer.cancel();
   });
   try {
-    const first = await Promise.race([Promise.resolve(outcome).then(toActionResult), timedOut]);
-    if (first !== null) {
-      return call.isChainRefused ? new ChainRefusal(first.success, first.message, first.data)
-        : first;
+    const result = await Promise.race([Promise.resolve(outcome).then(toActionResult), timedOut]);
+    if (result !== null) {
+      return call.isChainRefused ? new ChainRefusal(result.success, result.message, result.data)
+        : result;
     }
     holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
     return ActionResult.fail(TIMEOUT_MESSAGE);
   } catch (thrown) {
-    return failed(action, thrown, call, runner, holder);
+    return toFailedResult(action, thrown, call, runner, holder);
   } finally {
     cancel();
   }
 }
 
-function failed(
-  action: RegisteredAction, thrown: unknown, call: ActionCall, { chainEnds }: ActionRunner,
+function toFailedResult(
+  action: RegisteredAction, thrown: unknown, call: ActionCall, { chainRefusalLog }: ActionRunner,
   holder: LogHolder,
 ): ActionResult {
   if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
     const { chainHops: hops, chainTarget: target } = thrown.details;
     const { path } = call.context;
-    chainEnds.warning(holder, thrown.message, { path, action: action.identifier, target, hops });
+    chainRefusalLog.warning(
+      holder, thrown.message, { path, action: action.identifier, target, hops });
     return new ChainRefusal(false, thrown.message, {});
   }
   if (action.isBuiltIn && thrown instanceof AppError) {

@@ -4,11 +4,11 @@
  */
 import { createTaggedLogger, type LogFields, type Logger } from '../../base/log.ts';
 import type { ConfigurationIndex } from './configuration-index.ts';
-import type { ActionRegistry } from './registry.ts';
+import type { ActionRegistry } from './action-registry.ts';
 import type { LogHolder } from './run-action.ts';
 
 /** A run that has ended. */
-type EndedRun = {
+type FinishedRun = {
   /** Whose it was. */
   readonly labels: LogFields;
   /** The route's; undefined when the webhook has no such route. */
@@ -25,7 +25,7 @@ export function logRun(
   { configurations, actions, log }: {
     readonly configurations: ConfigurationIndex; readonly actions: ActionRegistry;
     readonly log: Logger;
-  }, kind: string, run: EndedRun,
+  }, kind: string, run: FinishedRun,
 ): void {
   const { labels, actionConfiguration, success, isChainRefused, message, data, durationMs } = run;
   const fields = {
@@ -39,8 +39,8 @@ export function logRun(
   const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
   log.warning(kind, {
     ...fields,
-    ...action?.targetOf === undefined || configuration === undefined
-      ? {} : { target: action.targetOf(configuration.options) },
+    ...action?.formatTarget === undefined || configuration === undefined
+      ? {} : { target: action.formatTarget(configuration.options) },
     ...data !== null && 'statusCode' in data ? { statusCode: data.statusCode } : {},
   });
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
-import type { QueuedForward } from '../actions/http-forward.ts';
+import type { QueuedForward } from '../actions/http-forward-action.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
@@ -19,7 +19,7 @@ import {
 } from './unit-of-work.ts';
 import { CARRIED_LENGTH_MAX, encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import { findEmitProblem, isEventName, refuseEventName } from '../actions/event-name.ts';
+import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Capacity } from './capacity.ts';
 
@@ -166,7 +166,9 @@ function hooksHearing(
   { hooks }: StagingParts, transaction: Transaction, emission: Emission,
 ): readonly string[] {
   const { drawn, name, payloadJson, except, isOwn } = emission;
-  if (!isEventName(name)) throw new AppError('invalid', `the name ${refuseEventName(name)}`);
+  if (!isEventName(name)) {
+    throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
+  }
   // Throws when the chain is too long, heard or not.
   nextHop(drawn.hops, () => describeListeners(hooks, name));
   const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue, isOwn);

@@ -19,7 +19,7 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
-import type { QueuedForward } from '../actions/http-forward.ts';
+import type { QueuedForward } from '../actions/http-forward-action.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { KnownDelivery } from './delivery.ts';
 

@@ -13,7 +13,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
-import { isOwnEvent, type OwnEvent } from '../actions/event-name.ts';
+import { isSystemEventName, type SystemEventName } from '../actions/event-name.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { WebhookDirectories } from '../naming/directory.ts';
 import type { Delivery } from './delivery.ts';
@@ -69,7 +69,7 @@ export function createOwnEvents(parts: {
 }): OwnEvents {
   const { events, log, hooks } = parts;
   const tell = (
-    transaction: Transaction, drawn: TransactionInputs, name: OwnEvent, data: object,
+    transaction: Transaction, drawn: TransactionInputs, name: SystemEventName, data: object,
     except: string | null = null,
   ): void => {
     if (!events.isHeard(name, true)) return;
@@ -83,7 +83,7 @@ export function createOwnEvents(parts: {
   };
   return {
     deliveryFailed(transaction, drawn, delivery) {
-      if (isOwnEvent(delivery.event)) return;
+      if (isSystemEventName(delivery.event)) return;
       const { name = null } = hooks.outgoing.find(delivery.hook ?? '') ?? {};
       tell(transaction, drawn, 'delivery.failed', { delivery: toldDelivery(delivery, name) });
     },
@@ -97,7 +97,7 @@ export function createOwnEvents(parts: {
     requestFailed(transaction, drawn, request) {
       const valuesOf = (wanted: string): string[] => request.headers.flatMap(([name, value]) =>
         name.toLowerCase() === wanted ? [value] : []);
-      if (valuesOf(OWN_EVENT_HEADER).some(isOwnEvent)) return;
+      if (valuesOf(OWN_EVENT_HEADER).some(isSystemEventName)) return;
       const hops = parseHops(valuesOf(CHAIN_HEADER));
       const { name = null } = hooks.incoming.find(request.hook) ?? {};
       tell(transaction, { ...drawn, hops }, 'request.failed',

@@ -1,9 +1,9 @@
 /** What a delivery sent last, as it is kept: of the body every byte, of the head no secret. */
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import type { Store } from '../../store/store-port.ts';
-import { isOwnEvent } from '../actions/event-name.ts';
-import { shownHeaders } from '../http/shown-headers.ts';
-import { hasRequestBody } from '../http/target.ts';
+import { isSystemEventName } from '../actions/event-name.ts';
+import { redactHeaders } from '../http/redact-headers.ts';
+import { hasRequestBody } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { KnownDelivery, SentHead } from './delivery.ts';
 import { decodeForward, depthOf, messageBytesOf, payloadOf } from './message.ts';
@@ -29,7 +29,7 @@ export function findSent(store: Store, known: KnownDelivery): Sent | null {
   if (hook === null) {
     const { url, method, headers, body, hiddenParameters } = decodeForward(message);
     const shownUrl = hideUrlSecrets(url, hiddenParameters);
-    return { url: shownUrl, method, headers: shownHeaders(headers), body };
+    return { url: shownUrl, method, headers: redactHeaders(headers), body };
   }
   if (sent === null) return null;
   const headers = [...sent.headers, ...headersOf(known, depthOf(message))];
@@ -55,7 +55,7 @@ function headersOf({ item }: KnownDelivery, depth: number): string[] {
   const atMs = Date.parse(attempts.at(-1)?.at ?? '');
   return [
     CHAIN_HEADER, String(depth),
-    ...isOwnEvent(event) ? [OWN_EVENT_HEADER, event] : [],
+    ...isSystemEventName(event) ? [OWN_EVENT_HEADER, event] : [],
     ...isSigned
       ? ['webhook-id', identifier, 'webhook-timestamp', String(Math.floor(atMs / 1000))] : [],
   ];

@@ -5,7 +5,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
-import { targetLabel } from '../webhook-label.ts';
+import { formatTargetLabel } from '../webhook-label.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
@@ -157,12 +157,12 @@ function findTarget(
   if (hook === null) {
     const bytes = carried ?? store.collection(eventCollection.name).findBytes(message);
     const url = bytes === undefined ? null : findForwardUrl(Buffer.from(bytes));
-    return url === null ? null : targetLabel(url);
+    return url === null ? null : formatTargetLabel(url);
   }
   const [first, second] = status === 'pending'
     ? [webhook?.targetUrl, sent?.url] : [sent?.url, webhook?.targetUrl];
   const url = first ?? second;
-  return url === undefined ? null : targetLabel(url);
+  return url === undefined ? null : formatTargetLabel(url);
 }
 
 function tryAgain(

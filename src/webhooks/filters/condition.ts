@@ -71,18 +71,20 @@ export function findConditionProblems(
 ): FieldError[] {
   const errors: FieldError[] = [];
   let count = 0;
-  const walk = (condition: JsonValue | undefined, place: string, depth: number): void => {
+  const walk = (condition: JsonValue | undefined, currentPointer: string, depth: number): void => {
     if (!isJsonObject(condition)) return;
     if (condition['path'] !== undefined) count += 1;
     if (depth > DEPTH_MAX) {
-      errors.push({ pointer: place, detail: `is nested deeper than ${DEPTH_MAX} levels` });
+      errors.push({ pointer: currentPointer, detail: `is nested deeper than ${DEPTH_MAX} levels` });
       return;
     }
     const { path, not } = condition;
     const problem = typeof path === 'string' ? findPathProblem(path, sources) : null;
-    if (problem !== null) errors.push({ pointer: `${place}/path`, detail: problem });
-    for (const [at, inner] of innerOf(condition)) walk(inner, place + at, depth + 1);
-    walk(not, `${place}/not`, depth + 1);
+    if (problem !== null) errors.push({ pointer: `${currentPointer}/path`, detail: problem });
+    for (const [step, inner] of listInnerConditions(condition)) {
+      walk(inner, currentPointer + step, depth + 1);
+    }
+    walk(not, `${currentPointer}/not`, depth + 1);
   };
   walk(value, pointer, 1);
   if (count > CONDITIONS_MAX) {
@@ -92,7 +94,7 @@ export function findConditionProblems(
   return errors;
 }
 
-function innerOf(condition: JsonObject): [string, JsonValue][] {
+function listInnerConditions(condition: JsonObject): [string, JsonValue][] {
   return ['all', 'any'].flatMap((kind) => {
     const list = condition[kind];
     return Array.isArray(list) ? list.map((inner: JsonValue, index): [string, JsonValue] =>
@@ -104,8 +106,8 @@ function innerOf(condition: JsonObject): [string, JsonValue][] {
 function findShapeProblems(condition: JsonObject): FieldError[] {
   const kinds = KINDS.filter((kind) => condition[kind] !== undefined);
   if (kinds.length !== 1) {
-    const found = kinds.length === 0 ? '' : `, not ${kinds.join(' and ')}`;
-    return [{ pointer: '', detail: `must have one of ${KINDS.join(', ')}${found}` }];
+    const suffix = kinds.length === 0 ? '' : `, not ${kinds.join(' and ')}`;
+    return [{ pointer: '', detail: `must have one of ${KINDS.join(', ')}${suffix}` }];
   }
   const [kind = ''] = kinds;
   if (kind === 'path') return findComparisonProblems(condition);
@@ -118,24 +120,24 @@ function findShapeProblems(condition: JsonObject): FieldError[] {
 
 function findComparisonProblems({ op, value }: JsonObject): FieldError[] {
   if (op === undefined) return [{ pointer: '/op', detail: 'is required beside a path' }];
-  const wanted = WANTED[String(op)];
-  if (wanted === undefined || (value === undefined && op === 'exists')) return [];
+  const rule = VALUE_RULES[String(op)];
+  if (rule === undefined || (value === undefined && op === 'exists')) return [];
   if (value === undefined) {
-    return [{ pointer: '/value', detail: `is required: ${String(op)} takes ${wanted.form}` }];
+    return [{ pointer: '/value', detail: `is required: ${String(op)} takes ${rule.form}` }];
   }
-  return wanted.test(value) ? []
-    : [{ pointer: '/value', detail: `must be ${wanted.form} for ${String(op)}` }];
+  return rule.test(value) ? []
+    : [{ pointer: '/value', detail: `must be ${rule.form} for ${String(op)}` }];
 }
 
-type Wanted = { readonly form: string; readonly test: (value: JsonValue) => boolean };
+type ValueRule = { readonly form: string; readonly test: (value: JsonValue) => boolean };
 
 const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
-const TEXT: Wanted = { form: 'text', test: (value) => typeof value === 'string' };
-const ORDERED: Wanted = {
+const TEXT_RULE: ValueRule = { form: 'text', test: (value) => typeof value === 'string' };
+const ORDER_RULE: ValueRule = {
   form: 'a number or text', test: (value) => ['number', 'string'].includes(typeof value),
 };
 
-const WANTED: Readonly<Record<string, Wanted>> = {
+const VALUE_RULES: Readonly<Record<string, ValueRule>> = {
   eq: { form: 'text, a number, true, false or null', test: isScalar },
   // Only null has its type, so that nothing could be of it and another value.
   ne: {
@@ -147,7 +149,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
     test: (value) => Array.isArray(value) && value.length > 0 && value.every(isScalar),
   },
   exists: { form: 'true or false', test: (value) => typeof value === 'boolean' },
-  prefix: TEXT, suffix: TEXT,
+  prefix: TEXT_RULE, suffix: TEXT_RULE,
   contains: { form: 'text, a number, true, false or null', test: isScalar },
-  lt: ORDERED, lte: ORDERED, gt: ORDERED, gte: ORDERED,
+  lt: ORDER_RULE, lte: ORDER_RULE, gt: ORDER_RULE, gte: ORDER_RULE,
 };

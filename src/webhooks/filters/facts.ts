@@ -12,7 +12,7 @@ import type { Steps } from '../../base/turns.ts';
 export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as const;
 export type FactSource = (typeof SOURCES)[number];
 
-type Given = {
+type FactsInput = {
   /** Asked for at most once. */
   readonly payload: () => unknown;
   /** Asked for at most once; null: unknown. */
@@ -25,13 +25,13 @@ type Given = {
 };
 
 /** A `contains`: the one comparison that takes the longer the more the sender sends. */
-export type Search = { readonly read: Reader; readonly value: JsonValue | undefined };
+export type Search = { readonly read: FactReader; readonly value: JsonValue | undefined };
 
 /** Elements of an array that are gathered in one step. */
 const ELEMENTS_STEP = 1000;
 
 export class Facts {
-  readonly #given: Given;
+  readonly #input: FactsInput;
   #payload: unknown;
   #isPayloadRead = false;
   #event: string | null | undefined;
@@ -39,61 +39,61 @@ export class Facts {
   /** The elements of each array that was searched; null: once. */
   #elements: Map<readonly unknown[], ReadonlySet<unknown> | null> | null = null;
   /** What searches have found that were made ahead. */
-  #found: Map<Search, boolean> | null = null;
+  #searchResults: Map<Search, boolean> | null = null;
 
-  constructor(given: Given) {
-    this.#given = given;
+  constructor(input: FactsInput) {
+    this.#input = input;
   }
 
   payload(): unknown {
     if (!this.#isPayloadRead) {
       this.#isPayloadRead = true;
-      this.#payload = this.#given.payload();
+      this.#payload = this.#input.payload();
     }
     return this.#payload;
   }
 
   event(): string | undefined {
-    if (this.#event === undefined) this.#event = this.#given.event();
+    if (this.#event === undefined) this.#event = this.#input.event();
     return this.#event ?? undefined;
   }
 
   get method(): string | undefined {
-    return this.#given.method;
+    return this.#input.method;
   }
 
   /** `name` in lower case. */
   header(name: string): unknown {
-    const { headers = {} } = this.#given;
+    const { headers = {} } = this.#input;
     return Object.hasOwn(headers, name) ? headers[name] : undefined;
   }
 
   /** The first value of that name. */
   queryValue(name: string): string | undefined {
-    this.#query ??= new URLSearchParams(this.#given.query ?? '');
+    this.#query ??= new URLSearchParams(this.#input.query ?? '');
     return this.#query.get(name) ?? undefined;
   }
 
   /** Whether an element of an array, or a part of a text, is what is searched for. */
-  holds(search: Search): boolean {
-    return this.#found?.get(search) ?? this.#search(search);
+  isFound(search: Search): boolean {
+    return this.#searchResults?.get(search) ?? this.#search(search);
   }
 
   /** Makes searches ahead, in steps of a few milliseconds: `holds` then tells what they found. */
   *searchAhead(searches: readonly Search[]): Steps<void> {
-    this.#found = new Map();
+    this.#searchResults = new Map();
     for (const search of searches) {
-      const place = search.read(this);
-      if (Array.isArray(place)) yield* this.#gatherElements(place);
-      this.#found.set(search, this.#search(search));
+      const value = search.read(this);
+      if (Array.isArray(value)) yield* this.#gatherElements(value);
+      this.#searchResults.set(search, this.#search(search));
       yield;
     }
   }
 
   #search({ read, value }: Search): boolean {
-    const place = read(this);
-    if (Array.isArray(place)) return this.#isElement(place, value);
-    return typeof place === 'string' && typeof value === 'string' && holdsText(place, value);
+    const searched = read(this);
+    if (Array.isArray(searched)) return this.#isElement(searched, value);
+    return typeof searched === 'string' && typeof value === 'string' && holdsText(searched, value);
   }
 
   *#gatherElements(array: readonly unknown[]): Steps<void> {
@@ -114,23 +114,23 @@ export class Facts {
    */
   #isElement(array: readonly unknown[], value: unknown): boolean {
     this.#elements ??= new Map();
-    const known = this.#elements.get(array);
-    if (known === undefined) {
+    const cached = this.#elements.get(array);
+    if (cached === undefined) {
       this.#elements.set(array, null);
       return array.includes(value);
     }
-    const elements = known ?? new Set(array);
+    const elements = cached ?? new Set(array);
     this.#elements.set(array, elements);
     return elements.has(value);
   }
 }
 
 /** What stands at a path; undefined when nothing does. */
-type Reader = (facts: Facts) => unknown;
+type FactReader = (facts: Facts) => unknown;
 
 /** Throws nothing: a path that `findPathProblem` refuses reads nothing. */
-export function readerOf(path: string): Reader {
-  const { source, rest } = split(path);
+export function createFactReader(path: string): FactReader {
+  const { source, rest } = splitPath(path);
   switch (source) {
     case 'payload': {
       const steps = rest === null ? [] : parsePath(rest);
@@ -149,7 +149,7 @@ export function readerOf(path: string): Reader {
 
 /** What keeps a path from being read; null when it can be. */
 export function findPathProblem(path: string, sources: readonly string[]): string | null {
-  const { source, rest } = split(path);
+  const { source, rest } = splitPath(path);
   if (source.includes('[')) {
     return 'must have indexes as steps: payload.0.name, not payload[0].name';
   }
@@ -169,7 +169,7 @@ export function findPathProblem(path: string, sources: readonly string[]): strin
     : `must name one, such as ${source === 'query' ? 'query.page' : 'headers.x-github-event'}`;
 }
 
-function split(path: string): { readonly source: string; readonly rest: string | null } {
+function splitPath(path: string): { readonly source: string; readonly rest: string | null } {
   const dot = path.indexOf('.');
   return dot === -1 ? { source: path, rest: null }
     : { source: path.slice(0, dot), rest: path.slice(dot + 1) };

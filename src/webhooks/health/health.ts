@@ -30,7 +30,7 @@ export type Health = {
 };
 
 /** Of a webhook that was never tried. */
-export const UNTRIED: Health = {
+export const INITIAL_HEALTH: Health = {
   failedTries: 0, firstFailedMs: null, isFailing: false, rejectingSinceMs: null,
   healthySinceMs: null, lastSuccessMs: null, lastFailure: null, lastRefusal: null,
 };
@@ -40,18 +40,18 @@ const FAILED_TRIES_MIN = 3;
 const REASON_LENGTH_MAX = 200;
 
 /** Failing counts before rejecting. */
-export function stateOf({ isFailing, rejectingSinceMs }: Health): HealthState {
+export function getState({ isFailing, rejectingSinceMs }: Health): HealthState {
   if (isFailing) return 'failing';
   return rejectingSinceMs === null ? 'healthy' : 'rejecting';
 }
 
 /** Since when it is in its state; null: since the webhook was made. */
-export function sinceOf(health: Health): number | null {
+export function getStateSinceMs(health: Health): number | null {
   if (health.isFailing) return health.firstFailedMs;
   return health.rejectingSinceMs ?? health.healthySinceMs;
 }
 
-export function afterSuccess(health: Health, atMs: number): Health {
+export function addSuccess(health: Health, atMs: number): Health {
   const lastSuccessMs = Math.max(atMs, health.lastSuccessMs ?? atMs);
   if (health.failedTries === 0 && !health.isFailing) return { ...health, lastSuccessMs };
   const isHealthyNow = health.isFailing && health.rejectingSinceMs === null;
@@ -61,7 +61,7 @@ export function afterSuccess(health: Health, atMs: number): Health {
   };
 }
 
-export function afterFailure(health: Health, { atMs, reason }: Failure): Health {
+export function addFailure(health: Health, { atMs, reason }: Failure): Health {
   const failedTries = health.failedTries + 1;
   // A try that began before the last success and ended after it is one of the row behind that.
   const startMs = Math.max(atMs, health.lastSuccessMs ?? atMs);
@@ -76,15 +76,15 @@ export function afterFailure(health: Health, { atMs, reason }: Failure): Health 
  * A delivery, or a request that was answered as accepted, has failed for good with the try that
  * began then, and which is counted already. Nothing changes when one has succeeded since.
  */
-export function afterFinalFailure(health: Health, atMs: number): Health {
+export function addFinalFailure(health: Health, atMs: number): Health {
   const { firstFailedMs, lastSuccessMs } = health;
   if (health.isFailing || firstFailedMs === null || (lastSuccessMs ?? atMs) > atMs) return health;
   return { ...health, isFailing: true };
 }
 
 /** Somebody has switched it on: it is healthy since then, unless it fails or rejects. */
-export function afterEnabling(health: Health, atMs: number): Health {
-  return stateOf(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
+export function addEnabling(health: Health, atMs: number): Health {
+  return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
 }
 
 /**
@@ -101,9 +101,11 @@ const REFUSED_MIN = 5;
 /** So many in a row that pass end that. */
 const PASSED_MIN = 3;
 
-type AfterRequest = { readonly health: Health; readonly requests: RequestWindow };
+type RequestEffect = { readonly health: Health; readonly requests: RequestWindow };
 
-export function afterPassed(health: Health, requests: RequestWindow, atMs: number): AfterRequest {
+export function addPassedRequest(
+  health: Health, requests: RequestWindow, atMs: number,
+): RequestEffect {
   // The usual case.
   if (requests.length === WINDOW_LENGTH && requests.every((refusedMs) => refusedMs === null)) {
     return { health, requests };
@@ -118,13 +120,14 @@ export function afterPassed(health: Health, requests: RequestWindow, atMs: numbe
   return { health: { ...health, rejectingSinceMs: null, healthySinceMs }, requests: NO_REQUESTS };
 }
 
-export function afterRefused(
+export function addRefusedRequest(
   health: Health, requests: RequestWindow, refusal: Failure,
-): AfterRequest {
+): RequestEffect {
   const window = [...requests.slice(1 - WINDOW_LENGTH), refusal.atMs];
-  const refused = window.filter((refusedMs) => refusedMs !== null);
-  const isRejecting = refused.length >= REFUSED_MIN && refused.length * 2 > window.length;
-  const sinceMs = isRejecting ? refused[0] ?? null : null;
+  const refusalTimesMs = window.filter((refusedMs) => refusedMs !== null);
+  const isRejecting = refusalTimesMs.length >= REFUSED_MIN
+    && refusalTimesMs.length * 2 > window.length;
+  const sinceMs = isRejecting ? refusalTimesMs[0] ?? null : null;
   return {
     health: {
       ...health, lastRefusal: refusal,
@@ -138,7 +141,7 @@ export function afterRefused(
  * What two nodes know of one webhook: `judged` says in which state it is, whatever the clocks say;
  * what was seen last counts of both.
  */
-export function merged(judged: Health, other: Health): Health {
+export function mergeHealth(judged: Health, other: Health): Health {
   const { lastSuccessMs } = judged;
   return {
     ...judged,
@@ -150,7 +153,7 @@ export function merged(judged: Health, other: Health): Health {
 }
 
 /** When it last changed, as far as people see it. */
-export function lastSeenMs(
+export function getLastChangeMs(
   { lastSuccessMs, lastFailure, lastRefusal, healthySinceMs }: Health,
 ): number {
   return Math.max(lastSuccessMs ?? 0, lastFailure?.atMs ?? 0, lastRefusal?.atMs ?? 0,

@@ -4,7 +4,7 @@ import type { ResponseSpec, Exchange } from '../../server/http-route.ts';
 const OCTETS = 'application/octet-stream';
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/;
 
-export function attachmentAnswer(description: string): ResponseSpec {
+export function attachmentResponse(description: string): ResponseSpec {
   return {
     status: 200, description, mediaType: '*/*',
     headers: { 'Content-Disposition': 'An attachment', 'X-Content-Type-Options': '`nosniff`' },

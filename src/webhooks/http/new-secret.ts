@@ -11,12 +11,12 @@ export type SecretShape = 'hex' | 'base64' | 'whsec' | 'user:password';
 const SECRET_BYTES = 32;
 const USER = 'hookshelf';
 
-export function randomSecretBytes(): Buffer {
+export function createSecretBytes(): Buffer {
   return loadCrypto().randomBytes(SECRET_BYTES);
 }
 
 /** `current`: the secret whose place it takes; its user stays, as only the password changes. */
-export function secretOf(shape: SecretShape, bytes: Buffer, current = ''): string {
+export function encodeSecret(shape: SecretShape, bytes: Buffer, current = ''): string {
   switch (shape) {
     case 'hex': return bytes.toString('hex');
     case 'base64': return bytes.toString('base64');

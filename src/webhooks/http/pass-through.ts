@@ -29,24 +29,24 @@ const EVENT_ID_HEADER = 'x-hookshelf-event-id';
 /** The id of a kept request: the same one each time it is sent on. */
 export const REQUEST_HEADER = 'x-hookshelf-request';
 // We say them ourselves: a caller could claim anything.
-const SAID_BY_US = [
+const OWN_HEADERS = [
   'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id', EVENT_ID_HEADER,
   REQUEST_HEADER, CHAIN_HEADER,
 ];
-const SENDABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+const SENDABLE_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-export function passHeaders(
+export function buildPassedHeaders(
   origin: RequestOrigin, eventId: string | null, isAuthorizationPassed: boolean,
 ): PassedHeaders {
   const headers = new Map<string, string | readonly string[]>();
-  const dropped = new Set([
-    ...HOP_BY_HOP, ...OURS, ...SAID_BY_US, ...isAuthorizationPassed ? [] : ['authorization'],
-    ...namedByConnection(origin.rawHeaders),
+  const droppedNames = new Set([
+    ...HOP_BY_HOP, ...OURS, ...OWN_HEADERS, ...isAuthorizationPassed ? [] : ['authorization'],
+    ...listConnectionOptions(origin.rawHeaders),
   ]);
-  for (const [name, value] of pairsOf(origin.rawHeaders)) {
-    if (dropped.has(name)) continue;
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : [before, value].flat());
+  for (const [name, value] of toHeaderPairs(origin.rawHeaders)) {
+    if (droppedNames.has(name)) continue;
+    const previousValue = headers.get(name);
+    headers.set(name, previousValue === undefined ? value : [previousValue, value].flat());
   }
   const { clientAddress, host, protocol, requestId } = origin;
   const added = {
@@ -54,27 +54,27 @@ export function passHeaders(
     'x-request-id': requestId, [EVENT_ID_HEADER]: eventId ?? '',
   };
   for (const [name, value] of Object.entries(added)) {
-    if (SENDABLE.test(value)) headers.set(name, value);
+    if (SENDABLE_VALUE.test(value)) headers.set(name, value);
   }
   return Object.fromEntries(headers);
 }
 
 /** `url` with the caller's raw query behind its own; without a fragment. */
-export function withQuery(url: string, search: string): string {
-  const bare = url.split('#', 1)[0] ?? url;
-  if (search === '') return bare;
-  const isBegun = bare.includes('?');
-  const mark = isBegun && /[?&]$/.test(bare) ? '' : '&';
-  return `${bare}${isBegun ? mark : '?'}${search}`;
+export function appendQuery(url: string, search: string): string {
+  const urlWithoutFragment = url.split('#', 1)[0] ?? url;
+  if (search === '') return urlWithoutFragment;
+  const hasQuery = urlWithoutFragment.includes('?');
+  const separator = hasQuery && /[?&]$/.test(urlWithoutFragment) ? '' : '&';
+  return `${urlWithoutFragment}${hasQuery ? separator : '?'}${search}`;
 }
 
-function namedByConnection(raw: readonly string[]): string[] {
-  return pairsOf(raw).filter(([name]) => name === 'connection')
+function listConnectionOptions(raw: readonly string[]): string[] {
+  return toHeaderPairs(raw).filter(([name]) => name === 'connection')
     .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));
 }
 
 /** Names in lower case. */
-function pairsOf(raw: readonly string[]): (readonly [name: string, value: string])[] {
+function toHeaderPairs(raw: readonly string[]): (readonly [name: string, value: string])[] {
   const pairs: (readonly [string, string])[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     pairs.push([(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']);

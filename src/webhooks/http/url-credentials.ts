@@ -17,7 +17,7 @@ export function isUrl(text: string): boolean {
 }
 
 /** Scheme, host and port of a URL; all of it where it cannot be read. */
-export function originOf(url: string): string {
+export function formatOrigin(url: string): string {
   if (!URL.canParse(url)) return hideUrlSecrets(url);
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
@@ -29,7 +29,8 @@ export function originOf(url: string): string {
  */
 export function hideUrlSecrets(text: string, others: readonly string[] = []): string {
   if (!SCHEME.test(text)) return text;
-  const hidden = hideIn(text, parametersOf(text)).replace(CREDENTIALS, `$1${MASK}@`);
+  const hidden = hideParameters(text, listSecretParameters(text))
+    .replace(CREDENTIALS, `$1${MASK}@`);
   const start = hidden.indexOf('?') + 1;
   if (others.length === 0 || start === 0) return hidden;
   return hidden.slice(0, start)
@@ -38,7 +39,7 @@ export function hideUrlSecrets(text: string, others: readonly string[] = []): st
 
 /** A raw query, without its `?`, with the values of secret-like parameters shown as `***`. */
 export function hideQuerySecrets(query: string): string {
-  return hideIn(query, findSecretParameters(query, VALUE_END, 0));
+  return hideParameters(query, findSecretParameters(query, VALUE_END, 0));
 }
 
 /** A raw query with the values of those parameters shown as `***` whose names `isHidden` takes. */
@@ -62,39 +63,41 @@ export function mapQueryValues(
  * `text` with what `stored` holds for each `***` where credentials stand; null when it holds
  * nothing for one of them.
  */
-export function keepUrlSecrets(text: string, stored: string): string | null {
+export function restoreUrlSecrets(text: string, stored: string): string | null {
   if (!SCHEME.test(text)) return text;
-  const kept: Replacement[] = [];
-  const before = parametersOf(stored);
+  const replacements: Replacement[] = [];
+  const storedParameters = listSecretParameters(stored);
   const counts = new Map<string, number>();
-  for (const parameter of parametersOf(text)) {
+  for (const parameter of listSecretParameters(text)) {
     const { name, start, end } = parameter;
     const nth = counts.get(name) ?? 0;
     counts.set(name, nth + 1);
     if (!isMask(text.slice(start, end))) continue;
-    const found = before.filter((candidate) => candidate.name === name)[nth];
-    if (found === undefined) return null;
-    kept.push({ ...parameter, value: stored.slice(found.start, found.end) });
+    const storedParameter = storedParameters.filter((candidate) => candidate.name === name)[nth];
+    if (storedParameter === undefined) return null;
+    const value = stored.slice(storedParameter.start, storedParameter.end);
+    replacements.push({ ...parameter, value });
   }
-  const credentials = CREDENTIALS.exec(stored)?.[2];
-  const given = CREDENTIALS.exec(text)?.[2];
-  const replaced = replaceValues(text, kept);
+  const storedUserInfo = CREDENTIALS.exec(stored)?.[2];
+  const userInfo = CREDENTIALS.exec(text)?.[2];
+  const replaced = replaceValues(text, replacements);
   // Whoever writes user and password apart means the same.
-  if (given !== MASK && given !== `${MASK}:${MASK}`) return replaced;
-  if (credentials === undefined) return null;
-  return replaced.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${credentials}@`);
+  if (userInfo !== MASK && userInfo !== `${MASK}:${MASK}`) return replaced;
+  if (storedUserInfo === undefined) return null;
+  return replaced.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${storedUserInfo}@`);
 }
 
 type Replacement = TextParameter & { readonly value: string };
 
-function parametersOf(url: string): readonly TextParameter[] {
+function listSecretParameters(url: string): readonly TextParameter[] {
   const start = url.search(/[?#]/);
   return start === -1 ? [] : findSecretParameters(url, VALUE_END, start);
 }
 
-function hideIn(text: string, parameters: readonly TextParameter[]): string {
-  const filled = parameters.filter(({ start, end }) => end > start);
-  return replaceValues(text, filled.map((parameter) => ({ ...parameter, value: MASK })));
+function hideParameters(text: string, parameters: readonly TextParameter[]): string {
+  const nonEmptyParameters = parameters.filter(({ start, end }) => end > start);
+  const replacements = nonEmptyParameters.map((parameter) => ({ ...parameter, value: MASK }));
+  return replaceValues(text, replacements);
 }
 
 // Some programs escape the asterisk.

@@ -15,8 +15,8 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
-import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
-import { refuseChained } from '../http/chained.ts';
+import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
+import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import {
   EVENT_ID_PARAMETER, sendQueueList, queueListParameters,
@@ -77,7 +77,7 @@ function bodyRoute(service: RequestService): HttpRoute {
     summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
     parameters: [ID],
     responses: [
-      attachmentAnswer('The bytes, under the media type that they came with'),
+      attachmentResponse('The bytes, under the media type that they came with'),
       ...problemResponses(404),
     ],
     handle(exchange) {

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
 import { quoted } from '../../base/text/refusal.ts';
-import { decodePayload, toPayload, type Payload } from '../actions/payload.ts';
+import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
 import {
   FORM_TYPE, parseMediaType, parseForm, type ParsedForm,
 } from '../senders/request/parse-form.ts';

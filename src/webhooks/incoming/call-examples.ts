@@ -3,7 +3,7 @@
  * the environment. Pure.
  */
 import { shellQuote } from '../../base/text/shell-quote.ts';
-import { hasRequestBody } from '../http/target.ts';
+import { hasRequestBody } from '../http/target-rules.ts';
 
 export type Examples = { readonly url: string; readonly curl: string; readonly php: string };
 

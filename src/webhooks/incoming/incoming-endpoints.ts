@@ -6,8 +6,8 @@ import { JSON_TYPE, ANY_JSON, pathParameter } from '../../resources/route-specs.
 import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
-import { stateFilter } from '../health/shown.ts';
-import { rotationRoute } from '../http/rotation.ts';
+import { stateFilter } from '../health/public-health.ts';
+import { rotationRoute } from '../http/rotate-secret.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import { receiveErrorFormat } from './receiving/webhook-response.ts';
 import {

@@ -1,10 +1,10 @@
 /** Incoming webhooks as they are kept: only with action configurations that there are. */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
-import { configurationUse } from '../actions/repository.ts';
-import { referencesOf } from '../actions/references.ts';
-import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
-import { observeHealth } from '../health/shown.ts';
+import { countConfigurationUses } from '../actions/action-configuration-repository.ts';
+import { listReferences } from '../actions/configuration-references.ts';
+import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
+import { observeHealth } from '../health/public-health.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
 import { incomingResource, toPublicIncomingWebhook } from './incoming-resource.ts';
 import { decodeIncomingWebhook } from './incoming-webhook.ts';
@@ -14,8 +14,8 @@ export function createIncomingRepository(deps: {
   readonly removal: RemovalListener; readonly health: HealthMonitor;
 }): Repository {
   const { removal } = deps;
-  const countReferences = configurationUse('incoming', deps.store, (bytes) =>
-    referencesOf(decodeIncomingWebhook(bytes)));
+  const countReferences = countConfigurationUses('incoming', deps.store, (bytes) =>
+    listReferences(decodeIncomingWebhook(bytes)));
   return createRepository({
     ...deps,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
@@ -26,7 +26,7 @@ export function createIncomingRepository(deps: {
     onChange(transaction, change, inputs) {
       countReferences(transaction, change, inputs);
       if (change.after !== null) return;
-      forgetHealth(transaction, change.id);
+      stageHealthRemoval(transaction, change.id);
       removal.onRemoved(transaction, change.id, inputs.nowMs);
     },
   });

@@ -2,11 +2,11 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { keepOwnMembers } from '../health/disabled.ts';
-import { healthColumns } from '../health/shown.ts';
-import { mask, unmask } from '../http/mask.ts';
-import { keepPrevious, showPrevious } from '../http/rotation.ts';
-import { hideSecret, keepSecret } from '../http/secret.ts';
+import { keepServiceMembers } from '../health/disabled-members.ts';
+import { healthColumns } from '../health/public-health.ts';
+import { maskSecrets, restoreSecrets } from '../http/mask-secrets.ts';
+import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
+import { hideSecret, keepSecret } from '../http/secret-members.ts';
 import { withInboxDefaults } from './inbox-members.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { restoreScheme } from './verification-member.ts';
@@ -20,8 +20,8 @@ export const incomingResource: Resource = {
   // They decide what may come in: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
   reconcile(body, current, cause, nowMs) {
-    const input = keepOwnMembers(body, current, nowMs);
-    return keepPrevious(unmask(keepSecret(input, current, cause), current), current);
+    const input = keepServiceMembers(body, current, nowMs);
+    return keepPreviousSecret(restoreSecrets(keepSecret(input, current, cause), current), current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
@@ -48,6 +48,6 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 /** Without secrets; the previous one is mentioned while it counts. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  return showPrevious(restoreScheme(mask(hideSecret(withInboxDefaults(rest))), record), record,
-    nowMs);
+  const masked = maskSecrets(hideSecret(withInboxDefaults(rest)));
+  return addPublicPreviousSecret(restoreScheme(masked, record), record, nowMs);
 }

@@ -3,10 +3,10 @@ import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { disablingMembers, type Disabling } from '../health/disabled.ts';
-import { healthMember } from '../health/shown.ts';
-import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
-import { secretMembers } from '../http/secret.ts';
+import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
+import { healthMember } from '../health/public-health.ts';
+import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
+import { secretMembers } from '../http/secret-members.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, StringSchema } from '../../base/schema.ts';
@@ -19,7 +19,7 @@ import {
 import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
-export type IncomingWebhook = Disabling & {
+export type IncomingWebhook = DisabledMembers & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name?: string;

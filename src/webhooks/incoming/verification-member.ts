@@ -7,7 +7,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { SecretShape } from '../http/new-secret.ts';
-import { isTargetUrl } from '../http/target.ts';
+import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
 import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';

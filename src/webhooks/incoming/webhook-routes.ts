@@ -6,7 +6,7 @@ import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
 import type { Search } from '../filters/facts.ts';
-import { prepareCondition, type Predicate } from '../filters/prepare.ts';
+import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
 
 export type WebhookRoute = {
   readonly name: string;

@@ -11,7 +11,7 @@ import {
   decodeRecord, decodeRecordAs, encodeRecord, nextTimestamps,
 } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import { disabled } from '../health/disabled.ts';
+import { markDisabled } from '../health/disabled-members.ts';
 import { outgoingCollection, type OutgoingWebhook } from './webhook.ts';
 
 export const failingCollection: CollectionSpec = { name: 'failing-webhooks', key: 'identifier' };
@@ -27,7 +27,7 @@ export function disableHook(
   const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
   if (fields['enabled'] === false) return false;
   const stamps = nextTimestamps('identifier', identifier, bytes, nowMs);
-  const json = encodeRecord('identifier', identifier, stamps, disabled(fields, reason, nowMs));
+  const json = encodeRecord('identifier', identifier, stamps, markDisabled(fields, reason, nowMs));
   transaction.put(outgoingCollection.name, identifier, json);
   return true;
 }

@@ -1,10 +1,10 @@
 /** Outgoing webhooks as they are kept: only with an action configuration that there is. */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
-import { configurationUse } from '../actions/repository.ts';
-import { referencesOf } from '../actions/references.ts';
-import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
-import { observeHealth } from '../health/shown.ts';
+import { countConfigurationUses } from '../actions/action-configuration-repository.ts';
+import { listReferences } from '../actions/configuration-references.ts';
+import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
+import { observeHealth } from '../health/public-health.ts';
 import { forgetFailures } from './disabling.ts';
 import { checkTarget } from '../http/check-target.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
@@ -22,8 +22,8 @@ export type OutgoingParts = {
 
 export function createOutgoing(parts: OutgoingParts): Repository {
   const { removal } = parts;
-  const moveName = configurationUse('outgoing', parts.store, (bytes) =>
-    referencesOf(decodeOutgoing(bytes)));
+  const moveName = countConfigurationUses('outgoing', parts.store, (bytes) =>
+    listReferences(decodeOutgoing(bytes)));
   return createRepository({
     ...parts,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
@@ -36,7 +36,7 @@ export function createOutgoing(parts: OutgoingParts): Repository {
       moveName(transaction, change, drawn);
       forgetFailures(transaction, change.id);
       if (change.after !== null) return;
-      forgetHealth(transaction, change.id);
+      stageHealthRemoval(transaction, change.id);
       removal.onRemoved(transaction, change.id, drawn.nowMs);
     },
   });

@@ -1,11 +1,11 @@
 /** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { keepOwnMembers } from '../health/disabled.ts';
-import { healthColumns } from '../health/shown.ts';
-import { mask, unmask, urlsIn } from '../http/mask.ts';
-import { keepPrevious, showPrevious } from '../http/rotation.ts';
-import { hideSecret, keepSecret, maskedBase } from '../http/secret.ts';
+import { keepServiceMembers } from '../health/disabled-members.ts';
+import { healthColumns } from '../health/public-health.ts';
+import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
+import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
+import { hideSecret, keepSecret, maskPatchBase } from '../http/secret-members.ts';
 import { outgoingCollection, outgoingSchema } from './webhook.ts';
 
 export const outgoingResource: Resource = {
@@ -16,11 +16,12 @@ export const outgoingResource: Resource = {
   collection: outgoingCollection,
   // They decide where data goes: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
-  patchBase: maskedBase,
+  patchBase: maskPatchBase,
   reconcile(body, current, cause, nowMs) {
-    const given = keepPrevious(keepOwnMembers(body, current, nowMs), null);
-    return keepPrevious(
-      unmask(keepSecret(given, current, cause), current, ({ targetUrl }) => urlsIn(targetUrl)),
+    const given = keepPreviousSecret(keepServiceMembers(body, current, nowMs), null);
+    return keepPreviousSecret(
+      restoreSecrets(
+        keepSecret(given, current, cause), current, ({ targetUrl }) => collectUrls(targetUrl)),
       current);
   },
   columns: [
@@ -42,5 +43,5 @@ function showTriggers(one: JsonValue | undefined, { triggerEvents }: JsonObject)
 /** Without secrets; the previous one is mentioned while it counts. */
 export function showOutgoing(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  return showPrevious(mask(hideSecret(rest)), record, nowMs);
+  return addPublicPreviousSecret(maskSecrets(hideSecret(rest)), record, nowMs);
 }

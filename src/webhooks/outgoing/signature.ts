@@ -3,7 +3,7 @@
  * Headers") and `X-Signature`, which another hookshelf checks. Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { PreviousSecret } from '../http/rotation.ts';
+import type { PreviousSecret } from '../http/rotate-secret.ts';
 import { signBody, createSignatureKey } from '../senders/x-signature.ts';
 
 type SignatureHeaders = Readonly<Record<string, string>>;

@@ -5,11 +5,11 @@ import type { Collection } from '../../store/store-port.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { sentHeaders } from '../http/target.ts';
+import { resolveHeaders } from '../http/target-rules.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { Facts } from '../filters/facts.ts';
-import { prepareCondition, type Predicate } from '../filters/prepare.ts';
-import { targetLabel, webhookFields, type WebhookFields } from '../webhook-label.ts';
+import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
+import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
 import { EVERY_EVENT } from '../actions/event-name.ts';
 import { outgoingSchema, triggersOf, type OutgoingWebhook } from './webhook.ts';
 import { parseTemplate } from './template.ts';
@@ -113,9 +113,9 @@ function toReady(hook: OutgoingWebhook): ReadyOutgoing {
     ...hook,
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
     host: new URL(targetUrl).host,
-    labels: { ...webhookFields(hook), target: targetLabel(targetUrl) },
+    labels: { ...createWebhookFields(hook), target: formatTargetLabel(targetUrl) },
     headersFor: rememberLast((depth) =>
-      addChainHeader(sentHeaders(hook.httpMethod, hook.headers), depth)),
+      addChainHeader(resolveHeaders(hook.httpMethod, hook.headers), depth)),
   };
 }
 

@@ -5,16 +5,17 @@ import { messageOf } from '../../base/errors.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { disablingMembers, type Disabling } from '../health/disabled.ts';
-import { healthMember } from '../health/shown.ts';
-import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
-import { secretMembers } from '../http/secret.ts';
+import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
+import { healthMember } from '../health/public-health.ts';
+import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
+import { secretMembers } from '../http/secret-members.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
-} from '../http/target.ts';
+} from '../http/target-rules.ts';
 import {
-  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, OWN_EVENTS, isEventName, refuseEventName,
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, SYSTEM_EVENTS, isEventName,
+  explainInvalidEventName,
 } from '../actions/event-name.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
@@ -22,7 +23,7 @@ import {
 import { findSecretProblem } from './signature.ts';
 import { parseTemplate } from './template.ts';
 
-export type OutgoingWebhook = Disabling & {
+export type OutgoingWebhook = DisabledMembers & {
   readonly identifier: string;
   readonly name?: string;
   readonly description?: string;
@@ -70,7 +71,7 @@ function refuseTrigger(value: unknown): string {
   const hint = String(value).includes('*')
     ? '; for many events "*" stands at the end, after a dot, as in "book.*"; for all of them alone'
     : '';
-  return refuseEventName(value, 'name each by itself in triggerEvents') + hint;
+  return explainInvalidEventName(value, 'name each by itself in triggerEvents') + hint;
 }
 
 export const outgoingSchema: NamedSchema = {
@@ -161,7 +162,7 @@ export function triggersOf({ triggerEvent, triggerEvents }: Triggers): readonly 
  */
 export function hearsOthersAlone(hook: Triggers): boolean {
   const triggers = triggersOf(hook);
-  return triggers.includes(EVERY_EVENT) && !OWN_EVENTS.some((name) =>
+  return triggers.includes(EVERY_EVENT) && !SYSTEM_EVENTS.some((name) =>
     triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`));
 }
 

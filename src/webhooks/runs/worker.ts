@@ -17,8 +17,8 @@ import type { TargetHealth } from '../scheduler/task.ts';
 import {
   endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
 } from '../durable-queue/end-pending.ts';
-import type { HealthMonitor } from '../health/monitor.ts';
-import type { OnRun } from '../outcome.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
+import type { OnRun } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { ResultBatch } from '../durable-queue/result-batch.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
@@ -189,7 +189,7 @@ export class RequestWorker implements AttemptRunner<Ran, StoredRequest>, Removal
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
     }, (transaction, after) => {
-      if (hasFailed) health.failedForGood(hook, parseTimestamp(attempt.at));
+      if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at));
       health.stage(transaction, hook);
       if (hasFailed) ownEvents.requestFailed(transaction, drawn, after);
     });

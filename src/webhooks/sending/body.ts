@@ -7,10 +7,10 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
-import type { ActionRegistry } from '../actions/registry.ts';
+import type { ActionRegistry } from '../actions/action-registry.ts';
 import { ChainRefusal, encodeData, runAction, type ActionRunner } from '../actions/run-action.ts';
-import { noPayload, toPayload } from '../actions/payload.ts';
-import type { Payload } from '../actions/payload.ts';
+import { createEmptyPayload, toPayload } from '../actions/action-payload.ts';
+import type { Payload } from '../actions/action-payload.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import { fillTemplate } from '../outgoing/template.ts';
 
@@ -67,7 +67,7 @@ async function runOn(
     throw new AppError('invalid', 'the action is not there');
   }
   const call = {
-    payload: () => payloadFrom(payloadJson) ?? noPayload(),
+    payload: () => payloadFrom(payloadJson) ?? createEmptyPayload(),
     bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
     context: {
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
@@ -75,14 +75,14 @@ async function runOn(
       verified: null,
       request: null, attempt: 1, replay: false,
     },
-    request: null,
+    requestId: null,
     origin: null,
-    secretPlaces: [],
+    secretSources: [],
     options: configuration.options,
     hops,
     isChainRefused: false,
     log,
-    place: 'outgoing' as const,
+    direction: 'outgoing' as const,
   };
   const result = await runAction(action, call, parts.runner, { log });
   if (result instanceof ChainRefusal) onChainRefused?.();

@@ -9,7 +9,7 @@ import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
   type Outcome, type SentHead,
 } from '../deliveries/delivery.ts';
-import type { HealthMonitor } from '../health/monitor.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
 import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
@@ -88,8 +88,8 @@ function countTry(health: HealthMonitor, { outcome, known }: Attempted): void {
   const { hook } = known.item;
   if (hook === null || kind === 'proxy') return;
   const atMs = parseTimestamp(at);
-  if (kind === 'delivered') return health.succeeded(hook, atMs);
-  health.failed(hook, { atMs, reason: error ?? `HTTP ${statusCode}` },
+  if (kind === 'delivered') return health.recordSuccess(hook, atMs);
+  health.recordFailure(hook, { atMs, reason: error ?? `HTTP ${statusCode}` },
     kind === 'gone' || isChainRefused);
 }
 
@@ -99,7 +99,7 @@ function stageHealth(
   { readonly outcome: Outcome; readonly hasFailed: boolean },
 ): void {
   const isToldElsewhere = kind === 'gone' || isChainRefused;
-  if (hasFailed) health.failedForGood(hook, parseTimestamp(attempt.at), isToldElsewhere);
+  if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at), isToldElsewhere);
   health.stage(transaction, hook);
 }
 

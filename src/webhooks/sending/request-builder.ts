@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
-import { isOwnEvent } from '../actions/event-name.ts';
+import { isSystemEventName } from '../actions/event-name.ts';
 import type { BodyMaker } from './body.ts';
 import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import { OWN_EVENT_HEADER } from '../deliveries/own-events.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Capacity } from '../deliveries/capacity.ts';
-import { targetLabel } from '../webhook-label.ts';
+import { formatTargetLabel } from '../webhook-label.ts';
 import { requestOf, type DeliveryRequest } from './sender.ts';
 import { sentHeadOf } from './sent-head.ts';
 
@@ -80,7 +80,7 @@ export function prepareRequest(
 
 /** What one of our own events causes elsewhere is not told by another one. */
 function namingOwnEvent(request: DeliveryRequest, event: string | null): DeliveryRequest {
-  if (!isOwnEvent(event)) return request;
+  if (!isSystemEventName(event)) return request;
   return { ...request, headers: { ...request.headers, [OWN_EVENT_HEADER]: event } };
 }
 
@@ -140,7 +140,7 @@ export function failureOf(clock: Clock, error: string): Outcome {
 /** Host and path that a queued forward goes to; null when its message is gone. */
 export function findForwardTarget(store: Store, known: KnownDelivery): string | null {
   const bytes = messageBytesOf(store, known);
-  return bytes === undefined ? null : targetLabel(decodeForward(bytes).url);
+  return bytes === undefined ? null : formatTargetLabel(decodeForward(bytes).url);
 }
 
 /** `host:port` that a queued forward goes to. */

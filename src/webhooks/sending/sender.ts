@@ -13,12 +13,12 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
-  isSuccessStatus, networkErrorCode, shownBody, textStart,
-  type HttpAnswer, type HttpSender,
-} from '../http/client-port.ts';
+  isSuccessStatus, networkErrorCode, formatResponseBody, decodeTextStart,
+  type TargetResponse, type HttpSender,
+} from '../http/http-sender.ts';
 import type { PassedHeaders } from '../http/pass-through.ts';
-import type { PreviousSecret } from '../http/rotation.ts';
-import { hasRequestBody } from '../http/target.ts';
+import type { PreviousSecret } from '../http/rotate-secret.ts';
+import { hasRequestBody } from '../http/target-rules.ts';
 import type { BodyMaker, BodyOrigin } from './body.ts';
 import { RESPONSE_BYTES_MAX, type Outcome } from '../deliveries/delivery.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
@@ -147,7 +147,7 @@ async function sendNow(
     if (isChainRefused(answer.headers)) onChainRefused();
     log[success || isRefused ? 'debug' : 'warning']('an outgoing webhook was sent', { statusCode });
     const message = success ? {} : { message: `The target answered ${statusCode}` };
-    return { success, ...message, statusCode, response: shownBody(answer.body) };
+    return { success, ...message, statusCode, response: formatResponseBody(answer.body) };
   } catch (thrown) {
     log.warning('an outgoing webhook could not be sent', { error: networkErrorCode(thrown) });
     return fail(describeFailure(thrown));
@@ -178,7 +178,7 @@ async function attempt(
   try {
     const answer = await http.request(httpRequestOf(request, startedAt, 0, signal));
     const { statusCode } = answer;
-    const attempted = told(statusCode, null, textStart(answer.body, RESPONSE_BYTES_MAX));
+    const attempted = told(statusCode, null, decodeTextStart(answer.body, RESPONSE_BYTES_MAX));
     const kind = kindOf(statusCode);
     if (kind !== 'failed') return { kind, attempt: attempted, retryAfterMs: 0 };
     return {
@@ -212,7 +212,7 @@ function kindOf(statusCode: number): Outcome['kind'] {
   return statusCode === GONE ? 'gone' : 'failed';
 }
 
-function waitOf(answer: HttpAnswer, clock: Clock): number {
+function waitOf(answer: TargetResponse, clock: Clock): number {
   const header = answer.headers['retry-after'];
   return typeof header === 'string' ? parseRetryAfter(header, clock.now()) ?? 0 : 0;
 }

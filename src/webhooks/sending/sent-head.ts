@@ -1,8 +1,8 @@
 /** What is kept of the head of a webhook's requests, so that they can be shown after it changed. */
 import type { SentHead } from '../deliveries/delivery.ts';
 import { MASK, hideUrlSecrets } from '../http/url-credentials.ts';
-import { sentHeaders } from '../http/target.ts';
-import { shownHeaders } from '../http/shown-headers.ts';
+import { resolveHeaders } from '../http/target-rules.ts';
+import { redactHeaders } from '../http/redact-headers.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 
 const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
@@ -19,7 +19,8 @@ export function sentHeadOf(hook: ReadyOutgoing): SentHead {
     method,
     url: hideUrlSecrets(targetUrl),
     headers: [
-      ...shownHeaders(sentHeaders(method, hook.headers)), ...secret === undefined ? [] : SIGNATURES,
+      ...redactHeaders(resolveHeaders(method, hook.headers)),
+      ...secret === undefined ? [] : SIGNATURES,
     ],
   };
   made.set(hook, head);

@@ -1,7 +1,7 @@
 /** Figures of deliveries and of their attempts, for the metrics. */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/histogram.ts';
-import { FORWARDS, OTHER_HOOKS } from '../webhook-label.ts';
+import { FORWARDS_LABEL, OTHER_WEBHOOKS_LABEL } from '../webhook-label.ts';
 import type { Delivery, Outcome } from '../deliveries/delivery.ts';
 
 export type DeliveryStatistics = {
@@ -41,9 +41,9 @@ export class DeliveryFigures {
       this.latencies.observe(Math.max(0, nowMs - timeOfUuidV7(identifier)) / 1000);
       return;
     }
-    const source = hook ?? FORWARDS;
+    const source = hook ?? FORWARDS_LABEL;
     const isKept = this.failures.has(source) || this.failures.size < FAILING_HOOKS_MAX;
-    const series = isKept ? source : OTHER_HOOKS;
+    const series = isKept ? source : OTHER_WEBHOOKS_LABEL;
     this.failures.set(series, (this.failures.get(series) ?? 0) + 1);
   }
 }

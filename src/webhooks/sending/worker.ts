@@ -12,13 +12,13 @@ import {
 } from '../deliveries/delivery.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
-import type { HealthMonitor } from '../health/monitor.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
 import { deliveryKind } from '../deliveries/unit-of-work.ts';
-import { webhookLabel } from '../webhook-label.ts';
+import { formatWebhookLabel } from '../webhook-label.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
-import type { OnOutcome } from '../outcome.ts';
+import type { OnOutcome } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { ResultBatch } from '../durable-queue/result-batch.ts';
 import {
@@ -94,7 +94,7 @@ export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
     const { oldestId } = scheduler;
     const labelOf = (key: string): string => {
       const hook = hooks.find(key);
-      return hook === undefined ? key : webhookLabel(hook);
+      return hook === undefined ? key : formatWebhookLabel(hook);
     };
     return {
       pending: scheduler.size,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
-import { toActionResult } from '../../../src/webhooks/actions/registry.ts';
+import { toActionResult } from '../../../src/webhooks/actions/action-registry.ts';
 
 /** What JavaScript may make of `ok` and `fail`. */
 const ok = ActionResult.ok as (...given: unknown[]) => unknown;

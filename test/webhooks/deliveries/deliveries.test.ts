@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { OWN_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
+import { SYSTEM_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 
@@ -70,7 +70,7 @@ test('an event is accepted, delivered and shown', async () => {
 const BAD_EVENTS: readonly [unknown, number][] = [
   [{}, 422], [{ name: '' }, 422], [{ name: ' a b' }, 422], [{ name: 'a.*' }, 422],
   [{ name: 1 }, 422], [{ name: 'a', nam: 1 }, 422], ['{', 400], [[], 422],
-  ...OWN_EVENTS.map((name) => [{ name }, 422] as [unknown, number]),
+  ...SYSTEM_EVENTS.map((name) => [{ name }, 422] as [unknown, number]),
 ];
 for (const [body, status] of BAD_EVENTS) {
   test(`the event ${JSON.stringify(body)} is refused with ${status}`, async () => {

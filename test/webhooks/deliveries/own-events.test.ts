@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { createOwnEvents } from '../../../src/webhooks/deliveries/own-events.ts';
-import { OWN_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
+import { SYSTEM_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import type { Transaction } from '../../../src/store/store-port.ts';
 import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
 
@@ -140,7 +140,7 @@ test('nobody listens for the store where all are on `*`', async () => {
 
 test('nobody else can emit an event of hookshelf\'s own', async () => {
   const { simulation } = await withListener('*');
-  for (const name of OWN_EVENTS) {
+  for (const name of SYSTEM_EVENTS) {
     await assert.rejects(simulation.webhooks.emit(name, {}), {
       code: 'invalid',
       message: `the name must not be ${name}, which hookshelf alone emits, about itself: `

@@ -6,9 +6,9 @@ import type { ObjectSchema } from '../../../src/base/schema.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../../../src/webhooks/filters/condition.ts';
-import { explainCondition } from '../../../src/webhooks/filters/explain.ts';
+import { explainCondition } from '../../../src/webhooks/filters/explain-condition.ts';
 import { Facts, type Search } from '../../../src/webhooks/filters/facts.ts';
-import { prepareCondition } from '../../../src/webhooks/filters/prepare.ts';
+import { prepareCondition } from '../../../src/webhooks/filters/prepare-condition.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { evaluateNaively, type NaiveFacts } from '../../support/naive-condition.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';

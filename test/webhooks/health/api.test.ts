@@ -226,7 +226,7 @@ test('a target that is down is failing since its first attempt, through crashes,
       ['failing', attempts[0]?.at, null, { at: attempts.at(-1)?.at, reason: 'ECONNREFUSED' }]);
     await simulation.crash();
     assert.deepEqual(read(), failing);
-    assert.deepEqual(simulation.webhooks.health.outgoing.counts(),
+    assert.deepEqual(simulation.webhooks.health.outgoing.countStates(),
       { healthy: 0, failing: 1, rejecting: 0, off: 0 });
     simulation.targets.set('target', UP);
     await simulation.clock.advance(3 * 60 * MINUTE_MS);

@@ -2,33 +2,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  NO_REQUESTS, UNTRIED, afterEnabling, afterFailure, afterFinalFailure, afterPassed, afterRefused,
-  afterSuccess, merged, sinceOf, stateOf, type Health, type RequestWindow,
+  NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
+  addRefusedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Health,
+  type RequestWindow,
 } from '../../../src/webhooks/health/health.ts';
-import { decodeHealth, encodeHealth } from '../../../src/webhooks/health/record.ts';
+import { decodeHealth, encodeHealth } from '../../../src/webhooks/health/health-record.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 /** Tries at 1, 2, 3, …: `+` succeeds, `-` fails, `!` fails for good. */
-function afterTries(tries: string, start = UNTRIED): Health {
+function afterTries(tries: string, start = INITIAL_HEALTH): Health {
   return [...tries].reduce((health, outcome, index) => {
     const atMs = index + 1;
-    if (outcome === '+') return afterSuccess(health, atMs);
-    const failed = afterFailure(health, { atMs, reason: 'no' });
-    return outcome === '!' ? afterFinalFailure(failed, atMs) : failed;
+    if (outcome === '+') return addSuccess(health, atMs);
+    const failed = addFailure(health, { atMs, reason: 'no' });
+    return outcome === '!' ? addFinalFailure(failed, atMs) : failed;
   }, start);
 }
 
 /** Requests at 1, 2, 3, …: `p` passes, `r` is refused. */
 function afterRequests(
-  requests: string, start = UNTRIED,
+  requests: string, start = INITIAL_HEALTH,
 ): { readonly health: Health; readonly requests: RequestWindow } {
   return [...requests].reduce((before, one, index) => one === 'p'
-    ? afterPassed(before.health, before.requests, index + 1)
-    : afterRefused(before.health, before.requests, { atMs: index + 1, reason: 'mismatch' }),
+    ? addPassedRequest(before.health, before.requests, index + 1)
+    : addRefusedRequest(before.health, before.requests, { atMs: index + 1, reason: 'mismatch' }),
   { health: start, requests: NO_REQUESTS });
 }
 
-const shown = (health: Health): unknown => [stateOf(health), sinceOf(health)];
+const shown = (health: Health): unknown => [getState(health), getStateSinceMs(health)];
 
 for (const [tries, state, since] of [
   ['', 'healthy', null], ['+', 'healthy', null], ['--', 'healthy', null],
@@ -63,38 +64,38 @@ test('failing wins over rejecting, and each ends by itself', () => {
   const { health } = afterRequests('rrrrr');
   const failing = afterTries('---', health);
   assert.deepEqual(shown(failing), ['failing', 1]);
-  assert.deepEqual(shown(afterSuccess(failing, 9)), ['rejecting', 1]);
+  assert.deepEqual(shown(addSuccess(failing, 9)), ['rejecting', 1]);
   const both = afterRequests('ppp', failing).health;
   assert.deepEqual(shown(both), ['failing', 1]);
-  assert.deepEqual(shown(afterSuccess(both, 9)), ['healthy', 9]);
+  assert.deepEqual(shown(addSuccess(both, 9)), ['healthy', 9]);
 });
 
 test('a try that ended late neither begins before the last success nor fails for good after it',
   () => {
-    const healthy = afterSuccess(UNTRIED, 100);
-    const failed = afterFailure(healthy, { atMs: 50, reason: 'ETIMEDOUT' });
+    const healthy = addSuccess(INITIAL_HEALTH, 100);
+    const failed = addFailure(healthy, { atMs: 50, reason: 'ETIMEDOUT' });
     assert.equal(failed.firstFailedMs, 100);
-    assert.equal(stateOf(afterFinalFailure(afterSuccess(failed, 200), 50)), 'healthy');
-    assert.equal(afterSuccess(healthy, 20).lastSuccessMs, 100);
+    assert.equal(getState(addFinalFailure(addSuccess(failed, 200), 50)), 'healthy');
+    assert.equal(addSuccess(healthy, 20).lastSuccessMs, 100);
   });
 
 test('what was switched on is healthy since then, unless it fails', () => {
-  assert.deepEqual(shown(afterEnabling(UNTRIED, 7)), ['healthy', 7]);
-  assert.deepEqual(shown(afterEnabling(afterTries('---'), 7)), ['failing', 1]);
+  assert.deepEqual(shown(addEnabling(INITIAL_HEALTH, 7)), ['healthy', 7]);
+  assert.deepEqual(shown(addEnabling(afterTries('---'), 7)), ['failing', 1]);
 });
 
 test('a reason is at most 200 characters, whole ones', () => {
-  const { lastFailure } = afterFailure(UNTRIED, { atMs: 1, reason: '🙂'.repeat(300) });
+  const { lastFailure } = addFailure(INITIAL_HEALTH, { atMs: 1, reason: '🙂'.repeat(300) });
   assert.equal(lastFailure?.reason, '🙂'.repeat(200));
 });
 
 test('of two nodes the one that judged has the say, and both count for what was seen last', () => {
-  const judged = afterSuccess(afterTries('---'), 10);
-  const other = afterFailure(afterTries('----'), { atMs: 5000, reason: 'later' });
-  const both = merged(judged, other);
+  const judged = addSuccess(afterTries('---'), 10);
+  const other = addFailure(afterTries('----'), { atMs: 5000, reason: 'later' });
+  const both = mergeHealth(judged, other);
   assert.deepEqual(shown(both), ['healthy', 10]);
   assert.deepEqual([both.lastSuccessMs, both.lastFailure], [10, { atMs: 5000, reason: 'later' }]);
-  assert.deepEqual(shown(merged(other, judged)), ['failing', 1]);
+  assert.deepEqual(shown(mergeHealth(other, judged)), ['failing', 1]);
 });
 
 test('a record holds all of it, and one that is not sound is refused', () => {

@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../../../src/base/clock.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
-import type { HttpAnswer } from '../../../src/webhooks/http/client-port.ts';
+import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/codec.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { PriorityQueue } from '../../../src/base/structures/priority-queue.ts';
@@ -188,7 +188,7 @@ export class Simulation {
     return webhooks;
   }
 
-  async #serve(sent: HttpRequest, generation: number): Promise<HttpAnswer> {
+  async #serve(sent: HttpRequest, generation: number): Promise<TargetResponse> {
     if (generation !== this.#generation) return new Promise(() => {});
     const host = new URL(sent.url).host;
     const headers = sent.headers as Record<string, string>;

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load.ts';
-import { ACTIONS_FOLDER, loadActionModules } from '../../../webhooks/actions/load-modules.ts';
+import {
+  ACTIONS_FOLDER, loadActionModules,
+} from '../../../webhooks/actions/load-action-modules.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { CheckResult } from './doctor-finding.ts';

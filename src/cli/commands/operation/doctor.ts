@@ -6,7 +6,7 @@ import { engineOf } from '../../../app/engine.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { OWN_EVENTS } from '../../../webhooks/actions/event-name.ts';
+import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
@@ -235,7 +235,7 @@ async function checkOwnEvents(context: CommandContext): Promise<CheckResult> {
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
   return hint(`on \`*\`, which hears no event about hookshelf itself: ${
     names.slice(0, NAMED_MAX).join(', ')}${more}`,
-  `a webhook that is to hear them names them: ${OWN_EVENTS.join(', ')}, or delivery.*`);
+  `a webhook that is to hear them names them: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
 }
 
 function parseTriggers(

@@ -7,7 +7,7 @@ import {
   createRecord, fetchAll, formatCell, readUnsetMembers, replaceRecord, requireChange, resolveId,
   toTableColumns,
 } from '../resource-commands.ts';
-import { configurationResource } from '../../../webhooks/actions/resource.ts';
+import { configurationResource } from '../../../webhooks/actions/action-configuration-resource.ts';
 
 export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openApiClient(), '/api/actions');

@@ -17,7 +17,8 @@ const outgoing = {
 const delivery = recordOption('deliveries');
 const job = recordOption('jobs');
 const configurationResource = async () =>
-  (await import('../../../webhooks/actions/resource.ts')).configurationResource;
+  (await import(
+    '../../../webhooks/actions/action-configuration-resource.ts')).configurationResource;
 const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
 const jobResource = async () => (await import('../../../webhooks/jobs/resource.ts')).jobResource;

@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import {
-  randomSecretBytes, secretOf, type SecretShape,
+  createSecretBytes, encodeSecret, type SecretShape,
 } from '../../../webhooks/http/new-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
@@ -27,7 +27,7 @@ export async function readNewSecret(
 ): Promise<NewSecret | null> {
   if (!hasSecretOption(context)) return null;
   const isGenerated = context.args.has('generate-secret');
-  const secret = isGenerated ? secretOf(getShape(), randomSecretBytes())
+  const secret = isGenerated ? encodeSecret(getShape(), createSecretBytes())
     : await readSecretOption(context, 'secret-file');
   return { secret, isGenerated };
 }

@@ -19,9 +19,9 @@ import {
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../../resources/send-representation.ts';
-import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
-import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
-import { refuseChained } from '../../http/chained.ts';
+import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
+import { attachmentResponse, sendAttachment } from '../../http/attachment.ts';
+import { refuseChained } from '../../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../../naming/directory.ts';
 import {
   ORDER_PARAMETER, sendQueueList, queueListParameters,
@@ -48,7 +48,7 @@ const EVENT_SCHEMA: ObjectSchema = {
     name: {
       schema: {
         kind: 'string', minLength: 1, maxLength: 200,
-        description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${OWN_EVENTS.join(', ')}`,
+        description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
         canonical: (value) => findEmitProblem(value) === null ? value : null,
         explain: (value) => findEmitProblem(value) ?? '',
       },
@@ -154,7 +154,7 @@ function bodyRoute(service: DeliveryService): HttpRoute {
     summary: 'The body of the request that one delivery sent last, byte for byte',
     parameters: [IDENTIFIER],
     responses: [
-      attachmentAnswer('The bytes, under the media type that they went out with'),
+      attachmentResponse('The bytes, under the media type that they went out with'),
       ...problemResponses(404),
     ],
     handle(exchange) {

@@ -3,9 +3,9 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
-import { explainCondition } from '../../filters/explain.ts';
+import { explainCondition } from '../../filters/explain-condition.ts';
 import { Facts } from '../../filters/facts.ts';
-import { noPayload, toPayload } from '../../actions/payload.ts';
+import { createEmptyPayload, toPayload } from '../../actions/action-payload.ts';
 import type { RequestService } from '../../inbox/request-service.ts';
 import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
@@ -73,7 +73,7 @@ function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObjec
       : createRequestReader(scheme, request).read(scheme.event);
   };
   return new Facts({
-    payload: () => toPayload(payload) ?? noPayload(),
+    payload: () => toPayload(payload) ?? createEmptyPayload(),
     event: () => event === undefined ? readEvent() : String(event),
     headers: request.headers, query: request.search, method: request.method,
   });

@@ -14,7 +14,7 @@ import { makeHandshake } from '../../senders/signing/handshake.ts';
 import {
   signRequest, type SignedRequest, type SigningContext, type UnsignedRequest,
 } from '../../senders/signing/sign-request.ts';
-import { hasRequestBody } from '../../http/target.ts';
+import { hasRequestBody } from '../../http/target-rules.ts';
 import { chooseExampleMethod } from '../call-examples.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { prepareSenderVerifier } from '../verification-member.ts';

@@ -6,8 +6,8 @@ import type { Exchange } from '../../../server/http-route.ts';
 import type { Store } from '../../../store/store-port.ts';
 import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
 import type { OwnEvents } from '../../deliveries/own-events.ts';
-import type { HealthMonitor } from '../../health/monitor.ts';
-import type { OnRun } from '../../outcome.ts';
+import type { HealthMonitor } from '../../health/health-monitor.ts';
+import type { OnRun } from '../../outcome-listeners.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
 import {
   addAttempt, createPendingRoute, computeStatus, type StoredRequest,

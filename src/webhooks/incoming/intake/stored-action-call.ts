@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
-import type { Payload } from '../../actions/payload.ts';
-import type { ActionCall } from '../../actions/registry.ts';
+import type { Payload } from '../../actions/action-payload.ts';
+import type { ActionCall } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import { MASK } from '../../http/url-credentials.ts';
@@ -54,7 +54,7 @@ export class KeptCall extends IncomingActionCall {
     };
   }
 
-  get request(): string {
+  get requestId(): string {
     return this.#run.request.id;
   }
 

@@ -4,8 +4,8 @@ import { formatTimestamp } from '../../../base/clock.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
-import type { Payload } from '../../actions/payload.ts';
-import type { ActionCall } from '../../actions/registry.ts';
+import type { Payload } from '../../actions/action-payload.ts';
+import type { ActionCall } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
@@ -71,7 +71,7 @@ export class AdmittedActionCall extends IncomingActionCall {
     };
   }
 
-  get request(): string | null {
+  get requestId(): string | null {
     return this.#run.requestId;
   }
 

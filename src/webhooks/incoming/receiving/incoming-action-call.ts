@@ -1,14 +1,14 @@
 /** What an action is given of a request of an incoming webhook, from wherever it is taken. */
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext } from '../../actions/action.ts';
-import { noPayload, type Payload } from '../../actions/payload.ts';
-import type { ActionCall } from '../../actions/registry.ts';
+import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
+import type { ActionCall } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import { resolveBodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
 
 export abstract class IncomingActionCall implements ActionCall {
-  readonly place = 'incoming';
+  readonly direction = 'incoming';
   readonly options: ActionCall['options'];
   isChainRefused = false;
   #payload: Payload | null | undefined;
@@ -18,7 +18,7 @@ export abstract class IncomingActionCall implements ActionCall {
   }
 
   abstract get context(): ActionContext;
-  abstract get request(): string | null;
+  abstract get requestId(): string | null;
   abstract get origin(): RequestOrigin;
   abstract get log(): Logger;
   abstract get hops(): number;
@@ -30,7 +30,7 @@ export abstract class IncomingActionCall implements ActionCall {
   /** Told whether the body is of that kind, so that there is a payload; not of an empty one. */
   protected abstract onPayloadRead(isParsed: boolean, kind: BodyKind | null): void;
 
-  payload = (): Payload => this.#decode() ?? noPayload();
+  payload = (): Payload => this.#decode() ?? createEmptyPayload();
 
   bytes = (): Buffer | null => {
     const payload = this.#decode();
@@ -40,7 +40,7 @@ export abstract class IncomingActionCall implements ActionCall {
     return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));
   };
 
-  get secretPlaces(): readonly ValueSource[] {
+  get secretSources(): readonly ValueSource[] {
     return this.bodyReading.secretSources;
   }
 

@@ -13,7 +13,7 @@ import { prepareSenderVerifier, type SenderVerifier } from '../verification-memb
 import type { HmacKey } from '../../senders/hmac.ts';
 import { createSignatureKey } from '../../senders/x-signature.ts';
 import {
-  OTHER_HOOKS, webhookFields, webhookLabel, type WebhookFields,
+  OTHER_WEBHOOKS_LABEL, createWebhookFields, formatWebhookLabel, type WebhookFields,
 } from '../../webhook-label.ts';
 
 export type ReadyIncomingWebhook = ReadyInbox & {
@@ -113,7 +113,8 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
     unparsedCounts: () => countUnparsed(byIdentifier.values()),
     listUnusable: () => [...byIdentifier.values()].flatMap((hook) => {
       const { finding } = hook.sender?.verifier.problem ?? {};
-      return hook.enabled && finding !== undefined ? [{ label: webhookLabel(hook), finding }] : [];
+      return hook.enabled && finding !== undefined ? [{ label: formatWebhookLabel(hook), finding }]
+        : [];
     }),
     close() {
       unfollow();
@@ -132,7 +133,7 @@ function toReady(
   return {
     ...prepareInbox(hook, sender?.verifier.scheme ?? null),
     identifier, pathSegment, name, enabled, load, sender,
-    labels: webhookFields(hook),
+    labels: createWebhookFields(hook),
     routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     signatureKeys: sender === null ? createSignatureKeys(hook) : [],
@@ -167,13 +168,13 @@ function countRejections(hooks: Iterable<ReadyIncomingWebhook>): RejectionCount[
     const { rejections } = ready.load;
     if (rejections.counts.size === 0) continue;
     webhookCount += 1;
-    const hook = webhookLabel(ready);
+    const hook = formatWebhookLabel(ready);
     for (const [reason, count] of rejections.counts) {
       if (webhookCount <= COUNTED_WEBHOOKS_MAX) counts.push({ hook, reason, count });
       else others.set(reason, (others.get(reason) ?? 0) + count);
     }
   }
-  for (const [reason, count] of others) counts.push({ hook: OTHER_HOOKS, reason, count });
+  for (const [reason, count] of others) counts.push({ hook: OTHER_WEBHOOKS_LABEL, reason, count });
   return counts;
 }
 
@@ -183,8 +184,9 @@ function countUnparsed(hooks: Iterable<ReadyIncomingWebhook>): UnparsedCount[] {
   for (const ready of hooks) {
     const { unparsed: count } = ready.load;
     if (count === 0) continue;
-    if (counts.length < COUNTED_WEBHOOKS_MAX) counts.push({ hook: webhookLabel(ready), count });
-    else others += count;
+    if (counts.length < COUNTED_WEBHOOKS_MAX) {
+      counts.push({ hook: formatWebhookLabel(ready), count });
+    } else others += count;
   }
-  return others === 0 ? counts : [...counts, { hook: OTHER_HOOKS, count: others }];
+  return others === 0 ? counts : [...counts, { hook: OTHER_WEBHOOKS_LABEL, count: others }];
 }

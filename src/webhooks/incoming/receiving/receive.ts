@@ -13,11 +13,11 @@ import { sendWebhookResponse, type WebhookResponse } from './webhook-response.ts
 import { EventNames } from './event-names.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { PayloadBudget } from './payload-budget.ts';
-import type { HealthMonitor } from '../../health/monitor.ts';
+import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { PreviousSecretUses } from './previous-secret-uses.ts';
 import type { AdmittedRequest } from './admitted-request.ts';
 import type { Rejection } from './rejections.ts';
-import type { OnOutcome } from '../../outcome.ts';
+import type { OnOutcome } from '../../outcome-listeners.ts';
 import { isMethodAllowed, createReader, verifySender, verifySignature } from './verify-request.ts';
 
 export type ReceiveDeps = {
@@ -88,7 +88,7 @@ function rejectAndList(
   addRejected(exchange, webhook, body, rejection);
   // A rate is no check of who it is.
   if (reason !== null && reason !== 'rate') {
-    health.refused(webhook.identifier, { atMs: clock.now(), reason });
+    health.recordRefusedRequest(webhook.identifier, { atMs: clock.now(), reason });
   }
   return reject(exchange, webhook, rejection);
 }
@@ -139,7 +139,7 @@ async function receive(
   }
   checkForm(exchange, webhook, body);
   const admission = admit(deps, exchange, webhook, body);
-  deps.health.passed(webhook.identifier, deps.clock.now());
+  deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
   if ('status' in admission) {
     const { status, type, body: text } = admission;
     reportOutcome(deps, exchange, webhook, 'accepted');

@@ -9,7 +9,7 @@ import type { LogFields, Logger } from '../../../base/log.ts';
 import { statusOf } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
-import type { OnOutcome } from '../../outcome.ts';
+import type { OnOutcome } from '../../outcome-listeners.ts';
 
 /** What a call is counted under: the check that it did not pass. */
 export type RejectionReason = CheckName | 'address' | 'method' | 'rate' | 'size';

@@ -8,7 +8,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ConfigurationIndex } from '../../actions/configuration-index.ts';
 import { ActionResult, type ActionOptions } from '../../actions/action.ts';
-import type { ActionCall, ActionRegistry } from '../../actions/registry.ts';
+import type { ActionCall, ActionRegistry } from '../../actions/action-registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../../actions/run-action.ts';
 import type { ActionRunner } from '../../actions/run-action.ts';
 import { Facts } from '../../filters/facts.ts';

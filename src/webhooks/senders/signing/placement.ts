@@ -1,5 +1,5 @@
 /** Where a request carries what its scheme reads beside the payload. Pure. */
-import { hasRequestBody } from '../../http/target.ts';
+import { hasRequestBody } from '../../http/target-rules.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 
 export type PlacementName = 'signature' | 'timestamp' | 'id';

@@ -3,7 +3,7 @@
  * the environment. Pure.
  */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
-import { hasRequestBody } from '../../http/target.ts';
+import { hasRequestBody } from '../../http/target-rules.ts';
 import { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme } from '../scheme/scheme.ts';
 import { collectPieces, parseContent, type ContentPart } from '../verification/signed-content.ts';

@@ -1,7 +1,7 @@
 /**
- * The health of all webhooks of one kind: counts their tries in memory, at once and for nothing but
- * a few numbers, and keeps what record.ts tells on disk. Whoever writes the result of a try stages
- * the health with it (`stage`); what is not written so is written here.
+ * The health of all webhooks of one direction. The monitor counts tries in memory, at the cost of a
+ * few numbers, and keeps the records that health-record.ts describes. The transaction that writes
+ * the result of a try stages the health with it (`stage`); the monitor itself writes the rest.
  */
 import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -9,12 +9,13 @@ import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Store, Transaction } from '../../store/store-port.ts';
+import type { WebhookDirection } from '../webhook-label.ts';
 import {
-  NO_REQUESTS, UNTRIED, afterEnabling, afterFailure, afterFinalFailure, afterPassed, afterRefused,
-  afterSuccess, merged, sinceOf, stateOf, type Failure, type Health, type HealthState,
-  type RequestWindow,
+  NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
+  addRefusedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
+  type HealthState, type RequestWindow,
 } from './health.ts';
-import { decodeHealth, encodeHealth, healthCollection, type Direction } from './record.ts';
+import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts';
 
 type MonitoredWebhook = {
   readonly identifier: string;
@@ -24,29 +25,29 @@ type MonitoredWebhook = {
 };
 
 /** The state that is shown of a webhook. */
-export type ShownState = HealthState | 'off';
+export type PublicState = HealthState | 'off';
 
 type UnhealthyWebhook = {
   readonly label: string; readonly state: HealthState; readonly sinceMs: number;
 };
 
-export type HealthMonitors = Readonly<Record<Direction, HealthMonitor>>;
+export type HealthMonitors = Readonly<Record<WebhookDirection, HealthMonitor>>;
 
 type MonitorDeps = {
-  readonly direction: Direction;
+  readonly direction: WebhookDirection;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   /** The collection of the webhooks. */
   readonly collection: string;
-  readonly hooks: {
+  readonly webhooks: {
     find(identifier: string): MonitoredWebhook | undefined;
     all(): Iterable<MonitoredWebhook>;
   };
 };
 
 /** A few hundred bytes for a webhook that was tried or called. */
-type Entry = {
+type HealthEntry = {
   health: Health;
   requests: RequestWindow;
   /** As it is committed; null: there is no record. */
@@ -59,7 +60,7 @@ const CHUNK = 250;
 
 export class HealthMonitor {
   readonly #deps: MonitorDeps;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
   /** Identifiers of webhooks of which there is something new to write. */
   readonly #changed = new Set<string>();
@@ -77,58 +78,58 @@ export class HealthMonitor {
     ];
   }
 
-  succeeded(hook: string, atMs: number): void {
-    const entry = this.#entryOf(hook);
-    this.#update(hook, entry, afterSuccess(entry.health, atMs));
+  recordSuccess(webhookId: string, atMs: number): void {
+    const entry = this.#getOrCreateEntry(webhookId);
+    this.#update(webhookId, entry, addSuccess(entry.health, atMs));
   }
 
   /** `isToldElsewhere`: the log has a line about what it led to. */
-  failed(hook: string, failure: Failure, isToldElsewhere = false): void {
-    const entry = this.#entryOf(hook);
-    this.#update(hook, entry, afterFailure(entry.health, failure), isToldElsewhere);
+  recordFailure(webhookId: string, failure: Failure, isLoggedElsewhere = false): void {
+    const entry = this.#getOrCreateEntry(webhookId);
+    this.#update(webhookId, entry, addFailure(entry.health, failure), isLoggedElsewhere);
   }
 
   /** What was tried, last at that time, has failed for good. May be told several times. */
-  failedForGood(hook: string, atMs: number, isToldElsewhere = false): void {
-    const entry = this.#entryOf(hook);
-    this.#update(hook, entry, afterFinalFailure(entry.health, atMs), isToldElsewhere);
+  recordFinalFailure(webhookId: string, atMs: number, isLoggedElsewhere = false): void {
+    const entry = this.#getOrCreateEntry(webhookId);
+    this.#update(webhookId, entry, addFinalFailure(entry.health, atMs), isLoggedElsewhere);
   }
 
   /** A request has passed the checks of its sender. */
-  passed(hook: string, atMs: number): void {
-    const entry = this.#entryOf(hook);
-    const { health, requests } = afterPassed(entry.health, entry.requests, atMs);
+  recordPassedRequest(webhookId: string, atMs: number): void {
+    const entry = this.#getOrCreateEntry(webhookId);
+    const { health, requests } = addPassedRequest(entry.health, entry.requests, atMs);
     entry.requests = requests;
     if (health === entry.health) return;
-    this.#update(hook, entry, health);
+    this.#update(webhookId, entry, health);
     this.writeSoon();
   }
 
   /** A request was refused by one of them. */
-  refused(hook: string, refusal: Failure): void {
-    const entry = this.#entryOf(hook);
+  recordRefusedRequest(webhookId: string, refusal: Failure): void {
+    const entry = this.#getOrCreateEntry(webhookId);
     const wasRejecting = entry.health.rejectingSinceMs !== null;
-    const { health, requests } = afterRefused(entry.health, entry.requests, refusal);
+    const { health, requests } = addRefusedRequest(entry.health, entry.requests, refusal);
     entry.requests = requests;
     if (health.rejectingSinceMs === null) {
       // Anybody can send such requests: while it is healthy they are not written.
       entry.health = health;
       return;
     }
-    this.#update(hook, entry, health);
+    this.#update(webhookId, entry, health);
     if (!wasRejecting) this.writeSoon();
   }
 
   /** Whether the state of a webhook is what is committed. */
-  isWritten(hook: string): boolean {
-    const entry = this.#entries.get(hook);
+  isWritten(webhookId: string): boolean {
+    const entry = this.#entries.get(webhookId);
     return entry === undefined || isSameState(entry.health, entry.written);
   }
 
   /** Stages the state of a webhook, if it is not written, with the result of a counted try. */
-  stage(transaction: Transaction, hook: string): void {
-    const entry = this.#entries.get(hook);
-    if (entry !== undefined && !this.isWritten(hook)) this.#put(transaction, hook, entry);
+  stage(transaction: Transaction, webhookId: string): void {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined && !this.isWritten(webhookId)) this.#put(transaction, webhookId, entry);
   }
 
   /** Writes a state that has changed, in this turn of the loop. */
@@ -137,40 +138,40 @@ export class HealthMonitor {
     this.#isWriteAsked = true;
     setImmediate(() => {
       this.#isWriteAsked = false;
-      this.#write([...this.#changed].filter((hook) => !this.isWritten(hook)));
+      this.#write([...this.#changed].filter((webhookId) => !this.isWritten(webhookId)));
     });
   }
 
-  find(hook: string): Health {
-    return this.#entries.get(hook)?.health ?? UNTRIED;
+  find(webhookId: string): Health {
+    return this.#entries.get(webhookId)?.health ?? INITIAL_HEALTH;
   }
 
-  stateOf({ identifier, enabled }: Omit<MonitoredWebhook, 'labels'>): ShownState {
+  getState({ identifier, enabled }: Omit<MonitoredWebhook, 'labels'>): PublicState {
     if (!enabled) return 'off';
     const entry = this.#entries.get(identifier);
-    return entry === undefined ? 'healthy' : stateOf(entry.health);
+    return entry === undefined ? 'healthy' : getState(entry.health);
   }
 
   /** undefined: there is no such webhook. */
-  findState(identifier: string): ShownState | undefined {
-    const hook = this.#deps.hooks.find(identifier);
-    return hook === undefined ? undefined : this.stateOf(hook);
+  findState(identifier: string): PublicState | undefined {
+    const webhookId = this.#deps.webhooks.find(identifier);
+    return webhookId === undefined ? undefined : this.getState(webhookId);
   }
 
   /** How many webhooks are in each state. */
-  counts(): Readonly<Record<ShownState, number>> {
+  countStates(): Readonly<Record<PublicState, number>> {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
-    for (const hook of this.#deps.hooks.all()) counts[this.stateOf(hook)] += 1;
+    for (const webhookId of this.#deps.webhooks.all()) counts[this.getState(webhookId)] += 1;
     return counts;
   }
 
   /** Webhooks that fail or reject, in no order. */
-  unhealthy(): readonly UnhealthyWebhook[] {
+  listUnhealthy(): readonly UnhealthyWebhook[] {
     return [...this.#entries].flatMap(([identifier, { health }]) => {
-      const [state, sinceMs] = [stateOf(health), sinceOf(health)];
-      const hook = state === 'healthy' ? undefined : this.#deps.hooks.find(identifier);
-      return hook?.enabled === true && sinceMs !== null
-        ? [{ label: hook.labels.webhook, state, sinceMs }] : [];
+      const [state, sinceMs] = [getState(health), getStateSinceMs(health)];
+      const webhookId = state === 'healthy' ? undefined : this.#deps.webhooks.find(identifier);
+      return webhookId?.enabled === true && sinceMs !== null
+        ? [{ label: webhookId.labels.webhook, state, sinceMs }] : [];
     });
   }
 
@@ -183,66 +184,68 @@ export class HealthMonitor {
     for (const unfollow of this.#unfollow) unfollow();
   }
 
-  #entryOf(hook: string): Entry {
-    const found = this.#entries.get(hook);
-    if (found !== undefined) return found;
-    const made = { health: UNTRIED, requests: NO_REQUESTS, written: null };
+  #getOrCreateEntry(webhookId: string): HealthEntry {
+    const existing = this.#entries.get(webhookId);
+    if (existing !== undefined) return existing;
+    const created = { health: INITIAL_HEALTH, requests: NO_REQUESTS, written: null };
     // What ends after the removal of its webhook leaves nothing.
-    if (this.#deps.hooks.find(hook) !== undefined) this.#entries.set(hook, made);
-    return made;
+    if (this.#deps.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, created);
+    return created;
   }
 
-  #update(hook: string, entry: Entry, health: Health, isToldElsewhere = false): void {
+  #update(webhookId: string, entry: HealthEntry, health: Health, isLoggedElsewhere = false): void {
     const before = entry.health;
     entry.health = health;
-    this.#changed.add(hook);
+    this.#changed.add(webhookId);
     if (this.#timer === null && !this.#isClosed) {
       this.#timer = this.#deps.clock.startTimer(WRITE_DELAY_MS, () => {
         this.#timer = null;
         this.#write([...this.#changed]);
       });
     }
-    if (stateOf(before) !== stateOf(health) && !isToldElsewhere) this.#tell(hook, before, health);
+    if (getState(before) !== getState(health) && !isLoggedElsewhere) {
+      this.#logTransition(webhookId, before, health);
+    }
   }
 
   /** One line when a webhook begins to fail or to reject, and one when that ends. */
-  #tell(identifier: string, before: Health, after: Health): void {
-    const { hooks, log, direction } = this.#deps;
-    const hook = hooks.find(identifier);
-    if (hook?.enabled !== true) return;
-    const fields = { direction, ...hook.labels };
-    const begun = (health: Health): string | null => timeOrNull(sinceOf(health));
+  #logTransition(identifier: string, before: Health, after: Health): void {
+    const { webhooks, log, direction } = this.#deps;
+    const webhookId = webhooks.find(identifier);
+    if (webhookId?.enabled !== true) return;
+    const fields = { direction, ...webhookId.labels };
+    const formatBegin = (health: Health): string | null => timeOrNull(getStateSinceMs(health));
     if (after.isFailing && !before.isFailing) {
       log.warning('a webhook fails', {
-        ...fields, since: begun(after), reason: after.lastFailure?.reason ?? null,
+        ...fields, since: formatBegin(after), reason: after.lastFailure?.reason ?? null,
       });
     } else if (before.isFailing && !after.isFailing) {
-      log.info('a webhook works again', { ...fields, failingSince: begun(before) });
+      log.info('a webhook works again', { ...fields, failingSince: formatBegin(before) });
     }
-    if (stateOf(after) === 'rejecting') {
+    if (getState(after) === 'rejecting') {
       log.warning('a webhook rejects most of its requests', {
-        ...fields, since: begun(after), reason: after.lastRefusal?.reason ?? null,
+        ...fields, since: formatBegin(after), reason: after.lastRefusal?.reason ?? null,
       });
-    } else if (stateOf(before) === 'rejecting' && !after.isFailing) {
+    } else if (getState(before) === 'rejecting' && !after.isFailing) {
       log.info('a webhook accepts its requests again',
-        { ...fields, rejectingSince: begun(before) });
+        { ...fields, rejectingSince: formatBegin(before) });
     }
   }
 
-  #write(hooks: readonly string[]): void {
-    for (const hook of hooks) this.#changed.delete(hook);
-    for (let start = 0; start < hooks.length; start += CHUNK) {
-      const chunk = hooks.slice(start, start + CHUNK);
+  #write(webhookIds: readonly string[]): void {
+    for (const webhookId of webhookIds) this.#changed.delete(webhookId);
+    for (let start = 0; start < webhookIds.length; start += CHUNK) {
+      const chunk = webhookIds.slice(start, start + CHUNK);
       this.#writing = this.#writing.then(() => this.#writeChunk(chunk));
     }
   }
 
-  async #writeChunk(hooks: readonly string[]): Promise<void> {
+  async #writeChunk(webhookIds: readonly string[]): Promise<void> {
     try {
       await this.#deps.store.transact((transaction) => {
-        for (const hook of hooks) {
-          const entry = this.#entries.get(hook);
-          if (entry !== undefined) this.#put(transaction, hook, entry);
+        for (const webhookId of webhookIds) {
+          const entry = this.#entries.get(webhookId);
+          if (entry !== undefined) this.#put(transaction, webhookId, entry);
         }
       });
     } catch (error) {
@@ -250,22 +253,22 @@ export class HealthMonitor {
       if (!(error instanceof AppError)) {
         this.#deps.log.error('the health of webhooks could not be written', { error });
       }
-      for (const hook of hooks) {
-        const entry = this.#entries.get(hook);
-        if (entry !== undefined && !this.#isClosed) this.#update(hook, entry, entry.health);
+      for (const webhookId of webhookIds) {
+        const entry = this.#entries.get(webhookId);
+        if (entry !== undefined && !this.#isClosed) this.#update(webhookId, entry, entry.health);
       }
     }
   }
 
-  #put(transaction: Transaction, hook: string, { health }: Entry): void {
+  #put(transaction: Transaction, webhookId: string, { health }: HealthEntry): void {
     const { store, collection, direction } = this.#deps;
     // Its removal may be on disk or staged by now.
-    if (transaction.find(collection, hook) === undefined) return;
-    const stored = transaction.find(healthCollection.name, hook);
+    if (transaction.find(collection, webhookId) === undefined) return;
+    const stored = transaction.find(healthCollection.name, webhookId);
     const isShared = store.replica !== null && stored !== undefined;
-    const latest = isShared ? merged(health, decodeHealth(stored).health) : health;
-    const json = encodeHealth(hook, direction, latest);
-    if (stored?.toString() !== json) transaction.put(healthCollection.name, hook, json);
+    const latest = isShared ? mergeHealth(health, decodeHealth(stored).health) : health;
+    const json = encodeHealth(webhookId, direction, latest);
+    if (stored?.toString() !== json) transaction.put(healthCollection.name, webhookId, json);
   }
 
   #applyRecord({ id, after }: Change): void {
@@ -281,7 +284,7 @@ export class HealthMonitor {
     if (this.#deps.store.replica === null) return;
     // Another node may have written it, which has seen what this one has not.
     entry.health = this.#changed.has(id)
-      ? merged(entry.health, health) : merged(health, entry.health);
+      ? mergeHealth(entry.health, health) : mergeHealth(health, entry.health);
   }
 
   #applyWebhook({ id, before, after }: Change): void {
@@ -291,16 +294,16 @@ export class HealthMonitor {
       return;
     }
     if (before === null || !isSwitchedOn(before, after)) return;
-    const entry = this.#entryOf(id);
+    const entry = this.#getOrCreateEntry(id);
     const { updatedAt } = decodeRecord(after);
-    this.#update(id, entry, afterEnabling(entry.health, Date.parse(String(updatedAt))));
+    this.#update(id, entry, addEnabling(entry.health, Date.parse(String(updatedAt))));
     this.writeSoon();
   }
 }
 
 /** To be staged with the removal of a webhook. */
-export function forgetHealth(transaction: Transaction, hook: string): void {
-  transaction.delete(healthCollection.name, hook);
+export function stageHealthRemoval(transaction: Transaction, webhookId: string): void {
+  transaction.delete(healthCollection.name, webhookId);
 }
 
 function isSwitchedOn(before: Buffer, after: Buffer): boolean {
@@ -308,7 +311,7 @@ function isSwitchedOn(before: Buffer, after: Buffer): boolean {
 }
 
 function isSameState(left: Health, right: Health | null): boolean {
-  if (right === null) return stateOf(left) === 'healthy' && left.healthySinceMs === null;
+  if (right === null) return getState(left) === 'healthy' && left.healthySinceMs === null;
   return left.isFailing === right.isFailing
     && (!left.isFailing || left.firstFailedMs === right.firstFailedMs)
     && left.rejectingSinceMs === right.rejectingSinceMs

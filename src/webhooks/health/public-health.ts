@@ -6,19 +6,19 @@ import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
-import { lastSeenMs, sinceOf } from './health.ts';
-import type { HealthMonitor, ShownState } from './monitor.ts';
-import { showFailure, textOrNull } from './record.ts';
+import { getLastChangeMs, getStateSinceMs } from './health.ts';
+import type { HealthMonitor, PublicState } from './health-monitor.ts';
+import { encodeFailure, formatTimestampOrNull } from './health-record.ts';
 
 export type WebhookHealth = {
-  readonly state: ShownState;
+  readonly state: PublicState;
   /** RFC 3339, as are the others. */
   readonly since: string;
   readonly lastSuccessAt: string | null;
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
 };
 
-const STATES: readonly ShownState[] = ['healthy', 'failing', 'rejecting', 'off'];
+const STATES: readonly PublicState[] = ['healthy', 'failing', 'rejecting', 'off'];
 
 const time: MemberSchema = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
 
@@ -53,14 +53,14 @@ export const healthMember: MemberSchema = {
 /** Of lists on a terminal. */
 export const healthColumns: ListedResource['columns'] = [
   {
-    title: 'STATE', member: 'health', isWhole: true, show: showState,
+    title: 'STATE', member: 'health', isWhole: true, show: formatState,
     tones: { healthy: 'good', failing: 'bad', rejecting: 'warning' },
   },
-  { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: showSince },
+  { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: formatSince },
 ];
 
 /** Why a webhook is off stands beside that. */
-function showState(
+function formatState(
   health: JsonValue | undefined, { disabledReason }: JsonObject,
 ): string | null {
   if (!isJsonObject(health)) return null;
@@ -68,27 +68,27 @@ function showState(
   return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
 }
 
-function showSince(health: JsonValue | undefined): string | null {
+function formatSince(health: JsonValue | undefined): string | null {
   return isJsonObject(health) ? String(health['since']) : null;
 }
 
 /** Of a stored webhook. */
 export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Observation {
   const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
-  const state = monitor.stateOf({
+  const state = monitor.getState({
     identifier: String(identifier), enabled: enabled !== false,
   });
   const health = monitor.find(String(identifier));
-  const sinceMs = sinceOf(health);
+  const sinceMs = getStateSinceMs(health);
   const onSince = sinceMs === null ? String(createdAt) : formatTimestamp(sinceMs);
-  const shown: WebhookHealth = {
+  const publicHealth: WebhookHealth = {
     state, since: state === 'off' ? String(disabledAt) : onSince,
-    lastSuccessAt: textOrNull(health.lastSuccessMs),
-    lastFailure: showFailure(state === 'rejecting' ? health.lastRefusal : health.lastFailure),
+    lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
+    lastFailure: encodeFailure(state === 'rejecting' ? health.lastRefusal : health.lastFailure),
   };
   return {
-    members: { health: shown },
-    changedAtMs: Math.max(parseTimestamp(String(updatedAt)), lastSeenMs(health)),
+    members: { health: publicHealth },
+    changedAtMs: Math.max(parseTimestamp(String(updatedAt)), getLastChangeMs(health)),
   };
 }
 

@@ -11,14 +11,14 @@ const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** Of a webhook's type. */
-export type Disabling = {
+export type DisabledMembers = {
   readonly disabledReason?: DisabledReason;
   /** RFC 3339 */
   readonly disabledAt?: string;
 };
 
 /** To stand after `enabled`. */
-export const disablingMembers: Readonly<Record<keyof Disabling, MemberSchema>> = {
+export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSchema>> = {
   disabledReason: {
     schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
     description: 'Why it is off: its target answered 410, every attempt failed for '
@@ -31,7 +31,7 @@ export const disablingMembers: Readonly<Record<keyof Disabling, MemberSchema>> =
 };
 
 /** A stored webhook, switched off now. */
-export function disabled(
+export function markDisabled(
   webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,
 ): JsonObject {
   return { ...webhook, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
@@ -42,12 +42,12 @@ export function disabled(
  * `health`, which is not stored, and with the two members of `current`, the stored webhook, while
  * that is off; with new ones when the body switches it off.
  */
-export function keepOwnMembers(
+export function keepServiceMembers(
   body: JsonObject, current: JsonObject | null, nowMs: number,
 ): JsonObject {
   const { health: _, disabledReason: __, disabledAt: ___, ...rest } = body;
   if (rest['enabled'] !== false) return rest;
-  if (current?.['enabled'] !== false) return disabled(rest, 'manual', nowMs);
+  if (current?.['enabled'] !== false) return markDisabled(rest, 'manual', nowMs);
   const { disabledReason = null, disabledAt = null } = current;
   return { ...rest, disabledReason, disabledAt };
 }

@@ -4,11 +4,11 @@ import { parseJson } from '../../base/json/parse.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpResponse } from '../../client/http-response.ts';
 
-export type HttpAnswer = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
+export type TargetResponse = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
 
 /** The shared client. Resolves with any status; rejects with NetworkError without an answer. */
 export interface HttpSender {
-  request(request: HttpRequest): Promise<HttpAnswer>;
+  request(request: HttpRequest): Promise<TargetResponse>;
 }
 
 const SHOWN_BYTES_MAX = 64 * 1024;
@@ -23,7 +23,7 @@ export function networkErrorCode(thrown: unknown): string {
 }
 
 /** An answer's body: what it is as JSON, else its text, cut at 64 KiB; '' when there is none. */
-export function shownBody(body: Buffer): unknown {
+export function formatResponseBody(body: Buffer): unknown {
   if (body.length <= SHOWN_BYTES_MAX) {
     try {
       return parseJson(body);
@@ -31,11 +31,11 @@ export function shownBody(body: Buffer): unknown {
       // Not JSON, or nested deeper than could be shown: as text.
     }
   }
-  return textStart(body, SHOWN_BYTES_MAX);
+  return decodeTextStart(body, SHOWN_BYTES_MAX);
 }
 
 /** At most `bytesMax` bytes of `body` as text, cut between characters. */
-export function textStart(body: Buffer, bytesMax: number): string {
+export function decodeTextStart(body: Buffer, bytesMax: number): string {
   if (body.length <= bytesMax) return body.toString('utf8');
   let end = bytesMax;
   // A continuation byte (10xxxxxx) belongs to the character before it.

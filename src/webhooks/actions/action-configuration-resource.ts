@@ -1,7 +1,7 @@
 /** Action configurations as a resource: where they are served and kept, masked, and listed. */
 import type { Resource } from '../../resources/resource.ts';
-import { mask, unmask, urlsIn } from '../http/mask.ts';
-import { maskedBase } from '../http/secret.ts';
+import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
+import { maskPatchBase } from '../http/secret-members.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 
 export const configurationResource: Resource = {
@@ -13,9 +13,10 @@ export const configurationResource: Resource = {
   // They decide where data goes: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
   isKeyGiven: true,
-  patchBase: maskedBase,
-  reconcile: (body, current) => unmask(body, current, ({ options }) => urlsIn(options)),
-  toPublic: mask,
+  patchBase: maskPatchBase,
+  reconcile: (body, current) =>
+    restoreSecrets(body, current, ({ options }) => collectUrls(options)),
+  toPublic: maskSecrets,
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'ACTION', member: 'actionType', isWhole: true },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mask, unmask, urlsIn } from '../../../src/webhooks/http/mask.ts';
+import {
+  maskSecrets, restoreSecrets, collectUrls,
+} from '../../../src/webhooks/http/mask-secrets.ts';
 
 const STORED = {
   url: 'https://user:p@ss@example.org/a?b=c',
@@ -23,15 +25,15 @@ const SHOWN = {
 };
 
 test('whatever stands under a secret-like name is hidden, of any type and depth', () => {
-  assert.deepEqual(mask(STORED), SHOWN);
+  assert.deepEqual(maskSecrets(STORED), SHOWN);
 });
 
 test('what was shown, sent back, is what is stored', () => {
-  assert.deepEqual(unmask(SHOWN, STORED), STORED);
+  assert.deepEqual(restoreSecrets(SHOWN, STORED), STORED);
 });
 
 test('a masked user and password, written apart, are the stored credentials as well', () => {
-  assert.deepEqual(unmask({ url: 'https://***:***@example.org/new' }, STORED),
+  assert.deepEqual(restoreSecrets({ url: 'https://***:***@example.org/new' }, STORED),
     { url: 'https://user:p@ss@example.org/new' });
 });
 
@@ -39,13 +41,14 @@ const QUERY = 'http://h/a?x=%20&token=a%2Fb;c&y&API%5Fkey=k&token=second&empty_t
 const SHOWN_QUERY = 'http://h/a?x=%20&token=***&y&API%5Fkey=***&token=***&empty_token=#secret=***';
 
 test('secret-like parameters of a URL are hidden, and nothing else of it changes', () => {
-  assert.deepEqual(mask({ url: QUERY, list: [QUERY] }), { url: SHOWN_QUERY, list: [SHOWN_QUERY] });
+  assert.deepEqual(maskSecrets({ url: QUERY, list: [QUERY] }), { url: SHOWN_QUERY,
+    list: [SHOWN_QUERY] });
   const both = 'https://u:p@h/?password=q';
-  assert.deepEqual(mask({ url: both }), { url: 'https://***@h/?password=***' });
-  assert.deepEqual(unmask({ url: 'https://***@i/?b=c&password=***' }, { url: both }),
+  assert.deepEqual(maskSecrets({ url: both }), { url: 'https://***@h/?password=***' });
+  assert.deepEqual(restoreSecrets({ url: 'https://***@i/?b=c&password=***' }, { url: both }),
     { url: 'https://u:p@i/?b=c&password=q' });
   for (const url of ['http://h/?tok=1', 'mail?token=1', '?token=1', 'http://token=1/']) {
-    assert.deepEqual(mask({ url }), { url });
+    assert.deepEqual(maskSecrets({ url }), { url });
   }
 });
 
@@ -58,22 +61,23 @@ test('hidden parameters sent back are the stored ones of that name, in their ord
     ['http://i/?token=%2A%2A%2A&token=new', 'http://i/?token=a%2Fb;c&token=new'],
   ];
   for (const [given = '', kept] of cases) {
-    assert.deepEqual(unmask({ url: given }, stored), { url: kept });
+    assert.deepEqual(restoreSecrets({ url: given }, stored), { url: kept });
   }
   for (const url of ['http://h/?Token=***', 'http://h/?token=***&token=***&token=***']) {
-    assert.throws(() => unmask({ url }, stored), { code: 'invalid' }, url);
-    assert.throws(() => unmask({ url }, null), { code: 'invalid' }, url);
+    assert.throws(() => restoreSecrets({ url }, stored), { code: 'invalid' }, url);
+    assert.throws(() => restoreSecrets({ url }, null), { code: 'invalid' }, url);
   }
 });
 
 test('a part is replaced and the rest is kept', () => {
   const changed = { ...SHOWN, token: { value: 'new', scopes: ['***'] }, password: '***' };
-  assert.deepEqual(unmask(changed, STORED),
+  assert.deepEqual(restoreSecrets(changed, STORED),
     { ...STORED, token: { value: 'new', scopes: ['x'] } });
 });
 
 test('*** that nothing is stored for is refused with its place', () => {
-  assert.throws(() => unmask({ headers: { New: '***' }, apiKeys: ['***', '***', '***'] }, STORED), {
+  assert.throws(() => restoreSecrets({ headers: { New: '***' }, apiKeys: ['***', '***', '***'] },
+    STORED), {
     code: 'invalid',
     details: {
       errors: ['/headers/New', '/apiKeys/2'].map((pointer) =>
@@ -86,11 +90,12 @@ test('*** keeps nothing once a target has another origin', () => {
   const stored = { url: 'https://u:p@h/a?token=t', headers: { A: 'kept', Referer: 'https://r/' } };
   const headers = { A: '***', Referer: 'https://elsewhere/' };
   for (const url of ['https://h/other', 'https://***@h:443/?token=***', 'https://H/']) {
-    const kept = unmask({ url, headers }, stored, ({ url: target }) => urlsIn(target));
+    const kept = restoreSecrets({ url, headers }, stored, ({ url: target }) => collectUrls(target));
     assert.deepEqual(kept['headers'], { ...headers, A: 'kept' });
   }
   for (const url of ['http://h/a', 'https://i/', 'https://h:444/', 'https://***@i/?token=***']) {
-    assert.throws(() => unmask({ url, headers }, stored, ({ url: target }) => urlsIn(target)),
+    assert.throws(() => restoreSecrets({ url, headers }, stored, ({ url: target }) =>
+      collectUrls(target)),
       /\/.*: must be given anew/, url);
   }
 });

@@ -8,8 +8,8 @@ import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
 } from '../senders/request/hide-signature.ts';
 import { ActionResult } from './action.ts';
-import { unknownOptions } from './registry.ts';
-import type { ActionCall, RegisteredAction } from './registry.ts';
+import { findUnknownOptions } from './action-registry.ts';
+import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 const DEFAULT_LEVEL = 'info';
 /**
@@ -27,32 +27,32 @@ export function createLogAction(): RegisteredAction {
       name: 'level', description: LOG_LEVELS.join(', '), default: DEFAULT_LEVEL,
     }],
     validateOptions({ level, ...others }) {
-      const problems = unknownOptions(others, ['level']);
+      const problems = findUnknownOptions(others, ['level']);
       return level === undefined || isLevel(level) ? problems
         : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(level)}`, ...problems];
     },
     run(call) {
-      const { context, options, log, secretPlaces } = call;
+      const { context, options, log, secretSources } = call;
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
       const { headers, query, event, eventId } = context;
       log[level]('webhook received', {
         options,
         context: {
-          headers: hideSignatureHeaders(headers, secretPlaces),
-          query: hideSignatureParameters(hideQuerySecrets(query), secretPlaces), event, eventId,
+          headers: hideSignatureHeaders(headers, secretSources),
+          query: hideSignatureParameters(hideQuerySecrets(query), secretSources), event, eventId,
         },
         // Last, as it is what may be too large for a line.
-        payload: shownPayload(call),
+        payload: selectPayload(call),
       });
       return ActionResult.ok();
     },
   };
 }
 
-function shownPayload({ payload, context: { body }, secretPlaces }: ActionCall): unknown {
+function selectPayload({ payload, context: { body }, secretSources }: ActionCall): unknown {
   if (estimateParsedBytes(body) > PARSED_BYTES_MAX) return `<${body.length} bytes>`;
-  return secretPlaces.length === 0 ? payload()
-    : hideSignatureMembers(shorten(payload()), secretPlaces);
+  return secretSources.length === 0 ? payload()
+    : hideSignatureMembers(shorten(payload()), secretSources);
 }
 
 function isLevel(value: unknown): value is LogLevel {

@@ -5,10 +5,10 @@ import type { LogFields, Logger } from '../../base/log.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
-import type { HttpAnswer, HttpSender } from '../http/client-port.ts';
+import type { TargetResponse, HttpSender } from '../http/http-sender.ts';
 import type { RequestOrigin } from '../http/pass-through.ts';
 import type { ValueSource } from '../senders/scheme/scheme.ts';
-import { targetLabel } from '../webhook-label.ts';
+import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
@@ -22,12 +22,12 @@ export type ActionCall = {
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
   /** As in `context`, which is made when it is asked for. */
-  readonly request: string | null;
+  readonly requestId: string | null;
   /** Where the request came from; null where there is none. */
   readonly origin: RequestOrigin | null;
   readonly options: ActionOptions;
   /** Where the request has its signature, or the secret itself: neither is for a log. */
-  readonly secretPlaces: readonly ValueSource[];
+  readonly secretSources: readonly ValueSource[];
   /** How many hops of a chain led to this call: see base/webhook-chain.ts. */
   readonly hops: number;
   /** Set when something that the action sent was refused because of its chain. */
@@ -35,7 +35,7 @@ export type ActionCall = {
   /** Its lines carry what they belong to: the request's id, or the webhook. */
   readonly log: Logger;
   /** Where the action runs; not every action may run everywhere. */
-  readonly place: 'incoming' | 'outgoing';
+  readonly direction: 'incoming' | 'outgoing';
 };
 
 export type OptionDoc = {
@@ -53,7 +53,7 @@ export type RegisteredAction = {
   /** What is wrong with a configuration's options, one sentence a problem. */
   readonly validateOptions: (options: JsonObject) => readonly string[];
   /** Host and path that the options have it send to. */
-  readonly targetOf?: (options: JsonObject) => string;
+  readonly formatTarget?: (options: JsonObject) => string;
   /** The URL among the options that it sends to, if it does; it is `/options/url`. */
   readonly findTargetUrl?: (options: Readonly<Record<string, unknown>>) => string | null;
   /** Whatever the action returned or promised; not checked yet. */
@@ -83,7 +83,7 @@ export function createActionRegistry(options: {
   for (const { actionClass, origin } of options.custom) {
     const action = registerClass(actionClass, origin, options);
     if (actions.has(action.identifier)) {
-      throw refuse(origin, `there is an action "${action.identifier}" already`);
+      throw createRegistrationError(origin, `there is an action "${action.identifier}" already`);
     }
     actions.set(action.identifier, action);
   }
@@ -97,7 +97,8 @@ function registerClass(
   { http, log }: { readonly http: HttpSender; readonly log: Logger },
 ): RegisteredAction {
   if (!isActionClass(candidate)) {
-    throw refuse(origin, 'must export a class with execute(), static identifier() and label()');
+    throw createRegistrationError(
+      origin, 'must export a class with execute(), static identifier() and label()');
   }
   let instance: Action;
   let identifier: unknown;
@@ -107,19 +108,22 @@ function registerClass(
     label = candidate.label();
     instance = new candidate();
   } catch (cause) {
-    throw refuse(origin, `could not be made: ${messageOf(cause)}`, cause);
+    throw createRegistrationError(origin, `could not be made: ${messageOf(cause)}`, cause);
   }
   if (typeof identifier !== 'string' || !IDENTIFIER_PATTERN.test(identifier)) {
-    throw refuse(origin, 'identifier() must give 1-128 of letters, digits, ".", "_", ":" and "-"');
+    throw createRegistrationError(
+      origin, 'identifier() must give 1-128 of letters, digits, ".", "_", ":" and "-"');
   }
-  if (typeof label !== 'string') throw refuse(origin, 'label() must give a string');
+  if (typeof label !== 'string') {
+    throw createRegistrationError(origin, 'label() must give a string');
+  }
   const execute = instance.execute;
   return {
     identifier, label, isBuiltIn: false, options: [],
-    validateOptions: (options) => validate(candidate, options, log),
+    validateOptions: (options) => validateOptions(candidate, options, log),
     run: (call) => execute.call(
       instance, call.payload(), call.context, call.options,
-      { log: new CallLog(call), http: new CallHttp(http, call), ActionResult }),
+      { log: new CallLogger(call), http: new ChainedHttpSender(http, call), ActionResult }),
   };
 }
 
@@ -127,7 +131,7 @@ function registerClass(
  * The log as one run of an action has it: its lines say whose they are. Made for each run, so it is
  * one small object; a logger of its own is made when there is something to say.
  */
-class CallLog implements Logger {
+class CallLogger implements Logger {
   readonly #call: ActionCall;
 
   constructor(call: ActionCall) {
@@ -152,7 +156,7 @@ class CallLog implements Logger {
 }
 
 /** The shared client as one run of an action has it: its requests go on with the chain. */
-class CallHttp implements HttpSender {
+class ChainedHttpSender implements HttpSender {
   readonly #http: HttpSender;
   readonly #call: ActionCall;
 
@@ -161,10 +165,10 @@ class CallHttp implements HttpSender {
     this.#call = call;
   }
 
-  async request(request: HttpRequest): Promise<HttpAnswer> {
+  async request(request: HttpRequest): Promise<TargetResponse> {
     const others = Object.entries(request.headers ?? {})
       .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
-    const hops = nextHop(this.#call.hops, () => targetLabel(request.url));
+    const hops = nextHop(this.#call.hops, () => formatTargetLabel(request.url));
     const headers = addChainHeader(Object.fromEntries(others), hops);
     const response = await this.#http.request({ ...request, headers });
     if (isChainRefused(response.headers)) this.#call.isChainRefused = true;
@@ -182,12 +186,14 @@ function isActionClass(candidate: unknown): candidate is ActionClass {
 }
 
 /** A sentence for each of the options that an action does not know. */
-export function unknownOptions(options: JsonObject, known: readonly string[]): string[] {
-  return Object.keys(options).filter((name) => !known.includes(name))
-    .map((name) => `${quoted(name)} is not a known option${hintFor(name, known)}`);
+export function findUnknownOptions(options: JsonObject, knownNames: readonly string[]): string[] {
+  return Object.keys(options).filter((name) => !knownNames.includes(name))
+    .map((name) => `${quoted(name)} is not a known option${hintFor(name, knownNames)}`);
 }
 
-function validate(actionClass: ActionClass, options: JsonObject, log: Logger): readonly string[] {
+function validateOptions(
+  actionClass: ActionClass, options: JsonObject, log: Logger,
+): readonly string[] {
   if (actionClass.validateOptions === undefined) return [];
   try {
     const problems: unknown = actionClass.validateOptions(options) ?? [];
@@ -217,6 +223,6 @@ export function toActionResult(outcome: unknown): ActionResult {
   return new ActionResult(success, message, data);
 }
 
-function refuse(origin: string, problem: string, cause?: unknown): AppError {
+function createRegistrationError(origin: string, problem: string, cause?: unknown): AppError {
   return new AppError('usage', `${origin}: ${problem}`, {}, cause);
 }

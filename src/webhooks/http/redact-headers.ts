@@ -4,21 +4,21 @@
  */
 import { MASK } from './url-credentials.ts';
 
-const SHOWN: ReadonlySet<string> = new Set([
+const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   'accept', 'accept-language', 'content-encoding', 'content-language', 'content-type', 'date',
   'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id',
 ]);
-const SHOWN_PREFIXES = ['x-hookshelf-', 'x-forwarded-'];
+const PUBLIC_PREFIXES = ['x-hookshelf-', 'x-forwarded-'];
 
 /** Names and values in turn. */
-export function shownHeaders(
+export function redactHeaders(
   headers: Readonly<Record<string, string | readonly string[]>>,
 ): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => [name, isShown(name) ? one : MASK]));
+    [value].flat().flatMap((one) => [name, isPublicHeader(name) ? one : MASK]));
 }
 
-function isShown(name: string): boolean {
+function isPublicHeader(name: string): boolean {
   const lower = name.toLowerCase();
-  return SHOWN.has(lower) || SHOWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
+  return PUBLIC_HEADERS.has(lower) || PUBLIC_PREFIXES.some((prefix) => lower.startsWith(prefix));
 }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import { stateOf, sinceOf } from '../../../src/webhooks/health/health.ts';
-import { HealthMonitor, forgetHealth } from '../../../src/webhooks/health/monitor.ts';
-import { decodeHealth, healthCollection } from '../../../src/webhooks/health/record.ts';
+import { getState, getStateSinceMs } from '../../../src/webhooks/health/health.ts';
+import { HealthMonitor, stageHealthRemoval } from '../../../src/webhooks/health/health-monitor.ts';
+import { decodeHealth, healthCollection } from '../../../src/webhooks/health/health-record.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 
@@ -13,7 +13,7 @@ const HOOKS = { name: 'hooks', key: 'identifier' } as const;
 const STAMPS = '"createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:09.000Z"';
 const NO = 'no';
 
-type HookFinder = ConstructorParameters<typeof HealthMonitor>[0]['hooks']['find'];
+type HookFinder = ConstructorParameters<typeof HealthMonitor>[0]['webhooks']['find'];
 
 class Place {
   readonly clock = new ManualClock();
@@ -38,15 +38,15 @@ class Place {
     const bytes = this.store.collection(healthCollection.name).find(identifier)?.bytes;
     if (bytes === undefined) return null;
     const { health } = decodeHealth(bytes);
-    return [stateOf(health), sinceOf(health)];
+    return [getState(health), getStateSinceMs(health)];
   }
 
   /** Fails now, with its result in a transaction. */
   async fail(identifier: string, isForGood = false): Promise<void> {
     const atMs = this.clock.now();
-    this.monitor.failed(identifier, { atMs, reason: NO });
+    this.monitor.recordFailure(identifier, { atMs, reason: NO });
     await this.store.transact((transaction) => {
-      if (isForGood) this.monitor.failedForGood(identifier, atMs);
+      if (isForGood) this.monitor.recordFinalFailure(identifier, atMs);
       this.monitor.stage(transaction, identifier);
     });
   }
@@ -64,7 +64,7 @@ class Place {
     };
     return new HealthMonitor({
       direction: 'outgoing', store, clock, collection: HOOKS.name,
-      hooks: { find, all: () => [] },
+      webhooks: { find, all: () => [] },
       log: createLogger({
         level: 'debug', format: 'json', now: () => clock.now(),
         write: (line) => this.lines.push(JSON.parse(line)),
@@ -82,7 +82,9 @@ async function open(): Promise<Place> {
 test('any number of tries that change no state are one write in ten seconds', async () => {
   const place = await open();
   for (let second = 0; second < 25; second += 1) {
-    for (let count = 0; count < 100; count += 1) place.monitor.succeeded('a', place.clock.now());
+    for (let count = 0; count < 100; count += 1) {
+      place.monitor.recordSuccess('a', place.clock.now());
+    }
     await place.clock.advance(1000);
   }
   assert.equal(place.writes, 2);
@@ -102,7 +104,7 @@ test('what changes the state is written with the result of its try, and told onc
   assert.deepEqual([place.writes, place.stored('a')], [1, ['failing', sinceMs]]);
   await place.fail('a');
   assert.equal(place.writes, 1);
-  place.monitor.succeeded('a', place.clock.now());
+  place.monitor.recordSuccess('a', place.clock.now());
   await place.store.transact((transaction) => place.monitor.stage(transaction, 'a'));
   assert.deepEqual([place.writes, place.stored('a')], [2, ['healthy', place.clock.now()]]);
   assert.deepEqual(place.lines.map(({ level, message }) => [level, message]),
@@ -131,16 +133,16 @@ test('the state and the row of failed tries are there after a restart', async ()
   await place.fail('b');
   await place.fail('b');
   assert.deepEqual(place.stored('b'), ['failing', sinceMs]);
-  assert.deepEqual(place.monitor.unhealthy().map(({ label, state }) => [label, state]),
+  assert.deepEqual(place.monitor.listUnhealthy().map(({ label, state }) => [label, state]),
     [['a', 'failing'], ['b', 'failing']]);
 });
 
 test('a crash leaves what was written, never more than happened', async () => {
   const place = await open();
   const firstMs = place.clock.now();
-  place.monitor.succeeded('a', firstMs);
+  place.monitor.recordSuccess('a', firstMs);
   await place.clock.advance(10_000);
-  place.monitor.succeeded('a', place.clock.now());
+  place.monitor.recordSuccess('a', place.clock.now());
   place.restart();
   assert.equal(place.monitor.find('a').lastSuccessMs, firstMs);
 });
@@ -148,10 +150,10 @@ test('a crash leaves what was written, never more than happened', async () => {
 test('a clean stop writes the rest, and nothing after it', async () => {
   const place = await open();
   await place.clock.advance(100);
-  place.monitor.succeeded('a', place.clock.now());
+  place.monitor.recordSuccess('a', place.clock.now());
   await Promise.all([place.monitor.close(), place.monitor.close()]);
   assert.equal(place.writes, 1);
-  place.monitor.succeeded('a', place.clock.now());
+  place.monitor.recordSuccess('a', place.clock.now());
   await place.clock.advance(60_000);
   assert.equal(place.writes, 1);
 });
@@ -160,7 +162,7 @@ test('while the store takes no writes nothing is lost', async () => {
   const place = await open();
   place.store.setFailure(new AppError('unavailable', 'no disk'));
   for (let count = 0; count < 3; count += 1) {
-    place.monitor.failed('a', { atMs: place.clock.now(), reason: NO });
+    place.monitor.recordFailure('a', { atMs: place.clock.now(), reason: NO });
   }
   place.monitor.writeSoon();
   await place.clock.advance(35_000);
@@ -175,21 +177,21 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   await place.fail('a', true);
   await place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
-    forgetHealth(transaction, 'a');
+    stageHealthRemoval(transaction, 'a');
   });
   await place.fail('a', true);
   place.monitor.writeSoon();
   await place.clock.advance(60_000);
   await place.monitor.close();
   assert.equal(place.stored('a'), null);
-  assert.equal(stateOf(place.monitor.find('a')), 'healthy');
+  assert.equal(getState(place.monitor.find('a')), 'healthy');
 });
 
 test('refused requests are written only when they make it rejecting, and when that ends',
   async () => {
     const place = await open();
     const refuse = (): void =>
-      place.monitor.refused('a', { atMs: place.clock.now(), reason: 'mismatch' });
+      place.monitor.recordRefusedRequest('a', { atMs: place.clock.now(), reason: 'mismatch' });
     for (let count = 0; count < 4; count += 1) refuse();
     await place.clock.advance(60_000);
     assert.equal(place.writes, 0);
@@ -199,7 +201,9 @@ test('refused requests are written only when they make it rejecting, and when th
     for (let count = 0; count < 1000; count += 1) refuse();
     await place.clock.advance(9_999);
     assert.equal(place.writes, 1);
-    for (let count = 0; count < 3; count += 1) place.monitor.passed('a', place.clock.now());
+    for (let count = 0; count < 3; count += 1) {
+      place.monitor.recordPassedRequest('a', place.clock.now());
+    }
     await place.clock.advance(0);
     assert.deepEqual(place.stored('a'), ['healthy', place.clock.now()]);
     assert.deepEqual(place.lines.map(({ level, message }) => [level, message]), [
@@ -213,7 +217,7 @@ test('what is switched on is healthy since then; of what is off no line is writt
   await place.addHook('a', false);
   await place.fail('a', true);
   assert.deepEqual([place.lines, place.monitor.findState('a')], [[], 'off']);
-  place.monitor.succeeded('a', place.clock.now());
+  place.monitor.recordSuccess('a', place.clock.now());
   await place.addHook('a', true);
   await place.clock.advance(0);
   assert.deepEqual(place.stored('a'), ['healthy', Date.parse('2026-01-01T00:00:09.000Z')]);

@@ -4,8 +4,8 @@ import { isSecretName } from '../../base/log.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition } from './condition.ts';
-import { readerOf, type Facts } from './facts.ts';
-import { prepareCondition } from './prepare.ts';
+import { createFactReader, type Facts } from './facts.ts';
+import { prepareCondition } from './prepare-condition.ts';
 
 type FailedCondition = {
   /** JSON Pointer of the condition. */
@@ -38,15 +38,15 @@ function explainEach(
 }
 
 function explainComparison({ path = '', op = 'exists', value }: Condition, facts: Facts): string {
-  const found = readerOf(path)(facts);
+  const actual = createFactReader(path)(facts);
   // What is within a secret is one: the elements of `tokens`, the members of `cookies`.
   const isSecret = path.split('.').some(isSecretName);
-  const wanted = value === undefined ? op : `${op} ${shown(value)}`;
-  if (found === undefined) return `${path} is not there, wanted: ${wanted}`;
-  return `${path} is ${isSecret ? '***' : quoted(found)}, wanted: ${isSecret ? op : wanted}`;
+  const expected = value === undefined ? op : `${op} ${formatValue(value)}`;
+  if (actual === undefined) return `${path} is not there, wanted: ${expected}`;
+  return `${path} is ${isSecret ? '***' : quoted(actual)}, wanted: ${isSecret ? op : expected}`;
 }
 
-function shown(value: JsonValue): string {
+function formatValue(value: JsonValue): string {
   if (!Array.isArray(value)) return quoted(value);
   const list = value.slice(0, SHOWN_VALUES_MAX).map(quoted).join(', ');
   return value.length > SHOWN_VALUES_MAX ? `${list}, …` : list;

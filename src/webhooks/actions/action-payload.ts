@@ -12,7 +12,7 @@ type PayloadObject = { readonly [name: string]: JsonValue | undefined };
 type PayloadArray = JsonValue[] & PayloadObject;
 
 /** What counts as the payload where there is none. */
-export function noPayload(): Payload {
+export function createEmptyPayload(): Payload {
   return [] as unknown as PayloadArray;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition, Operator } from './condition.ts';
-import { readerOf, type Facts, type Search } from './facts.ts';
+import { createFactReader, type Facts, type Search } from './facts.ts';
 
 export type Predicate = (facts: Facts) => boolean;
 
@@ -26,56 +26,60 @@ export function prepareCondition(condition: Condition, searches: Search[] = []):
   }
   // Stored by a later version of this program.
   if (path === undefined || op === undefined) return () => false;
-  const read = readerOf(path);
+  const read = createFactReader(path);
   if (op === 'contains') {
     const search = { read, value };
     searches.push(search);
-    return (facts) => facts.holds(search);
+    return (facts) => facts.isFound(search);
   }
-  const compare = comparisonWith(op, value);
+  const compare = createComparison(op, value);
   return (facts) => compare(read(facts));
 }
 
-type Comparison = (found: unknown) => boolean;
+type Comparison = (actual: unknown) => boolean;
 
 /** Whether what stands at the path is as it should be. */
-function comparisonWith(op: Operator, value: JsonValue | undefined): Comparison {
+function createComparison(op: Operator, value: JsonValue | undefined): Comparison {
   switch (op) {
-    case 'eq': return (found) => found === value;
+    case 'eq': return (actual) => actual === value;
     // Of null there is but one value, so that `ne` never takes it.
-    case 'ne': return (found) => typeof found === typeof value && found !== value;
+    case 'ne': return (actual) => typeof actual === typeof value && actual !== value;
     case 'in': {
       const values = new Set<unknown>(Array.isArray(value) ? value : []);
-      return (found) => values.has(found);
+      return (actual) => values.has(actual);
     }
-    case 'exists': return (found) => (found !== undefined) === (value !== false);
-    case 'prefix': case 'suffix': return textComparison(op, value);
-    case 'lt': case 'lte': case 'gt': case 'gte': return orderComparison(op, value);
+    case 'exists': return (actual) => (actual !== undefined) === (value !== false);
+    case 'prefix': case 'suffix': return createTextComparison(op, value);
+    case 'lt': case 'lte': case 'gt': case 'gte': return createOrderComparison(op, value);
     default: return () => false;
   }
 }
 
-function textComparison(
+function createTextComparison(
   op: 'prefix' | 'suffix', value: JsonValue | undefined,
-): (found: unknown) => boolean {
+): (actual: unknown) => boolean {
   if (typeof value !== 'string') return () => false;
-  return op === 'prefix' ? (found) => typeof found === 'string' && found.startsWith(value)
-    : (found) => typeof found === 'string' && found.endsWith(value);
+  return op === 'prefix' ? (actual) => typeof actual === 'string' && actual.startsWith(value)
+    : (actual) => typeof actual === 'string' && actual.endsWith(value);
 }
 
-type Order = (found: number | string, value: number | string) => boolean;
+type Order = (actual: number | string, value: number | string) => boolean;
 
 /** Text is compared by its code units: times in one form and zone stand in order. */
 const ORDERS: Readonly<Record<'lt' | 'lte' | 'gt' | 'gte', Order>> = {
-  lt: (found, value) => found < value, lte: (found, value) => found <= value,
-  gt: (found, value) => found > value, gte: (found, value) => found >= value,
+  lt: (actual, value) => actual < value, lte: (actual, value) => actual <= value,
+  gt: (actual, value) => actual > value, gte: (actual, value) => actual >= value,
 };
 
-function orderComparison(
+function createOrderComparison(
   op: keyof typeof ORDERS, value: JsonValue | undefined,
-): (found: unknown) => boolean {
+): (actual: unknown) => boolean {
   const order = ORDERS[op];
-  if (typeof value === 'number') return (found) => typeof found === 'number' && order(found, value);
-  if (typeof value === 'string') return (found) => typeof found === 'string' && order(found, value);
+  if (typeof value === 'number') {
+    return (actual) => typeof actual === 'number' && order(actual, value);
+  }
+  if (typeof value === 'string') {
+    return (actual) => typeof actual === 'string' && order(actual, value);
+  }
   return () => false;
 }

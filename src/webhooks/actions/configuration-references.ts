@@ -7,16 +7,15 @@ import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
+import type { WebhookDirection } from '../webhook-label.ts';
 import { configurationCollection } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
-import { EMIT_EVENT } from './emit-event.ts';
+import { EMIT_EVENT } from './emit-event-action.ts';
 
 export const usesCollection: CollectionSpec = { name: 'configuration-uses', key: 'identifier' };
 
-export type HookKind = 'incoming' | 'outgoing';
-
 /** How many hooks of each kind name the configuration. */
-type Uses = Readonly<Record<HookKind, number>>;
+type Uses = Readonly<Record<WebhookDirection, number>>;
 
 const NAMES_MAX = 10;
 
@@ -24,7 +23,7 @@ const NAMES_MAX = 10;
 export type Reference = { readonly name: string; readonly pointer: string };
 
 /** What a hook names. */
-export function referencesOf({ actionConfiguration, routes = [] }: {
+export function listReferences({ actionConfiguration, routes = [] }: {
   readonly actionConfiguration?: string;
   readonly routes?: readonly { readonly actionConfiguration: string }[];
 }): Reference[] {
@@ -35,39 +34,44 @@ export function referencesOf({ actionConfiguration, routes = [] }: {
 }
 
 /** What a hook names before and after a change. Throws `invalid` for a bad name. */
-export function moveReferences(
-  transaction: Transaction, kind: HookKind,
-  { before, after, known }: {
+export function updateUseCounts(
+  transaction: Transaction, direction: WebhookDirection,
+  { before, after, listKnownNames }: {
     readonly before: readonly Reference[]; readonly after: readonly Reference[];
     /** The configurations that there are, asked for when a name is refused. */
-    readonly known: () => readonly string[];
+    readonly listKnownNames: () => readonly string[];
   },
 ): void {
-  const added = without(after, before);
+  const added = subtractReferences(after, before);
   const errors = added.flatMap((reference) =>
-    findTargetProblem(transaction, kind, reference, known));
+    findReferenceProblem(transaction, direction, reference, listKnownNames));
   if (errors.length > 0) throw invalid(errors);
   // A hook counts once, however often it names a configuration.
-  for (const name of namesOf(added)) count(transaction, kind, name, 1);
-  for (const name of namesOf(without(before, after))) count(transaction, kind, name, -1);
+  for (const name of collectNames(added)) addUses(transaction, direction, name, 1);
+  for (const name of collectNames(subtractReferences(before, after))) {
+    addUses(transaction, direction, name, -1);
+  }
 }
 
-function without(references: readonly Reference[], others: readonly Reference[]): Reference[] {
+function subtractReferences(
+  references: readonly Reference[], others: readonly Reference[],
+): Reference[] {
   return references.filter(({ name }) => !others.some((other) => other.name === name));
 }
 
-function namesOf(references: readonly Reference[]): ReadonlySet<string> {
+function collectNames(references: readonly Reference[]): ReadonlySet<string> {
   return new Set(references.map(({ name }) => name));
 }
 
 /** Throws `conflict` when a configuration that is to go is in use. */
 export function checkUnused(
-  transaction: Transaction, identifier: string, hookNames: readonly string[],
+  transaction: Transaction, identifier: string, webhookNames: readonly string[],
 ): void {
-  const { incoming, outgoing } = usesOf(transaction, identifier);
+  const { incoming, outgoing } = readUses(transaction, identifier);
   if (incoming + outgoing === 0) return;
-  const shown = hookNames.slice(0, NAMES_MAX).join(', ');
-  const more = hookNames.length > NAMES_MAX ? ` and ${hookNames.length - NAMES_MAX} more` : '';
+  const shown = webhookNames.slice(0, NAMES_MAX).join(', ');
+  const moreCount = webhookNames.length - NAMES_MAX;
+  const more = moreCount > 0 ? ` and ${moreCount} more` : '';
   const names = shown === '' ? '' : `: ${shown}${more}`;
   throw new AppError('conflict', `${identifier} is in use by webhooks${names}`);
 }
@@ -76,27 +80,30 @@ export function checkUnused(
 export function checkActionType(
   transaction: Transaction, identifier: string, actionType: string,
 ): void {
-  if (actionType !== EMIT_EVENT || usesOf(transaction, identifier).outgoing === 0) return;
+  if (actionType !== EMIT_EVENT || readUses(transaction, identifier).outgoing === 0) return;
   throw new AppError('conflict',
     `${identifier} is in use by outgoing webhooks, and ${EMIT_EVENT} is not for them`);
 }
 
-function findTargetProblem(
-  transaction: Transaction, kind: HookKind, { name, pointer }: Reference,
-  known: () => readonly string[],
+function findReferenceProblem(
+  transaction: Transaction, direction: WebhookDirection, { name, pointer }: Reference,
+  listKnownNames: () => readonly string[],
 ): FieldError[] {
-  const found = transaction.find(configurationCollection.name, name);
-  if (found === undefined) {
+  const bytes = transaction.find(configurationCollection.name, name);
+  if (bytes === undefined) {
     const detail = `there is no action configuration ${quoted(name)}`;
-    return [{ pointer, detail: detail + hintFor(name, known()) }];
+    return [{ pointer, detail: detail + hintFor(name, listKnownNames()) }];
   }
-  const isRefused = kind === 'outgoing' && decodeConfiguration(found).actionType === EMIT_EVENT;
+  const isRefused = direction === 'outgoing'
+    && decodeConfiguration(bytes).actionType === EMIT_EVENT;
   return isRefused ? [{ pointer, detail: `${EMIT_EVENT} is not for an outgoing webhook` }] : [];
 }
 
-function count(transaction: Transaction, kind: HookKind, identifier: string, by: number): void {
-  const before = usesOf(transaction, identifier);
-  const uses: Uses = { ...before, [kind]: Math.max(0, before[kind] + by) };
+function addUses(
+  transaction: Transaction, direction: WebhookDirection, identifier: string, by: number,
+): void {
+  const before = readUses(transaction, identifier);
+  const uses: Uses = { ...before, [direction]: Math.max(0, before[direction] + by) };
   if (uses.incoming + uses.outgoing === 0) {
     transaction.delete(usesCollection.name, identifier);
     return;
@@ -106,11 +113,11 @@ function count(transaction: Transaction, kind: HookKind, identifier: string, by:
   transaction.put(usesCollection.name, identifier, json);
 }
 
-function usesOf(transaction: Transaction, identifier: string): Uses {
+function readUses(transaction: Transaction, identifier: string): Uses {
   const bytes = transaction.find(usesCollection.name, identifier);
   const record: unknown = bytes === undefined ? {} : JSON.parse(bytes.toString('utf8'));
-  const countOf = (value: unknown): number => typeof value === 'number' ? value : 0;
+  const toCount = (value: unknown): number => typeof value === 'number' ? value : 0;
   return isJsonObject(record)
-    ? { incoming: countOf(record['incoming']), outgoing: countOf(record['outgoing']) }
+    ? { incoming: toCount(record['incoming']), outgoing: toCount(record['outgoing']) }
     : { incoming: 0, outgoing: 0 };
 }

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
-import { loadActionModules } from '../../../src/webhooks/actions/load-modules.ts';
+import { loadActionModules } from '../../../src/webhooks/actions/load-action-modules.ts';
 import {
   createActionRegistry, type ActionRegistry, type ActionSource,
-} from '../../../src/webhooks/actions/registry.ts';
+} from '../../../src/webhooks/actions/action-registry.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hookshelf-actions-'));
 after(() => rmSync(root, { recursive: true }));
@@ -60,9 +60,9 @@ test('a module in the folder becomes an action, made once', async () => {
   assert.deepEqual(action.validateOptions({ word: 1 }), []);
   const call = {
     payload: () => ({ word: 'p' }), bytes: () => null, context,
-    options: {}, hops: 0, log: silentLogger, origin: null, request: null,
-    secretPlaces: [], isChainRefused: false,
-    place: 'incoming' as const,
+    options: {}, hops: 0, log: silentLogger, origin: null, requestId: null,
+    secretSources: [], isChainRefused: false,
+    direction: 'incoming' as const,
   };
   action.run(call);
   assert.deepEqual(action.run(call), ActionResult.ok({ count: 2, payload: { word: 'p' } }));
@@ -182,8 +182,8 @@ test('an action sees the payload however it takes its arguments', () => {
   for (const actionClass of classes) {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
       payload: () => payload, bytes: () => null, context, options: {},
-      hops: 0, log: silentLogger, origin: null, request: null, place: 'incoming',
-      secretPlaces: [], isChainRefused: false,
+      hops: 0, log: silentLogger, origin: null, requestId: null, direction: 'incoming',
+      secretSources: [], isChainRefused: false,
     });
   }
   assert.deepEqual(seen, [payload, payload, payload]);

@@ -2,27 +2,27 @@
 import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import { ActionResult } from './action.ts';
 import { findEmitProblem } from './event-name.ts';
-import { unknownOptions } from './registry.ts';
-import type { RegisteredAction } from './registry.ts';
+import { findUnknownOptions } from './action-registry.ts';
+import type { RegisteredAction } from './action-registry.ts';
 
 /** Resolves with the deliveries' identifiers once they are on disk. */
-type EmitLater = (name: string, payloadJson: string, hops: number) => Promise<string[]>;
+type EmitEvent = (name: string, payloadJson: string, hops: number) => Promise<string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 
-export function createEmitEventAction(emit: EmitLater): RegisteredAction {
+export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
   return {
     identifier: EMIT_EVENT,
     label: 'Emit an event',
     isBuiltIn: true,
     options: [{ name: 'name', description: "the event's name", isRequired: true }],
     validateOptions({ name, ...others }) {
-      const problems = unknownOptions(others, ['name']);
+      const problems = findUnknownOptions(others, ['name']);
       const problem = findEmitProblem(name);
       return problem === null ? problems : [`name ${problem}`, ...problems];
     },
     async run(call) {
-      if (call.place === 'outgoing') {
+      if (call.direction === 'outgoing') {
         return ActionResult.fail('emit-event is not for an outgoing webhook');
       }
       const bytes = call.bytes();

@@ -33,9 +33,8 @@ import { isCount, isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
+import type { WebhookDirection } from '../webhook-label.ts';
 import type { Failure, Health } from './health.ts';
-
-export type Direction = 'incoming' | 'outgoing';
 
 export const healthCollection: CollectionSpec = { name: 'webhook-health', key: 'identifier' };
 
@@ -43,7 +42,7 @@ type StoredFailure = { readonly at: string; readonly reason: string };
 
 type HealthRecord = {
   readonly identifier: string;
-  readonly direction: Direction;
+  readonly direction: WebhookDirection;
   readonly failedTries: number;
   readonly firstFailedAt: string | null;
   readonly isFailing: boolean;
@@ -54,14 +53,16 @@ type HealthRecord = {
   readonly lastRefusal: StoredFailure | null;
 };
 
-export function encodeHealth(identifier: string, direction: Direction, health: Health): string {
+export function encodeHealth(
+  identifier: string, direction: WebhookDirection, health: Health,
+): string {
   const record: HealthRecord = {
     identifier, direction, failedTries: health.failedTries,
-    firstFailedAt: textOrNull(health.firstFailedMs), isFailing: health.isFailing,
-    rejectingSince: textOrNull(health.rejectingSinceMs),
-    healthySince: textOrNull(health.healthySinceMs),
-    lastSuccessAt: textOrNull(health.lastSuccessMs),
-    lastFailure: showFailure(health.lastFailure), lastRefusal: showFailure(health.lastRefusal),
+    firstFailedAt: formatTimestampOrNull(health.firstFailedMs), isFailing: health.isFailing,
+    rejectingSince: formatTimestampOrNull(health.rejectingSinceMs),
+    healthySince: formatTimestampOrNull(health.healthySinceMs),
+    lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
+    lastFailure: encodeFailure(health.lastFailure), lastRefusal: encodeFailure(health.lastRefusal),
   };
   return JSON.stringify(record);
 }
@@ -69,37 +70,38 @@ export function encodeHealth(identifier: string, direction: Direction, health: H
 /** Throws a TypeError for a record that is not valid. */
 export function decodeHealth(
   bytes: Buffer,
-): { readonly direction: Direction; readonly health: Health } {
-  const record = decodeRecordAs<HealthRecord>(bytes, isSound);
+): { readonly direction: WebhookDirection; readonly health: Health } {
+  const record = decodeRecordAs<HealthRecord>(bytes, isHealthRecord);
   return {
     direction: record.direction,
     health: {
-      failedTries: record.failedTries, firstFailedMs: msOrNull(record.firstFailedAt),
-      isFailing: record.isFailing, rejectingSinceMs: msOrNull(record.rejectingSince),
-      healthySinceMs: msOrNull(record.healthySince),
-      lastSuccessMs: msOrNull(record.lastSuccessAt),
-      lastFailure: failureIn(record.lastFailure), lastRefusal: failureIn(record.lastRefusal),
+      failedTries: record.failedTries, firstFailedMs: parseMsOrNull(record.firstFailedAt),
+      isFailing: record.isFailing, rejectingSinceMs: parseMsOrNull(record.rejectingSince),
+      healthySinceMs: parseMsOrNull(record.healthySince),
+      lastSuccessMs: parseMsOrNull(record.lastSuccessAt),
+      lastFailure: decodeFailure(record.lastFailure),
+      lastRefusal: decodeFailure(record.lastRefusal),
     },
   };
 }
 
-export function showFailure(failure: Failure | null): StoredFailure | null {
+export function encodeFailure(failure: Failure | null): StoredFailure | null {
   return failure === null ? null : { at: formatTimestamp(failure.atMs), reason: failure.reason };
 }
 
-export function textOrNull(ms: number | null): string | null {
+export function formatTimestampOrNull(ms: number | null): string | null {
   return ms === null ? null : formatTimestamp(ms);
 }
 
-function failureIn(stored: StoredFailure | null): Failure | null {
+function decodeFailure(stored: StoredFailure | null): Failure | null {
   return stored === null ? null : { atMs: parseTimestamp(stored.at), reason: stored.reason };
 }
 
-function msOrNull(time: string | null): number | null {
+function parseMsOrNull(time: string | null): number | null {
   return time === null ? null : parseTimestamp(time);
 }
 
-function isSound(record: JsonObject): boolean {
+function isHealthRecord(record: JsonObject): boolean {
   const { direction, failedTries, firstFailedAt = null, isFailing } = record;
   const times = [firstFailedAt, record['rejectingSince'], record['healthySince'],
     record['lastSuccessAt']];

@@ -57,19 +57,21 @@ export function hasRequestBody(method: string): boolean {
 /** Broken rules of a `headers` object, pointers below it. */
 export function findHeaderProblems(headers: unknown): FieldError[] {
   if (!isJsonObject(headers)) return [{ pointer: '', detail: 'must be a JSON object' }];
-  const seen = new Set<string>();
+  const previousNames = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]) => {
-    const detail = headerProblem(name, value, seen);
-    seen.add(name.toLowerCase());
+    const detail = findHeaderProblem(name, value, previousNames);
+    previousNames.add(name.toLowerCase());
     return detail === null ? [] : [{ pointer: pointerStep(name), detail }];
   });
 }
 
-function headerProblem(name: string, value: unknown, seen: ReadonlySet<string>): string | null {
+function findHeaderProblem(
+  name: string, value: unknown, previousNames: ReadonlySet<string>,
+): string | null {
   const lower = name.toLowerCase();
   if (!TOKEN_PATTERN.test(name)) return 'is not a header name';
   if (FORBIDDEN_HEADERS.includes(lower)) return 'may not be configured: the connection sets it';
-  if (seen.has(lower)) return 'must not stand twice';
+  if (previousNames.has(lower)) return 'must not stand twice';
   if (typeof value !== 'string') return 'must be a string';
   return VALUE_PATTERN.test(value)
     ? null : 'must be Latin-1 text without CR, LF and other control characters';
@@ -79,17 +81,17 @@ function headerProblem(name: string, value: unknown, seen: ReadonlySet<string>):
  * Configured headers over those of a request with the method, names in lower case so that one
  * replaces the other. What has no body has no type.
  */
-export function sentHeaders(method: string, given: unknown): Record<string, string> {
-  const usual: Record<string, string> = hasRequestBody(method)
+export function resolveHeaders(method: string, configured: unknown): Record<string, string> {
+  const defaults: Record<string, string> = hasRequestBody(method)
     ? { 'content-type': 'application/json' } : {};
-  return { ...usual, ...configuredHeaders(given) };
+  return { ...defaults, ...parseConfiguredHeaders(configured) };
 }
 
 /** The headers of a configuration, names in lower case. */
-export function configuredHeaders(given: unknown): Record<string, string> {
+export function parseConfiguredHeaders(configured: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (!isJsonObject(given)) return headers;
-  for (const [name, value] of Object.entries(given)) {
+  if (!isJsonObject(configured)) return headers;
+  for (const [name, value] of Object.entries(configured)) {
     if (typeof value === 'string') headers[name.toLowerCase()] = value;
   }
   return headers;

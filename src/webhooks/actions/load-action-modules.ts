@@ -13,7 +13,7 @@ import { AppError, isError, messageOf, systemCodeOf } from '../../base/errors.ts
 import { checkOwnership } from '../../base/files/ownership.ts';
 import { findUntrustedStep, walkPath } from '../../base/files/path-owners.ts';
 import type { PathStep } from '../../base/files/path-owners.ts';
-import type { ActionSource } from './registry.ts';
+import type { ActionSource } from './action-registry.ts';
 
 /** In the data directory. */
 export const ACTIONS_FOLDER = 'actions';
@@ -30,16 +30,16 @@ export async function loadActionModules(options: {
   readonly paths: readonly string[];
 }): Promise<ActionSource[]> {
   const sources: ActionSource[] = [];
-  for (const file of filesIn(options.folder)) {
-    sources.push(await loadModule(file, () => trustedPath(options.folder, file)));
+  for (const file of listModuleFiles(options.folder)) {
+    sources.push(await loadModule(file, () => resolveTrustedPath(options.folder, file)));
   }
   for (const path of options.paths) {
-    sources.push(await loadModule(path, () => trustedNamedPath(path)));
+    sources.push(await loadModule(path, () => resolveTrustedNamedPath(path)));
   }
   return sources;
 }
 
-function filesIn(folder: string): string[] {
+function listModuleFiles(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => EXTENSIONS.includes(extname(name)))
       .sort().map((name) => join(folder, name));
@@ -50,32 +50,32 @@ function filesIn(folder: string): string[] {
 }
 
 /** What is to be loaded: links are followed, since what counts is the file that would run. */
-function trustedPath(folder: string, file: string): string {
+function resolveTrustedPath(folder: string, file: string): string {
   const data = realpathSync(dirname(folder));
   const { steps, nearest } = walkPath(join(data, basename(folder), basename(file)));
   const below = steps.slice(walkPath(data).steps.length - 1);
   for (const step of below) checkOwnership(step);
-  return pathOfFile(nearest);
+  return assertRegularFile(nearest);
 }
 
-function trustedNamedPath(path: string): string {
+function resolveTrustedNamedPath(path: string): string {
   const { steps, nearest, exists } = walkPath(path);
   // The loader says it best.
   if (!exists) return path;
-  const foreign = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
-  checkOwnership(foreign ?? nearest);
-  return pathOfFile(nearest);
+  const untrustedStep = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
+  checkOwnership(untrustedStep ?? nearest);
+  return assertRegularFile(nearest);
 }
 
 /** Throws `usage` for what is no regular file: a pipe would be waited for without end. */
-function pathOfFile({ path, isFile }: PathStep): string {
+function assertRegularFile({ path, isFile }: PathStep): string {
   if (isFile) return path;
   throw new AppError('usage', `${path}: is not a regular file, as a module must be`);
 }
 
-async function loadModule(path: string, trusted: () => string): Promise<ActionSource> {
+async function loadModule(path: string, resolvePath: () => string): Promise<ActionSource> {
   try {
-    const module = await importFile(pathToFileURL(trusted()).href);
+    const module = await importFile(pathToFileURL(resolvePath()).href);
     const actionClass = typeof module === 'object' && module !== null && 'default' in module
       ? module.default : undefined;
     return { actionClass, origin: path };

@@ -9,50 +9,53 @@ import { checkTarget } from '../http/check-target.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import {
-  checkActionType, checkUnused, moveReferences, type HookKind, type Reference,
-} from './references.ts';
-import type { ActionRegistry } from './registry.ts';
-import { configurationResource } from './resource.ts';
+  checkActionType, checkUnused, updateUseCounts, type Reference,
+} from './configuration-references.ts';
+import type { ActionRegistry } from './action-registry.ts';
+import type { WebhookDirection } from '../webhook-label.ts';
+import { configurationResource } from './action-configuration-resource.ts';
 
-export function createConfigurations(parts: {
+export function createActionConfigurationRepository(deps: {
   readonly store: Store;
   readonly actions: ActionRegistry;
   readonly now: () => number;
   readonly makeId: () => string;
   readonly isDeniedTarget: (url: string) => boolean;
   /** What a person knows the hooks by that use a configuration, as committed. */
-  readonly usersOf: (identifier: string) => readonly string[];
+  readonly listUsers: (identifier: string) => readonly string[];
 }): Repository {
-  const { store, actions, now, makeId, isDeniedTarget, usersOf } = parts;
+  const { store, actions, now, makeId, isDeniedTarget, listUsers } = deps;
   const findTarget = (record: Buffer): string | null => {
     const { actionType, options = {} } = decodeConfiguration(record);
     return actions.find(actionType)?.findTargetUrl?.(options) ?? null;
   };
-  const schema = { ...configurationSchema, check: optionsCheck(actions) };
+  const schema = { ...configurationSchema, check: createOptionsCheck(actions) };
   return createRepository({
     store, now, makeId, resource: { ...configurationResource, schema },
     onChange(transaction, change) {
       const { id, after } = change;
       checkTarget(change, '/options/url', findTarget, isDeniedTarget);
-      if (after === null) checkUnused(transaction, id, usersOf(id));
+      if (after === null) checkUnused(transaction, id, listUsers(id));
       else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },
   });
 }
 
 /** For the webhooks that name configurations: only ones that there are, which then cannot go. */
-export function configurationUse(
-  kind: HookKind, store: Store, namesIn: (hook: Buffer) => readonly Reference[],
+export function countConfigurationUses(
+  kind: WebhookDirection, store: Store, listNames: (hook: Buffer) => readonly Reference[],
 ): ChangeHook {
-  return (transaction, { before, after }) => moveReferences(transaction, kind, {
-    before: before === null ? [] : namesIn(before),
-    after: after === null ? [] : namesIn(after),
-    known: () => firstIdentifiers(store.collection(configurationCollection.name)),
+  return (transaction, { before, after }) => updateUseCounts(transaction, kind, {
+    before: before === null ? [] : listNames(before),
+    after: after === null ? [] : listNames(after),
+    listKnownNames: () => listFirstIdentifiers(store.collection(configurationCollection.name)),
   });
 }
 
 /** The records of a collection that hold the text of a configuration's name somewhere. */
-export function* recordsNaming(collection: Collection, configuration: string): Generator<Buffer> {
+export function* findRecordsNaming(
+  collection: Collection, configuration: string,
+): Generator<Buffer> {
   const name = Buffer.from(JSON.stringify(configuration));
   const walk = collection.walk();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
@@ -61,19 +64,19 @@ export function* recordsNaming(collection: Collection, configuration: string): G
   }
 }
 
-const NAMED_MAX = 1000;
+const HINT_NAMES_MAX = 1000;
 
 /** For a message. */
-function firstIdentifiers(collection: Collection): string[] {
+function listFirstIdentifiers(collection: Collection): string[] {
   const walk = collection.walk();
   const names: string[] = [];
-  for (let slot = walk.next(); slot !== -1 && names.length < NAMED_MAX; slot = walk.next()) {
+  for (let slot = walk.next(); slot !== -1 && names.length < HINT_NAMES_MAX; slot = walk.next()) {
     names.push(collection.idAt(slot) ?? '');
   }
   return names;
 }
 
-function optionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly FieldError[] {
+function createOptionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly FieldError[] {
   return ({ actionType, options }) => {
     const action = actions.find(String(actionType));
     if (action === undefined) {
@@ -81,7 +84,7 @@ function optionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly 
       const hint = hintFor(name, actions.list().map(({ identifier }) => identifier));
       return [{ pointer: '/actionType', detail: `${quoted(name)} is not a known action${hint}` }];
     }
-    const given = isJsonObject(options) ? options : {};
-    return action.validateOptions(given).map((detail) => ({ pointer: '/options', detail }));
+    const optionsInput = isJsonObject(options) ? options : {};
+    return action.validateOptions(optionsInput).map((detail) => ({ pointer: '/options', detail }));
   };
 }

@@ -6,18 +6,20 @@ import {
 } from '../../resources/route-specs.ts';
 import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { ActionRegistry } from './registry.ts';
-import { configurationResource } from './resource.ts';
+import type { ActionRegistry } from './action-registry.ts';
+import { configurationResource } from './action-configuration-resource.ts';
 
-export function actionRoutes(actions: ActionRegistry, records: Repository): readonly HttpRoute[] {
+export function createActionEndpoints(
+  actions: ActionRegistry, records: Repository,
+): readonly HttpRoute[] {
   return [
-    actionsRoute(actions),
+    createActionListEndpoint(actions),
     collectionRoute(configurationResource, records),
     ...resourceRoutes(configurationResource, records),
   ];
 }
 
-function actionsRoute(actions: ActionRegistry): HttpRoute {
+function createActionListEndpoint(actions: ActionRegistry): HttpRoute {
   const item = objectSchema('ActionDescription', {
     identifier: TEXT, label: TEXT, isBuiltIn: { kind: 'boolean' },
     options: ANY_JSON,

@@ -7,21 +7,21 @@ import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chai
 import { quoted } from '../../base/text/refusal.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
-  isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
-} from '../http/client-port.ts';
+  isSuccessStatus, networkErrorCode, formatResponseBody, type HttpSender,
+} from '../http/http-sender.ts';
 import {
-  DEFAULT_METHOD, configuredHeaders, findHeaderProblems, hasRequestBody, isTargetMethod,
-  isTargetUrl, sentHeaders,
-} from '../http/target.ts';
+  DEFAULT_METHOD, parseConfiguredHeaders, findHeaderProblems, hasRequestBody, isTargetMethod,
+  isTargetUrl, resolveHeaders,
+} from '../http/target-rules.ts';
 import {
-  REQUEST_HEADER, passHeaders, withQuery, type PassedHeaders, type RequestOrigin,
+  REQUEST_HEADER, buildPassedHeaders, appendQuery, type PassedHeaders, type RequestOrigin,
 } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { listQueryParameters } from '../senders/request/hide-signature.ts';
-import { targetLabel } from '../webhook-label.ts';
+import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
-import { unknownOptions } from './registry.ts';
-import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
+import { findUnknownOptions } from './action-registry.ts';
+import type { ActionCall, OptionDoc, RegisteredAction } from './action-registry.ts';
 
 /** A request to make later, and durably. */
 export type QueuedForward = {
@@ -50,7 +50,7 @@ const OPTIONS: readonly OptionDoc[] = [
   { name: 'passAuthorization', description: 'pass the header Authorization, too', default: false },
 ];
 
-export function createHttpForwardAction(parts: {
+export function createHttpForwardAction(deps: {
   readonly http: HttpSender; readonly queue: QueueForward;
 }): RegisteredAction {
   return {
@@ -59,82 +59,85 @@ export function createHttpForwardAction(parts: {
     isBuiltIn: true,
     options: OPTIONS,
     validateOptions: findOptionProblems,
-    targetOf: ({ url }) => targetLabel(String(url)),
+    formatTarget: ({ url }) => formatTargetLabel(String(url)),
     findTargetUrl: ({ url }) => typeof url === 'string' ? url : null,
     run: (call) => call.options['mode'] === 'queue'
-      ? forwardLater(call, parts.queue) : forwardNow(call, parts.http),
+      ? forwardLater(call, deps.queue) : forwardNow(call, deps.http),
   };
 }
 
 async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionResult> {
-  const { url, method, headers, body, hiddenParameters } = requestOf(call);
-  const shownUrl = (): string => hideUrlSecrets(url, hiddenParameters);
+  const { url, method, headers, body, hiddenParameters } = buildForward(call);
+  const redactUrl = (): string => hideUrlSecrets(url, hiddenParameters);
   try {
-    const answer = await http.request({ url, method, headers, ...body === null ? {} : { body } });
-    const { statusCode } = answer;
-    const exposed = call.options['exposeResponse'] === true
-      ? { response: shownBody(answer.body) } : {};
-    if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposed });
-    if (isChainRefused(answer.headers)) call.isChainRefused = true;
-    call.log.debug('a forward was refused', { url: shownUrl(), statusCode });
-    return ActionResult.fail(`The upstream answered ${statusCode}`, { statusCode, ...exposed });
+    const response = await http.request({ url, method, headers, ...body === null ? {} : { body } });
+    const { statusCode } = response;
+    const exposedResponse = call.options['exposeResponse'] === true
+      ? { response: formatResponseBody(response.body) } : {};
+    if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposedResponse });
+    if (isChainRefused(response.headers)) call.isChainRefused = true;
+    call.log.debug('a forward was refused', { url: redactUrl(), statusCode });
+    const data = { statusCode, ...exposedResponse };
+    return ActionResult.fail(`The upstream answered ${statusCode}`, data);
   } catch (thrown) {
     const code = networkErrorCode(thrown);
-    call.log.debug('a forward failed', { url: shownUrl(), error: code });
+    call.log.debug('a forward failed', { url: redactUrl(), error: code });
     return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
   }
 }
 
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
-  const deliveryId = await queue(requestOf(call));
+  const deliveryId = await queue(buildForward(call));
   return ActionResult.ok({ deliveryId });
 }
 
 // A forward to ourselves would go round for ever: it counts as a hop of its chain.
-function requestOf(call: ActionCall): QueuedForward {
+function buildForward(call: ActionCall): QueuedForward {
   const { options, origin } = call;
-  if (options['pass'] === true && origin !== null) return passedRequest(call, origin);
+  if (options['pass'] === true && origin !== null) return buildPassedForward(call, origin);
   const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
   return {
     url: String(options['url']),
     method,
-    headers: withOurHeaders(sentHeaders(method, options['headers']), call),
+    headers: addOwnHeaders(resolveHeaders(method, options['headers']), call),
     body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
   };
 }
 
 /** The very request that came, as far as it is not of its connection alone. */
-function passedRequest(
+function buildPassedForward(
   call: ActionCall, origin: RequestOrigin,
 ): QueuedForward {
-  const { options, context, secretPlaces } = call;
+  const { options, context, secretSources } = call;
   const { query, body, eventId } = context;
-  const hiddenParameters = listQueryParameters(secretPlaces);
+  const hiddenParameters = listQueryParameters(secretSources);
   const method = typeof options['method'] === 'string' ? options['method'] : context.method;
-  const passed = passHeaders(origin, eventId, options['passAuthorization'] === true);
+  const passedHeaders = buildPassedHeaders(origin, eventId, options['passAuthorization'] === true);
   return {
-    url: withQuery(String(options['url']), query),
+    url: appendQuery(String(options['url']), query),
     method,
-    headers: withOurHeaders({ ...passed, ...configuredHeaders(options['headers']) }, call),
+    headers: addOwnHeaders(
+      { ...passedHeaders, ...parseConfiguredHeaders(options['headers']) }, call),
     body: hasRequestBody(method) ? body : null,
     ...hiddenParameters.length === 0 ? {} : { hiddenParameters },
   };
 }
 
 /** A target that has seen the id of a kept request can tell that it is sent again. */
-function withOurHeaders(
-  headers: PassedHeaders, { hops, request, options }: ActionCall,
+function addOwnHeaders(
+  headers: PassedHeaders, { hops, requestId, options }: ActionCall,
 ): PassedHeaders {
-  const sent = request === null ? headers : { ...headers, [REQUEST_HEADER]: request };
-  return addChainHeader(sent, nextHop(hops, () => targetLabel(String(options['url']))));
+  const sentHeaders = requestId === null ? headers : { ...headers, [REQUEST_HEADER]: requestId };
+  const hop = nextHop(hops, () => formatTargetLabel(String(options['url'])));
+  return addChainHeader(sentHeaders, hop);
 }
 
 function findOptionProblems(options: JsonObject): string[] {
-  const problems = unknownOptions(options, OPTIONS.map(({ name }) => name));
+  const problems = findUnknownOptions(options, OPTIONS.map(({ name }) => name));
   const { url, method, headers, exposeResponse, mode, pass, passAuthorization } = options;
   if (typeof url !== 'string' || !isTargetUrl(url)) {
-    const given = url === undefined ? '' : `, not ${quoted(url)}`;
-    problems.push(`url must be an http(s) URL${given}`);
+    const suffix = url === undefined ? '' : `, not ${quoted(url)}`;
+    problems.push(`url must be an http(s) URL${suffix}`);
   }
   if (method !== undefined && (typeof method !== 'string' || !isTargetMethod(method))) {
     problems.push('method must be an HTTP method in upper case, other than CONNECT and TRACE, '

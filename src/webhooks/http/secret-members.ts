@@ -1,7 +1,7 @@
 /** The secret of a webhook: accepted and stored, never shown. */
 import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import { mask } from './mask.ts';
+import { maskSecrets } from './mask-secrets.ts';
 
 export const secretSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
 
@@ -30,7 +30,7 @@ export function hideSecret(record: JsonObject): JsonObject {
 }
 
 /** What a patch does not name is kept as `***` would be: not for another target. */
-export function maskedBase(stored: JsonObject): JsonObject {
+export function maskPatchBase(stored: JsonObject): JsonObject {
   const { secret } = stored;
-  return { ...mask(stored), ...secret === undefined ? {} : { secret } };
+  return { ...maskSecrets(stored), ...secret === undefined ? {} : { secret } };
 }

@@ -16,7 +16,7 @@ import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
-import { randomSecretBytes, secretOf, type SecretShape } from './new-secret.ts';
+import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
 
 export type PreviousSecret = {
   readonly secret: string;
@@ -39,30 +39,32 @@ export const previousSecretMember: MemberSchema = {
 };
 
 /** Whatever a body says: kept as it is stored, and gone with the secret itself. */
-export function keepPrevious(body: JsonObject, current: JsonObject | null): JsonObject {
+export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
   const { previousSecret: _, ...rest } = body;
-  const kept = current?.['previousSecret'];
+  const previousSecret = current?.['previousSecret'];
   const hasSecret = rest['secret'] !== undefined && rest['secret'] !== null;
-  return kept === undefined || !hasSecret ? rest : { ...rest, previousSecret: kept };
+  return previousSecret === undefined || !hasSecret ? rest : { ...rest, previousSecret };
 }
 
 /** `shown` with what may be known of the previous secret, while it counts. */
-export function showPrevious(
-  { previousSecret: _, ...shown }: JsonObject, { previousSecret }: JsonObject, nowMs: number,
+export function addPublicPreviousSecret(
+  { previousSecret: _, ...publicWebhook }: JsonObject, { previousSecret }: JsonObject,
+  nowMs: number,
 ): JsonObject {
-  if (!isJsonObject(previousSecret)) return shown;
-  const { secret: _hidden, ...told } = previousSecret;
-  return isCounting(previousSecret, nowMs) ? { ...shown, previousSecret: told } : shown;
+  if (!isJsonObject(previousSecret)) return publicWebhook;
+  const { secret: _hidden, ...publicMembers } = previousSecret;
+  return isValidAt(previousSecret, nowMs) ? { ...publicWebhook, previousSecret: publicMembers }
+    : publicWebhook;
 }
 
-function isCounting(previous: JsonObject, nowMs: number): boolean {
+function isValidAt(previous: JsonObject, nowMs: number): boolean {
   return nowMs < Date.parse(String(previous['validUntil']));
 }
 
 const OVERLAP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
-type RotationParts = {
+type RotationDeps = {
   readonly resource: Resource & { readonly schema: { readonly name: string } };
   readonly records: Repository;
   readonly store: Store;
@@ -75,7 +77,7 @@ type RotationParts = {
 };
 
 /** What a rotation answers: the one time that a secret is shown. */
-function rotatedSchema(schema: ObjectSchema & { readonly name: string }): ObjectSchema {
+function createRotatedSchema(schema: ObjectSchema & { readonly name: string }): ObjectSchema {
   const secret: MemberSchema = {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
     description: 'The new secret, if it was made here; never shown again',
@@ -83,9 +85,9 @@ function rotatedSchema(schema: ObjectSchema & { readonly name: string }): Object
   return { ...schema, name: `Rotated${schema.name}`, members: { ...schema.members, secret } };
 }
 
-export function rotationRoute(parts: RotationParts): HttpRoute {
-  const { resource: { path, noun, schema, collection }, records, secretSchema } = parts;
-  const input: ObjectSchema = {
+export function rotationRoute(deps: RotationDeps): HttpRoute {
+  const { resource: { path, noun, schema, collection }, records, secretSchema } = deps;
+  const inputSchema: ObjectSchema = {
     kind: 'object', name: `${schema.name}Rotation`,
     members: {
       secret: {
@@ -107,18 +109,19 @@ export function rotationRoute(parts: RotationParts): HttpRoute {
     operationId: `rotate${schema.name}Secret`,
     summary: `Give one ${noun} a new secret; the old one counts for a while`,
     parameters: [createKeyParameter({ collection, noun })],
-    body: { mediaTypes: [JSON_TYPE], schema: input, isOptional: true },
+    body: { mediaTypes: [JSON_TYPE], schema: inputSchema, isOptional: true },
     responses: [
-      jsonResponse(`The ${noun} as stored, with \`secret\` if it was made`, rotatedSchema(schema)),
+      jsonResponse(`The ${noun} as stored, with \`secret\` if it was made`,
+        createRotatedSchema(schema)),
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const id = exchange.params[0] ?? '';
-      const given = parseObject(input,
+      const input = parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {});
-      const made = await rotate(parts, id, given);
+      const newSecret = await rotate(deps, id, input);
       const stored: unknown = JSON.parse(String(records.find(id)?.bytes ?? '{}'));
-      const secret = given['secret'] === undefined ? { secret: made } : {};
+      const secret = input['secret'] === undefined ? { secret: newSecret } : {};
       exchange.sendJson(200, { ...isJsonObject(stored) ? stored : {}, ...secret });
     },
   };
@@ -127,36 +130,36 @@ export function rotationRoute(parts: RotationParts): HttpRoute {
 /** Gives the new secret. Throws `not_found`, `conflict` within an overlap, and `invalid`. */
 async function rotate(
   { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem }:
-  RotationParts, idOrName: string, given: JsonObject,
+  RotationDeps, idOrName: string, input: JsonObject,
 ): Promise<string> {
   const nowMs = now();
-  const problem = given['secret'] === undefined ? null : findProblem?.(String(given['secret']));
+  const problem = input['secret'] === undefined ? null : findProblem?.(String(input['secret']));
   if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
-  const bytes = randomSecretBytes();
+  const bytes = createSecretBytes();
   return store.transact((transaction) => {
     const id = transaction.findId(name, idOrName) ?? idOrName;
     const before = transaction.find(name, id);
     if (before === undefined) throw notFoundError(noun, idOrName);
     const { createdAt: _, updatedAt: __, previousSecret, ...webhook } = decodeRecord(before);
-    if (isJsonObject(previousSecret) && isCounting(previousSecret, nowMs)
-      && given['force'] !== true) {
+    if (isJsonObject(previousSecret) && isValidAt(previousSecret, nowMs)
+      && input['force'] !== true) {
       const until = String(previousSecret['validUntil']);
       throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
         + 'rotate with force, which ends it at once');
     }
-    const secret = given['secret'] ?? secretOf(
-      shapeIn(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
-    const { [key]: _key, secret: old, ...fields } = webhook;
-    const validUntil = formatTimestamp(nowMs + Number(given['overlapHours']) * HOUR_MS);
-    const previous = old === undefined || given['overlapHours'] === 0 ? {}
-      : { previousSecret: { secret: old, validUntil } };
+    const secret = input['secret'] ?? encodeSecret(
+      getShape(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
+    const { [key]: _key, secret: oldSecret, ...fields } = webhook;
+    const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
+    const previous = oldSecret === undefined || input['overlapHours'] === 0 ? {}
+      : { previousSecret: { secret: oldSecret, validUntil } };
     const stamps = nextTimestamps(key, id, before, nowMs);
     transaction.put(name, id, encodeRecord(key, id, stamps, { ...fields, secret, ...previous }));
     return String(secret);
   });
 }
 
-function shapeIn(shape: ReturnType<RotationParts['shapeFor']>): SecretShape {
+function getShape(shape: ReturnType<RotationDeps['shapeFor']>): SecretShape {
   if (typeof shape !== 'string') return shape.shape;
   throw invalid([{ pointer: '/secret', detail: shape }]);
 }

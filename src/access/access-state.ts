@@ -1,21 +1,23 @@
-/** Whether callers need a token, and whether any token lets them in: what operators are told. */
+/**
+ * The state that operators see: whether callers need a token, and whether any token lets them in.
+ */
 import { isJsonObject } from '../base/fields.ts';
 
 export type AccessState = {
   /** Whether the API is closed to callers without a token. */
   readonly isClosed: boolean;
-  /** Whether a token is configured, or one is stored that is neither revoked nor expired. */
+  /** Whether a token is in the settings, or one is stored that is neither revoked nor expired. */
   readonly hasUsableToken: boolean;
 };
 
-/** On the control socket alone: who may not come in shall not learn why. */
+/** On the control socket alone: callers without access must not learn why. */
 export const ACCESS_STATE_PATH = '/control/access';
 
 export const LOCKED_OUT_PROBLEM = 'the API is closed, and no token is left that opens it';
 export const UNLOCK_HINT =
   'make one with token:create, set HOOKSHELF_API_TOKEN, or give serve --allow-anonymous';
 
-/** What the route of `ACCESS_STATE_PATH` has answered. */
+/** Parses the response of `ACCESS_STATE_PATH`. */
 export function parseAccessState(body: unknown): AccessState {
   const { isClosed, hasUsableToken } = isJsonObject(body) ? body : {};
   return { isClosed: isClosed === true, hasUsableToken: hasUsableToken === true };

@@ -1,6 +1,6 @@
 /**
- * Requests that a web page makes: which origins may read the answers (the Fetch standard, "CORS
- * protocol"), and which may change anything while no token is needed.
+ * Rules for requests that web pages make: which origins may read the responses (the Fetch standard,
+ * "CORS protocol"), and which may change anything while no token is needed.
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
@@ -10,18 +10,18 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 export class Cors {
   readonly #allowedOrigins: readonly string[];
-  // Without `*`: the last token may expire while --allow-anonymous opens what it leaves behind.
+  // Without `*`, for when the last token has expired and --allow-anonymous opens the API.
   readonly #namedOrigins: readonly string[];
   readonly #ownOrigins: ReadonlySet<string>;
 
-  /** `allowed`: origins as browsers send them, or `*`; `base`: where the service is known to be. */
+  /** `allowed`: origins as browsers send them, or `*`. `base`: the public URL of the service. */
   constructor(allowed: readonly string[], base: URL | null) {
     this.#allowedOrigins = allowed.map(stripSlash);
     this.#namedOrigins = this.#allowedOrigins.filter((origin) => origin !== '*');
     this.#ownOrigins = new Set([...this.#allowedOrigins, ...base === null ? [] : [base.origin]]);
   }
 
-  /** Headers of every answer to `origin`; null when cross-origin use is off altogether. */
+  /** Headers of every response to `origin`; null when cross-origin use is off altogether. */
   headersFor(origin: string | undefined, isTokenRequired: boolean): readonly string[] | null {
     if (this.#allowedOrigins.length === 0) return null;
     const allowed = isTokenRequired ? this.#allowedOrigins : this.#namedOrigins;
@@ -33,7 +33,7 @@ export class Cors {
     ];
   }
 
-  /** Throws `forbidden` for a change that a page of another origin asks for. */
+  /** Throws `forbidden` for a change that a page of another origin requests. */
   checkOrigin(request: IncomingMessage): void {
     const { method = '', headers: { host, origin } } = request;
     if (origin === undefined || SAFE_METHODS.includes(method)
@@ -44,13 +44,13 @@ export class Cors {
   }
 }
 
-/** What a browser asks before a request that a form could not make. */
+/** Whether a browser asks for permission, as it does before requests that no form could make. */
 export function isPreflight(request: IncomingMessage): boolean {
   return request.method === 'OPTIONS' && request.headers.origin !== undefined
     && request.headers['access-control-request-method'] !== undefined;
 }
 
-/** False for a path that has no methods at all: then nothing is answered. */
+/** Responds unless the path has no methods at all; then false. */
 export function respondToPreflight(exchange: HttpExchange, methods: readonly string[]): boolean {
   if (methods.length === 0) return false;
   const allow = methods.join(', ');

@@ -1,7 +1,7 @@
 /**
- * Who may come in. Before a request is served: the host it was meant for, the web page it comes
- * from, and the token it carries. What comes through the control socket is trusted: who can open
- * that can read and write the data directory itself.
+ * Checks each request before it is served: the host that it was sent to, the web page that it comes
+ * from, and its token. Requests through the control socket are trusted: a process that can open it
+ * can read and write the data directory itself.
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
@@ -18,12 +18,14 @@ import { getRequiredScope } from './scope.ts';
 
 export type GuardOptions = {
   readonly tokens: TokenVerifier;
-  /** Origins as browsers send them, `https://example.com`; `*` for all, which needs a token. */
+  /**
+   * Origins as browsers send them, such as `https://example.com`; `*`: all, which needs a token.
+   */
   readonly corsOrigins: readonly string[];
-  /** Host names, or `name:port`, that a service on loopback answers to besides its own. */
+  /** Host names, or `name:port`, that a service on loopback accepts besides its own. */
   readonly allowedHosts: readonly string[];
   readonly baseUri: string | null;
-  /** Told why a request is refused; some a second, as anybody may send them. */
+  /** Logs why requests are rejected, a few each second: anybody may send any number. */
   readonly refusals: RateLimitedLog;
 };
 
@@ -76,12 +78,12 @@ function createAdmission(
   };
 }
 
-// Whoever has no token shall not learn what there is.
+// Callers without a token must not learn which paths exist.
 function accessToUnrouted(path: string): Access {
   return path === '/api' || path.startsWith('/api/') ? 'read' : 'public';
 }
 
-/** Webhooks have callers anywhere, and health checks tell nothing. */
+/** Incoming webhooks have callers anywhere, and health checks reveal nothing. */
 function isOpenToPages(path: string): boolean {
   return path === '/healthz' || path === '/readyz'
     || path === '/webhook/in' || path.startsWith('/webhook/in/');

@@ -1,7 +1,7 @@
 /**
- * Which host a request was meant for. While no token is needed, a service on loopback answers to
- * its own names only: a web page could otherwise reach it under a name that it has pointed at this
- * machine (DNS rebinding).
+ * Checks the host that a request was sent to. While no token is needed, a service on loopback
+ * accepts its own names only: otherwise a web page could reach it under a name that its owner has
+ * pointed at this machine (DNS rebinding).
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
@@ -11,7 +11,7 @@ import { parseHostName, isLoopbackName } from './host-name.ts';
 
 export class HostCheck {
   readonly #allowedHosts: ReadonlySet<string>;
-  // Nearly every request names the same host.
+  // The last host that was accepted: nearly every request names the same.
   #lastHost: string | undefined;
 
   /** `allowed`: host names, or `name:port`, besides those of loopback. */
@@ -23,7 +23,7 @@ export class HostCheck {
   /** Throws `misdirected`. */
   check(request: IncomingMessage): void {
     const host = getTargetHost(request);
-    // Without one (HTTP/1.0) it is no browser.
+    // Browsers always send one.
     if (host === undefined || host === this.#lastHost) return;
     const name = parseHostName(host);
     if (isLoopbackName(name) || this.#allowedHosts.has(name)
@@ -31,7 +31,7 @@ export class HostCheck {
       this.#lastHost = host;
       return;
     }
-    // This goes into the log, where no credentials may stand.
+    // The message is logged: it must not hold credentials.
     const quotedHost = quoted(host.slice(host.lastIndexOf('@') + 1));
     throw new AppError('misdirected',
       `this service does not answer to the host ${quotedHost}: name it in `
@@ -40,8 +40,8 @@ export class HostCheck {
 }
 
 /**
- * RFC 9112 §3.2: exactly one Host. Two would let a proxy and us see different hosts. Throws
- * `malformed`.
+ * Throws `malformed` unless the request has one Host header (RFC 9112 §3.2). With two, a proxy and
+ * we could see different hosts.
  */
 export function checkHostCount(request: IncomingMessage): void {
   const { rawHeaders } = request;

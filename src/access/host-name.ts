@@ -1,7 +1,7 @@
-/** Names of hosts, and which of them can only be this machine. Pure. */
+/** Parses host names, and tells which can only be this machine. Pure. */
 import { isIP } from 'node:net';
 
-/** The host of a Host header or authority, lower case, without port, brackets and final dot. */
+/** The host name of a Host header or authority: lower case, without port, brackets, final dot. */
 export function parseHostName(authority: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(authority)?.[1];
   if (bracketed !== undefined) return bracketed.toLowerCase();

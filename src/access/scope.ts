@@ -1,4 +1,4 @@
-/** What a token is good for. */
+/** Scopes of tokens: read, write, admin. */
 import type { Access } from '../server/http-route.ts';
 
 /** Each scope includes those before it. */
@@ -12,6 +12,6 @@ export function includesScope(granted: Scope, required: Scope): boolean {
 
 /** The scope that a route asks for; null where none is needed. */
 export function getRequiredScope(access: Access): Scope | null {
-  // Routes of the control socket are found nowhere else, and who can open that may do everything.
+  // The control socket alone has the `control` routes, and its callers may call everything.
   return access === 'public' || access === 'control' ? null : access;
 }

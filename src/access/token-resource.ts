@@ -1,4 +1,4 @@
-/** API tokens as a list; who may come in is no resource of the API. */
+/** API tokens as a list for the terminal. They are no resource of the API. */
 import type { ListedResource } from '../resources/resource.ts';
 
 export const tokenResource: ListedResource = {

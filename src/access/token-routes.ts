@@ -1,4 +1,4 @@
-/** Tokens are made and ended on the control socket only, so that no token can make another. */
+/** Tokens are created and revoked on the control socket only: no token can create another. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import { LIST_HEADERS, sendList } from '../resources/route-specs.ts';
@@ -18,7 +18,6 @@ const SCOPE_SCHEMA: ObjectSchema = {
   members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
 };
 
-/** `state` is what operators are told. */
 export function tokenRoutes(
   tokens: Tokens, verifier: TokenVerifier, state: () => AccessState,
 ): readonly HttpRoute[] {
@@ -70,7 +69,7 @@ export function tokenRoutes(
   ];
 }
 
-/** Commands find all about tokens in one place; over TCP they can only be looked at. */
+/** The list is on the control socket, where commands need it, and in the API. */
 function listRoute(tokens: Tokens, path: string, access: Access): HttpRoute {
   return {
     method: 'GET', path, operationId: access === 'control' ? 'listOwnTokens' : 'listTokens',

@@ -1,4 +1,4 @@
-/** Bearer tokens: who may do what. Tokens kept elsewhere plug in as another `TokenVerifier`. */
+/** Verifies bearer tokens. Tokens that are kept elsewhere are another `TokenVerifier`. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
@@ -6,13 +6,13 @@ import type { Exchange } from '../server/http-route.ts';
 import { includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
-  /** Whether a token is needed. Stays true once a token has existed. */
+  /** Whether callers need a token. Once a token has existed it stays true. */
   readonly isRequired: boolean;
-  /** What a token is good for; null when it is unknown, revoked or expired. */
+  /** The scope of a token; null when it is unknown, revoked or expired. */
   verify(token: string): Scope | null;
 }
 
-/** Tokens from the settings; each may do everything. Compared in constant time. */
+/** Verifies the tokens of the settings, in constant time. Each has the scope admin. */
 export function createFixedVerifier(tokens: readonly string[]): TokenVerifier {
   const digests = tokens.map(computeDigest);
   return {
@@ -21,14 +21,14 @@ export function createFixedVerifier(tokens: readonly string[]): TokenVerifier {
       const digest = computeDigest(token);
       const { timingSafeEqual } = loadCrypto();
       let isMatch = false;
-      // Every one is compared, so that the time does not tell which was right.
+      // All are compared, so that the time does not tell which one matches.
       for (const expected of digests) isMatch = timingSafeEqual(expected, digest) || isMatch;
       return isMatch ? 'admin' : null;
     },
   };
 }
 
-/** A token that any of the verifiers knows is good; one is needed when any of them needs it. */
+/** Accepts tokens that any verifier accepts; requires one when any verifier does. */
 export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenVerifier {
   return {
     get isRequired() {
@@ -41,11 +41,11 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
   };
 }
 
-/** Throws `unauthorized` without a good token, `forbidden` when its scope is too small. */
+/** Throws `unauthorized` without a valid token, `forbidden` when its scope is too small. */
 export function checkToken(
   request: IncomingMessage, verifier: TokenVerifier, requiredScope: Scope,
 ): void {
-  // Another scheme counts as none (RFC 6750 §3.1).
+  // Credentials of another scheme count as none (RFC 6750 §3.1).
   if (!/^bearer /i.test(request.headers.authorization ?? '')) {
     throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
   }
@@ -63,8 +63,8 @@ export function checkToken(
 }
 
 /**
- * What a caller may do now, who may have been let in long ago; null: nothing any more. Who can open
- * the control socket may do everything.
+ * The scope that a caller has now, perhaps long after its request began; null: none any more.
+ * Callers on the control socket have the scope admin.
  */
 export function findCurrentScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
@@ -72,7 +72,7 @@ export function findCurrentScope(
   return isControl || !verifier.isRequired ? 'admin' : findCallerScope(request, verifier);
 }
 
-/** What the caller's token is good for; null without a good one. */
+/** The scope of the caller's token; null without a valid one. */
 function findCallerScope(
   { headers: { authorization = '' } }: IncomingMessage, verifier: TokenVerifier,
 ): Scope | null {
@@ -80,7 +80,7 @@ function findCallerScope(
   return token === undefined ? null : verifier.verify(token);
 }
 
-// Digests have one length, which is what a comparison in constant time needs.
+// A comparison in constant time needs values of one length.
 function computeDigest(token: string): Buffer {
   return loadCrypto().createHash('sha256').update(token).digest();
 }

@@ -1,7 +1,6 @@
 /**
- * An API token as it is stored and shown. Only its SHA-256 is kept: the token itself has 256
- * random bits, so a fast hash is as good as a slow one, and nobody who reads the data directory
- * can use it.
+ * The model of an API token. Only its SHA-256 is stored, so that nobody who reads the data
+ * directory can use it. As a token has 256 random bits, a fast hash is as good as a slow one.
  */
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
@@ -50,7 +49,9 @@ export type Token = {
   readonly lastUsedAt?: string;
   readonly revokedAt?: string;
   readonly hash?: string;
-  /** True for the one record that stands for what the settings named: see `rememberConfigured`. */
+  /**
+   * True for the one record that stands for what the settings named: see `recordConfiguredToken`.
+   */
   readonly isConfigured?: boolean;
 };
 
@@ -59,7 +60,7 @@ const PREFIX = 'hookshelf_';
 const SECRET_BYTES = 32;
 const SPAN_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A new token's text: a prefix that secret scanners can look for, and 256 random bits. */
+/** The text of a new token: a prefix that secret scanners can find, and 256 random bits. */
 export function generateToken(): string {
   return PREFIX + loadCrypto().randomBytes(SECRET_BYTES).toString('base64url');
 }
@@ -69,7 +70,7 @@ export function hashToken(text: string): string {
   return loadCrypto().createHash('sha256').update(text).digest('hex');
 }
 
-/** When a token asked for at `nowMs` expires, as RFC 3339 UTC. Throws `invalid` for the past. */
+/** The expiry of a token that is created at `nowMs`, in UTC. Throws `invalid` for the past. */
 export function parseExpiry(expiresAt: string, nowMs: number): string {
   const spanMs = SPAN_MS[expiresAt.at(-1) ?? ''];
   const isSpan = spanMs !== undefined && SPAN_PATTERN.test(expiresAt);
@@ -87,7 +88,7 @@ export function encodeToken({ identifier, createdAt, updatedAt, ...fields }: Tok
   return encodeRecord('identifier', identifier, { createdAt, updatedAt }, fields);
 }
 
-/** A stored token; it was checked when it was made. */
+/** Throws TypeError for bytes that are no stored token. */
 export function decodeToken(bytes: Buffer): Token {
   return decodeRecordAs<Token>(bytes, ({ identifier, scope }) =>
     typeof identifier === 'string' && SCOPES.some((known) => known === scope));
@@ -104,18 +105,18 @@ export function decodeTokens(collection: Collection): Token[] {
   return tokens;
 }
 
-/** Whether it lets anybody in: it is neither revoked nor expired, and no mark alone. */
+/** Whether a caller can use it: it is neither revoked nor expired, nor the settings' record. */
 export function isUsable({ hash, expiresAt }: Token, nowMs: number): boolean {
   return hash !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 }
 
-/** What is shown of a token: never its hash. */
+/** A token as callers see it: without its hash. */
 export function toPublicToken(token: Token): JsonObject {
   const { hash: _, ...view } = token;
   return view;
 }
 
-/** A date is its first moment in UTC. Null when `text` is neither that nor an RFC 3339 time. */
+/** Parses an RFC 3339 time, or a date as its first moment in UTC; null for other text. */
 function parseMoment(text: string): number | null {
   return parseTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
 }

@@ -1,7 +1,7 @@
 /**
- * Stored API tokens. Once one has existed the API stays closed: revoked and expired tokens remain
- * as records, so that forgetting the last one cannot open what it guarded. A record stands for
- * tokens of the settings as well: a variable that is lost must not open anything either.
+ * Stored API tokens. Once a token has existed the API stays closed: revoked and expired tokens
+ * remain as records, so that the end of the last one does not open the API. A record stands for
+ * tokens of the settings too: the loss of an environment variable must not open it either.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -44,7 +44,7 @@ export class Tokens {
     this.#unfollow = followRecords(collection, (change) => this.#apply(change));
   }
 
-  /** For the server. `isOpenWhenUnused`: the API opens again when no token is good any more. */
+  /** `isOpenWhenUnused`: the API opens again when no token is usable any more. */
   createVerifier(isOpenWhenUnused: boolean): TokenVerifier {
     const isRequired = (): boolean => isOpenWhenUnused ? this.hasUsableToken : this.#hasExisted();
     return {
@@ -55,7 +55,7 @@ export class Tokens {
     };
   }
 
-  /** Notes that the settings have named a token, unless the API stays closed already. */
+  /** Records that the settings have a token, unless the API stays closed already. */
   async recordConfiguredToken(): Promise<void> {
     if (this.#hasExisted()) return;
     const identifier = this.#makeId();
@@ -69,7 +69,7 @@ export class Tokens {
     });
   }
 
-  /** Whether some stored token still lets anybody in. */
+  /** Whether any stored token is neither revoked nor expired. */
   get hasUsableToken(): boolean {
     const nowMs = this.#clock.now();
     return [...this.#byHash.values()].some((token) => isUsable(token, nowMs));
@@ -79,7 +79,6 @@ export class Tokens {
     return this.#store.collection(TOKENS.name).size > 0;
   }
 
-  /** The scope of a token that is known, not revoked and not expired; else null. */
   #verify(text: string): Scope | null {
     const hash = hashToken(text);
     const token = this.#byHash.get(hash);
@@ -96,7 +95,7 @@ export class Tokens {
       .filter((token) => token.isConfigured !== true).map(toPublicToken);
   }
 
-  /** The new token with its text as `token`, which is never shown again. */
+  /** The new token with its text as `token`, which nobody can read again. Throws `invalid`. */
   async create(body: unknown): Promise<JsonObject> {
     const nowMs = this.#clock.now();
     const { createdAt, updatedAt } = createTimestamps(nowMs);
@@ -120,7 +119,7 @@ export class Tokens {
     return { ...toPublicToken(token), token: text };
   }
 
-  /** Ends a token at once; its record stays. Throws `not_found`. */
+  /** The token is invalid at once; its record stays. Throws `not_found`. */
   async revoke(identifier: string): Promise<JsonObject> {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) => {
@@ -151,7 +150,7 @@ export class Tokens {
     const lastUsedMs = token.lastUsedAt === undefined ? 0 : Date.parse(token.lastUsedAt);
     if (token.hash === undefined || nowMs - lastUsedMs < LAST_USE_EVERY_MS) return;
     const lastUsedAt = new Date(nowMs).toISOString();
-    // Known at once, so that a burst of requests writes one record.
+    // Set before it is written, so that a burst of requests writes one record.
     this.#byHash.set(token.hash, { ...token, lastUsedAt });
     const write = this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, token.identifier);
@@ -160,7 +159,7 @@ export class Tokens {
       const used = { ...current, lastUsedAt, ...hash === undefined ? {} : { hash } };
       transaction.put(TOKENS.name, token.identifier, encodeToken(used));
     });
-    // The use itself is allowed whether or not its time can be written (a full disk, say).
+    // The use is allowed even if its time cannot be written, as on a full disk.
     write.catch((error: unknown) => {
       this.#log.warning('the last use of an API token was not recorded', {
         identifier: token.identifier, error,

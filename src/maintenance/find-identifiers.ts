@@ -1,14 +1,14 @@
-/** Finds identifiers by the beginning or end of them or of a name, as people type at a prompt. */
+/** Finds identifiers by their beginning or end, or that of a name, for completion at a prompt. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { resolveKey } from '../resources/resolve-key.ts';
 import type { Collection } from '../store/store-port.ts';
 
-// That many take about 2 ms.
+// Looking at so many keys takes about 2 ms.
 const TURN_KEYS = 5000;
 
 /**
- * The identifier that equals `part` or has it for a name, else those that begin or end with it, or
- * have a name that does, at most `matchesMax`. Lets other requests run while it looks at all keys.
+ * The identifier that equals `part` or has it as a name; else at most `matchesMax` that begin or
+ * end with it, or have a name that does. Other requests run while it looks at all keys.
  */
 export async function findIdentifiers(
   collection: Collection, part: string, matchesMax: number,
@@ -29,7 +29,7 @@ export async function findIdentifiers(
   return matches;
 }
 
-/** Keys are in order: those with the same beginning stand together. */
+/** Finds keys by their beginning: in key order they are neighbours. */
 function findByPrefix(collection: Collection, part: string, matchesMax: number): string[] {
   const matches: string[] = [];
   const walk = collection.walk({ after: part });

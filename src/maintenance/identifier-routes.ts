@@ -1,6 +1,6 @@
 /**
- * Routes that find identifiers by a part of them: the control socket's look into every collection,
- * the API's into those that it has routes for.
+ * Routes that find identifiers by a part of them: on the control socket in every collection, in the
+ * API in the collections that it has routes for.
  */
 import type { Schema } from '../base/schema.ts';
 import { notFoundError } from '../resources/not-found.ts';
@@ -10,12 +10,12 @@ import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { findIdentifiers } from './find-identifiers.ts';
 
-// A person will not look through more.
+// Nobody reads a longer list at a prompt.
 const IDENTIFIERS_MAX = 10;
 const TEXT: Schema = { kind: 'string' };
 const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_MAX };
 
-/** `collections` are the store's, by name; `apiRoutes` say which of them the API shows. */
+/** `collections` are the names of the store's; `apiRoutes` tell which of them the API shows. */
 export function identifierRoutes(
   store: OpenedStore, collections: readonly string[], apiRoutes: readonly HttpRoute[],
 ): readonly HttpRoute[] {

@@ -1,8 +1,8 @@
-/** Routes to maintain the data directory and its server: on the control socket only. */
+/** Routes that maintain the data directory, on the control socket only. */
 import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 
-/** `places` are where the server listens on TCP now. */
+/** `listAddresses` returns URL, host and port of each TCP listener. */
 export function maintenanceRoutes(
   store: OpenedStore, listAddresses: () => readonly object[],
 ): readonly HttpRoute[] {
@@ -25,7 +25,7 @@ export function maintenanceRoutes(
       async handle(exchange) {
         const backup = await store.openBackup();
         backup.close();
-        // The command copies them: it may be allowed to write where the server is not.
+        // The command copies the files: it may be allowed to write where the server is not.
         exchange.sendJson(200, {
           files: backup.files.map(({ name, bytes }) => ({ name, bytes })), ...backup.contents,
           isReplica: store.replica !== null,

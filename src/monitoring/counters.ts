@@ -1,22 +1,22 @@
-/** The counters of one stretch of time: a table of numbers in one piece, a row for a webhook. */
+/** The counters of one interval: a table of numbers in one array, with a row for each webhook. */
 
 /**
- * Of a request accepted, rejected or failed; of a run of an action succeeded or failed; of an
- * attempt of a delivery delivered or failed.
+ * Requests are accepted, rejected or failed; runs of actions succeeded or failed; attempts of
+ * deliveries delivered or failed.
  */
 export type OutcomeName = 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'delivered';
 
-/** Upper bounds of durations in milliseconds; a p95 is told as the bound that it is below. */
+/** Upper bounds of durations in milliseconds. A p95 is rounded up to one of them. */
 const BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
-/** The columns of a row: one for each outcome, then one for each bound and one beyond them. */
+/** A row has a column for each outcome, then one for each bound, and one for longer durations. */
 const OUTCOME_COLUMNS: Readonly<Record<OutcomeName, number>> =
   { accepted: 0, rejected: 1, failed: 2, succeeded: 3, delivered: 4 };
 const DURATIONS_COLUMN = 5;
 const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
-/** The row of all together; each webhook has one of the next. */
+/** The row of all webhooks together; the next rows have one each. */
 export const ALL_ROW = 0;
 
-/** The number of the first bound that is not exceeded. */
+/** The index of the first bound that the duration does not exceed. */
 export function findBucket(durationMs: number): number {
   let bucket = 0;
   while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] ?? 0)) bucket += 1;
@@ -27,7 +27,7 @@ export class Counters {
   readonly rows = new Map<string, number>();
   #cells = new Uint32Array(COLUMNS);
 
-  /** `bucket` is that of how long it took; null: nothing is known of that. */
+  /** `bucket` is the bucket of the duration; null where none was measured. */
   add(row: number, outcome: OutcomeName, bucket: number | null): void {
     this.#increment(row * COLUMNS + OUTCOME_COLUMNS[outcome]);
     if (bucket !== null) this.#increment(row * COLUMNS + DURATIONS_COLUMN + bucket);
@@ -44,13 +44,13 @@ export class Counters {
     return row;
   }
 
-  /** `hook` is null for all together. */
+  /** `webhookId` is null for all webhooks together. */
   read(webhookId: string | null, outcome: OutcomeName): number {
     const row = this.#findRow(webhookId);
     return row === undefined ? 0 : this.#cells[row * COLUMNS + OUTCOME_COLUMNS[outcome]] ?? 0;
   }
 
-  /** Milliseconds that 95 of 100 took at most; null where there was none. */
+  /** The 95th percentile of durations in milliseconds; null without any. */
   p95Ms(webhookId: string | null): number | null {
     const row = this.#findRow(webhookId);
     if (row === undefined) return null;

@@ -1,32 +1,31 @@
 /**
- * The last lines of the log, in memory, to be looked at without a way to the log itself. They are
- * kept as they were written: redacted already. Lost when the process ends.
+ * The last lines of the log, in memory, for people who have no access to the log itself. The lines
+ * are as they were written, with secrets replaced. They are lost when the process ends.
  */
 import type { LogLevel, LogLine } from '../base/log.ts';
 
-/** Lines kept. */
 const LINES_MAX = 1000;
-/** A line with longer fields is kept without them, a longer message is cut. */
+/** A line with longer fields is stored without them; a longer message is cut. */
 const FIELDS_LENGTH_MAX = 4096;
 const MESSAGE_LENGTH_MAX = 1024;
 
 type NumberedLine = LogLine & {
-  /** Rises by one with each line; the first is the time of it, so that they rise over restarts. */
+  /** Rises by one with each line. The first is its time, so that numbers rise over restarts. */
   readonly number: number;
 };
 
 type LineFilter = {
-  /** This level and graver ones. */
+  /** Lines of this level and more severe ones; null: all. */
   readonly level: LogLevel | null;
   readonly requestId: string | null;
-  /** Lines after that number. */
+  /** Lines with greater numbers. */
   readonly after: number;
 };
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
 
 export class LogLines {
-  /** A ring: line `number` stands at `number % LINES_MAX`. */
+  /** A ring: line `number` is at the index `number % LINES_MAX`. */
   readonly #lines: NumberedLine[] = [];
   #lastNumber = 0;
 

@@ -1,4 +1,4 @@
-/** What people look at to see whether all is well: statistics, the log, the state, the settings. */
+/** Routes for operators: the state of the service, statistics, the log and the settings. */
 import { LOG_LEVELS } from '../base/log.ts';
 import type { Schema } from '../base/schema.ts';
 import { arraySchema, objectSchema, jsonResponse, TEXT } from '../resources/route-specs.ts';
@@ -11,7 +11,7 @@ import type { Statistics, StatisticsWindow } from './statistics.ts';
 /** The state of the service at this moment. */
 export type ServiceStatus = {
   readonly isReady: boolean;
-  /** Why it is not ready; null when it is. */
+  /** Why the service is not ready; null when it is. */
   readonly reason: string | null;
   readonly version: string;
   readonly node: string;
@@ -19,7 +19,7 @@ export type ServiceStatus = {
   readonly store: {
     readonly records: number; readonly bytes: number; readonly journalBytes: number;
     readonly generation: number; readonly sequence: number; readonly isCompacting: boolean;
-    /** Since this process began; null: not yet. */
+    /** null: not since this process began. */
     readonly compactedAt: string | null;
     readonly backedUpAt: string | null;
   };
@@ -27,7 +27,7 @@ export type ServiceStatus = {
     readonly pending: number; readonly inFlight: number; readonly oldestPendingMs: number;
   };
   readonly requests: { readonly pending: number; readonly failed: number };
-  /** How many are in each state, of both kinds. */
+  /** Webhooks of both kinds in each state of health. */
   readonly webhooks: {
     readonly healthy: number; readonly failing: number; readonly rejecting: number;
     readonly off: number;
@@ -35,19 +35,18 @@ export type ServiceStatus = {
 };
 
 type WebhookDescription = {
-  /** null: it has no name, or is gone. */
+  /** null for a webhook without a name, and for one that was deleted. */
   readonly hookName: string | null;
-  /** Host and path that it sends to; null of an incoming webhook, and of one that is gone. */
+  /** The host and path of an outgoing webhook; null for other webhooks and deleted ones. */
   readonly target: string | null;
 };
 
 type MonitoringDeps = {
   readonly statistics: Statistics;
-  /** What people know a webhook by. */
   readonly describeWebhook: (hook: string) => WebhookDescription;
   readonly logLines: LogLines;
   readonly getStatus: () => ServiceStatus;
-  /** Each as a person may see it. */
+  /** Settings as people may see them, with secrets replaced. */
   readonly listSettings: () => readonly object[];
 };
 

@@ -1,11 +1,11 @@
 /**
- * What came and went lately, in all and by webhook: counters a minute for an hour and a quarter of
- * an hour for a day, in rings of memory that are lost at the end of the process. To count is to add
- * to numbers that are there already.
+ * Counts requests, runs and deliveries, in all and by webhook: by minute for an hour, and by
+ * quarter of an hour for a day. The counts are in rings in memory, which are lost when the process
+ * ends.
  *
- * A slot holds the counters of one stretch of time: 84 bytes for a webhook of which something came,
- * for each kind of thing. Beyond `HOOKS_MAX` webhooks in a ring the rest count together as `other`,
- * so that both rings take less than 8 MB.
+ * A slot of a ring holds the counters of one interval: 84 bytes for each webhook and kind of
+ * outcome that occurred. Beyond `WEBHOOKS_MAX` webhooks in a ring the others count together as
+ * `other`, so that both rings take less than 8 MB.
  */
 import type { Clock } from '../base/clock.ts';
 import { formatTimestamp } from '../base/clock.ts';
@@ -26,7 +26,7 @@ class StatisticsRing {
   readonly #slotMs: number;
   readonly #slots: (StatisticsSlot | undefined)[];
   #last: StatisticsSlot | null = null;
-  /** Webhooks that have a row in a slot that is still shown. */
+  /** Webhooks that have a row in any slot of the ring. */
   #webhookIds = new Set<string>();
 
   constructor(window: StatisticsWindow) {
@@ -46,7 +46,7 @@ class StatisticsRing {
     counters.add(row, outcome, bucket);
   }
 
-  /** Oldest first, the one of now last; null where nothing happened. */
+  /** The oldest slot first, the present one last; null where nothing was counted. */
   listSlots(nowMs: number): { readonly startMs: number; readonly slot: StatisticsSlot | null }[] {
     const { length } = this.#slots;
     const lastMs = this.#findSlotStart(nowMs);
@@ -62,7 +62,7 @@ class StatisticsRing {
     if (last !== null && nowMs >= last.startMs && nowMs < last.startMs + this.#slotMs) return last;
     const startMs = this.#findSlotStart(nowMs);
     const existing = this.#slots[this.#findSlotIndex(startMs)];
-    // The same slot again when the clock was set back for a moment.
+    // The slot exists already when the clock was set back for a moment.
     const slot = existing?.startMs === startMs ? existing
       : { startMs, requests: new Counters(), runs: new Counters(), deliveries: new Counters() };
     this.#slots[this.#findSlotIndex(startMs)] = slot;
@@ -93,7 +93,7 @@ class StatisticsRing {
 type RequestSeries = {
   readonly accepted: readonly number[]; readonly rejected: readonly number[];
   readonly failed: readonly number[];
-  /** Milliseconds that 95 of 100 took at most; null where there was none. */
+  /** The 95th percentile of durations in milliseconds; null without any. */
   readonly p95Ms: readonly (number | null)[];
 };
 
@@ -105,16 +105,16 @@ type DeliverySeries = Pick<RequestSeries, 'failed' | 'p95Ms'> & {
 
 export type StatisticsReport = {
   readonly window: StatisticsWindow;
-  /** When counting began: nothing before it is known. */
+  /** When counting began. */
   readonly since: string;
-  /** When each slot begins. */
+  /** The beginning of each slot. */
   readonly times: readonly string[];
-  /** Each request once. */
+  /** Each request counts once, whatever its runs. */
   readonly requests: RequestSeries;
-  /** Of the actions of incoming webhooks. */
+  /** Runs of the actions of incoming webhooks. */
   readonly runs: RunSeries;
   readonly deliveries: DeliverySeries;
-  /** By identifier, those of which something came. */
+  /** The webhooks with any counts, by identifier. */
   readonly hooks: readonly {
     readonly hook: string; readonly requests: RequestSeries; readonly runs: RunSeries;
     readonly deliveries: DeliverySeries;
@@ -133,8 +133,8 @@ export class Statistics {
   }
 
   /**
-   * `hook` is null for what belongs to no webhook, `durationMs` where there was nothing to wait
-   * for. Called for every request: nothing is made but what a slot or a webhook needs first.
+   * `webhookId` is null for outcomes of no webhook, `durationMs` where none was measured. Called
+   * for every request: it allocates nothing but a new slot or row.
    */
   record(
     kind: OutcomeKind, webhookId: string | null, outcome: OutcomeName, durationMs: number | null,

@@ -1,7 +1,7 @@
 /**
- * Tells all readers of committed changes. A change is described and encoded once for all readers
- * that select the same; what comes in quick succession goes out together, so that many readers cost
- * a busy server little. Follows the store only while there are readers.
+ * Sends committed changes to all readers of the stream. An event is encoded once for all readers
+ * with the same filter, and events of a short interval go out together, so that many readers cost a
+ * busy server little. The broadcast follows the store only while there are readers.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -18,26 +18,24 @@ export type BroadcastOptions = {
   readonly changes: ChangeLog;
   /** The last sequence applied. */
   readonly sequence: () => number;
-  /** Not given, or null: no other process writes to the store. */
+  /** Absent or null while no other process writes to the store. */
   readonly replica?: Pick<Replica, 'waitFor' | 'onReload'> | null;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-/** Readers at once. */
 const READERS_MAX = 256;
 const HEARTBEAT_MS = 15_000;
-/** Between two rounds to the readers. */
 const FLUSH_INTERVAL_MS = 20;
-/** What a client that reconnects by itself waits before it does. */
+/** The delay of clients that reconnect by themselves. */
 const RECONNECT_MS = 1000;
-/** A reader that has seen more at another node waits so long for this one to get there. */
+/** How long a reader that has seen more at another node waits for this one to catch up. */
 const CATCH_UP_MS_MAX = 2000;
 
-/** Readers that select the same. */
+/** Readers with the same filter. */
 type Channel = { readonly filter: StreamFilter; readonly readers: Set<StreamReader> };
 
-/** What came since the last round: changes of a transaction, or something that is on no disk. */
+/** The changes of a transaction, or an event that is on no disk, to be sent at the next flush. */
 type BroadcastEntry =
   | { readonly sequence: number; readonly changes: readonly Change[] }
   | { readonly sequence: number; readonly announced: ChangeEvent };
@@ -47,7 +45,7 @@ export class Broadcast {
   readonly #topics: ReadonlyMap<string, StreamTopic>;
   readonly #readers = new Set<StreamReader>();
   readonly #channels = new Map<string, Channel>();
-  /** Of many readers that are behind one reads at a time, or they would hold up everybody. */
+  /** Readers that are behind read the log one at a time, or many would block the event loop. */
   readonly #logGate = createConcurrencyLimiter(1);
   #openingCount = 0;
   #sequence = 0;
@@ -56,7 +54,7 @@ export class Broadcast {
   #lastFlushMs = -Infinity;
   #heartbeat: Timer | null = null;
   #unfollow: (() => void) | null = null;
-  /** Up to there the log was another one: nobody knows what came after a position in that. */
+  /** Positions before this sequence are of a log that was replaced: nothing can follow them. */
   #replacedUpTo = -1;
   readonly #unfollowReloads: () => void;
   #isClosed = false;
@@ -69,8 +67,8 @@ export class Broadcast {
   }
 
   /**
-   * A reader from `position` on, from now on when that is null; `leave` must follow. Throws `gone`
-   * for a position that is not known, and `unavailable`.
+   * A reader from `position` on; null: from now on. The caller must call `leave`. Throws `gone` for
+   * a position that the log no longer has, and `unavailable`.
    */
   async open(
     filter: StreamFilter, position: StreamPosition | null, caller: ReaderConnection,
@@ -119,12 +117,12 @@ export class Broadcast {
     return this.#readers.size > 0;
   }
 
-  /** Tells of something that is on no disk, in its order among the changes. */
+  /** Sends an event that is on no disk, in its order among the changes. */
   announce(event: ChangeEvent): void {
     this.#add({ sequence: this.#sequence, announced: event });
   }
 
-  /** A sign of life, which shows also whether the client is still there. */
+  /** Sends a comment, which finds out whether the client is still there. */
   probe(reader: StreamReader): void {
     if (reader.isIdle) reader.push(EMPTY_COMMENT);
   }
@@ -140,7 +138,7 @@ export class Broadcast {
     for (const reader of [...this.#readers]) this.leave(reader);
   }
 
-  /** What was told is not what the log holds now: whoever comes back is to read the lists anew. */
+  /** The log was replaced by another: readers that come back must read the lists anew. */
   #onReload(isOver: boolean): void {
     this.#endAll();
     if (isOver) this.#replacedUpTo = this.#sequence = this.#options.sequence();
@@ -158,7 +156,7 @@ export class Broadcast {
       + 'the lists anew, and follow from now on without it');
   }
 
-  /** Throws `unavailable` when it does not come in time. */
+  /** Throws `unavailable` when this node does not catch up in time. */
   async #waitUntilApplied(sequence: number): Promise<void> {
     const { replica = null } = this.#options;
     if (replica === null || sequence <= this.#sequence) return;
@@ -167,7 +165,7 @@ export class Broadcast {
       { retryAfterS: 1 });
   }
 
-  /** Between two rounds, so that what it is told begins right after the sequence returned. */
+  /** Adds a reader after a flush, so that its events begin right after the sequence returned. */
   #join(reader: StreamReader): number {
     this.#flush();
     const key = getChannelKey(reader.filter);
@@ -187,7 +185,7 @@ export class Broadcast {
     });
     const sendHeartbeats = (): void => {
       this.#flush();
-      // It brings a client that selects little up to date too, before that is not known any more.
+      // The id brings a client with few events up to date too, before the log drops its position.
       const bytes = Buffer.from(`:\nid: ${this.#sequence}\n\n`);
       for (const reader of [...this.#readers]) {
         if (!reader.mayRead) this.leave(reader);
@@ -242,7 +240,7 @@ export class Broadcast {
     try {
       return createChangeEvents(entry.changes, this.#topics, (topic) => topics.has(topic));
     } catch (error) {
-      // A record that cannot be shown must not keep the others from being told.
+      // A record that cannot be decoded must not keep the other changes from the readers.
       this.#options.logger.error('a change could not be told', { error });
       return [];
     }

@@ -1,39 +1,39 @@
 /**
- * The events of the stream, in the format of server-sent events (HTML Living Standard §9.2):
+ * The format of the stream, server-sent events (HTML Living Standard §9.2):
  *
  *   id: <position>
  *   event: <the topic's event>
  *   data: {"change":"created|updated|deleted", …the record's members}
  *
- * and an empty line. Of a deleted record only the key is told, as the log keeps no more of it. A
- * position is the sequence of a transaction, `57`: everything up to its end has been seen. Of
- * several events that a reader gets of one transaction the last has its sequence, and those before
- * it the number of the change behind it, `57.2`, so that a reader can go on between them.
+ * and an empty line. A deleted record has its key alone, as the log holds no more of it. A position
+ * is the sequence of a transaction, `57`: everything up to its end has been seen. When a reader
+ * gets several events of one transaction, the last has its sequence as id, and the others the
+ * number of their change behind it, `57.2`, so that a reader can resume between them.
  */
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/text/refusal.ts';
 import type { Change, Operation } from '../store/store-port.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
-/** Up to where a stream has been read. */
+/** The point up to which a stream has been read. */
 export type StreamPosition = {
   readonly sequence: number;
-  /** How many changes of the next transaction were seen, too. */
+  /** Changes of the next transaction that were seen, too. */
   readonly changesSeen: number;
 };
 
 export type StreamFilter = {
   readonly topics: readonly StreamTopic[];
-  /** Identifiers of webhooks; null: of all. */
+  /** null: events of all webhooks, and those of none. */
   readonly webhookIds: readonly string[] | null;
 };
 
-/** A change as readers get it; the id alone differs between them. */
+/** A change as readers get it. The event's id differs between readers. */
 export type ChangeEvent = {
   readonly topic: StreamTopic;
-  /** Its number within the transaction, from 1 on. */
+  /** The number of the change within its transaction, from 1 on. */
   readonly number: number;
-  /** null: it belongs to none. Undefined: which one is not known any more. */
+  /** null: the record belongs to no webhook. Undefined: to which is not known any more. */
   readonly webhookId: string | null | undefined;
   /** The event without its id. */
   readonly text: string;
@@ -41,7 +41,7 @@ export type ChangeEvent = {
 
 const POSITION_PATTERN = /^(\d{1,15})(?:\.([1-9]\d{0,8}))?$/;
 
-/** Throws `malformed` for what is no position of this stream. */
+/** Throws `malformed`. */
 export function parsePosition(text: string): StreamPosition {
   const [, sequence, number] = POSITION_PATTERN.exec(text) ?? [];
   if (sequence === undefined || (number !== undefined && Number(sequence) === 0)) {
@@ -52,7 +52,7 @@ export function parsePosition(text: string): StreamPosition {
   return { sequence: Number(sequence) - 1, changesSeen: Number(number) };
 }
 
-/** The changes of one transaction that belong to `topics`, of which `wanted` are described. */
+/** The events of a transaction, numbered by `topics`, of those topics that are selected. */
 export function createChangeEvents(
   changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
   isSelected: (topic: StreamTopic) => boolean,
@@ -72,7 +72,7 @@ function createChangeEvent(
   change: Change | Operation, topic: StreamTopic, number: number,
 ): ChangeEvent {
   const { id } = change;
-  // The log keeps no former versions.
+  // The log holds no former versions.
   const [before, after] = 'bytes' in change ? [undefined, change.bytes]
     : [change.before, change.after];
   if (after === null) {
@@ -93,7 +93,7 @@ export function formatEvent(
   return `event: ${event}\ndata: {"change":"${change}",${json.slice(1)}\n\n`;
 }
 
-/** Those events of a transaction that the filter selects, `''` when there are none. */
+/** The text of a transaction's events that the filter selects; `''` without any. */
 export function encodeEvents(
   sequence: number, changes: readonly ChangeEvent[], filter: StreamFilter,
 ): string {
@@ -103,7 +103,8 @@ export function encodeEvents(
     `id: ${index === last ? sequence : `${sequence}.${number}`}\n${text}`).join('');
 }
 
-// A deleted record whose webhook is not known is told to all: who never saw it can pass over it.
+// A deletion whose webhook is unknown goes to all readers: one that never saw the record ignores
+// it.
 function isSelected({ topic, webhookId }: ChangeEvent, filter: StreamFilter): boolean {
   if (!filter.topics.includes(topic)) return false;
   if (filter.webhookIds === null) return true;

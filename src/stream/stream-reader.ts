@@ -1,7 +1,7 @@
 /**
- * One reader of the stream: first what it missed, read from the log as fast as it takes it, then
- * what is told to all. What waits for a reader is bounded: one that is slower is cut, and goes on
- * later where it was.
+ * One reader of the stream. It first gets the events that it missed, read from the log as fast as
+ * it takes them, then those that the broadcast pushes to all. The bytes that wait for a reader are
+ * bounded: a slower reader is cut, and may resume later.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
@@ -12,13 +12,13 @@ import type { StreamFilter } from './stream-event.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
 /**
- * A reader for whom more than this waits is cut when still more comes. The bytes are shared by all
- * readers of the same events.
+ * A reader is cut when more comes while this many bytes wait for it. Readers with the same filter
+ * share the bytes.
  */
 const PENDING_BYTES_MAX = 1 << 20;
 /**
- * When no more is missed it is told what comes, which waits until the rest is read. Who reads the
- * log alone might never catch up with a busy server.
+ * A reader joins the broadcast when it is no further behind than this; new events then wait until
+ * it has read the rest. By reading the log alone it might never catch up with a busy server.
  */
 const NEAR_TRANSACTIONS = 256;
 
@@ -28,23 +28,23 @@ type ReaderOptions = {
   readonly topics: ReadonlyMap<string, StreamTopic>;
   /** Sent before everything else. */
   readonly preamble: Buffer;
-  /** What it missed; null: nothing. The reader closes it. */
+  /** The transactions that it missed; null: none. The reader closes the log. */
   readonly log: LogReader | null;
-  /** What it reads from the log passes here: a piece is some milliseconds of work. */
+  /** Limits how many readers read the log at once: each piece is some milliseconds of work. */
   readonly logGate: ConcurrencyLimiter;
-  /** How many changes of the first transaction in `log` it has seen. */
+  /** Changes of the first transaction in `log` that it has seen. */
   readonly changesSeen: number;
   /** The last sequence applied. */
   readonly getAppliedSequence: () => number;
-  /** From then on it is told what comes; the last sequence before that. */
+  /** Joins the broadcast. Returns the last sequence before the first event that it will push. */
   readonly join: (reader: StreamReader) => number;
 } & ReaderConnection;
 
-/** Who reads. */
+/** The connection of a reader. */
 export type ReaderConnection = {
-  /** Whether it still may: its token may have been revoked. */
+  /** Whether the caller may still read: its token may have been revoked. */
   readonly mayRead: () => boolean;
-  /** Ends its connection at once. */
+  /** Closes the connection at once. */
   readonly cut: () => void;
 };
 
@@ -52,9 +52,9 @@ export class StreamReader {
   readonly filter: StreamFilter;
   readonly #options: ReaderOptions;
   #log: LogReader | null;
-  /** Where the log ends for it; null until it is told what comes. */
+  /** The last sequence to read from the log; null until the reader has joined the broadcast. */
   #joinedSequence: number | null = null;
-  /** Of the transaction after this one some changes were seen. */
+  /** Some changes of the transaction after this sequence may have been seen. */
   readonly #startSequence: number;
   #preamble: Buffer | null;
   #pendingPieces: Buffer[] = [];
@@ -71,7 +71,7 @@ export class StreamReader {
     if (this.#log === null) options.join(this);
   }
 
-  /** It has been sent everything, and waits for more. */
+  /** Whether it was sent everything and waits for more. */
   get isIdle(): boolean {
     return this.#wake !== null;
   }
@@ -80,7 +80,7 @@ export class StreamReader {
     return this.#options.mayRead();
   }
 
-  /** What is to be sent next; null at the end. */
+  /** The next pieces to send; null at the end. */
   async pull(): Promise<readonly Buffer[] | null> {
     const preamble = this.#preamble;
     this.#preamble = null;
@@ -130,7 +130,7 @@ export class StreamReader {
     wake?.();
   }
 
-  /** The next of what it missed, null when there is no more. */
+  /** The next of the missed events; null when there are no more. */
   async #readMissed(): Promise<readonly Buffer[] | null> {
     while (this.#log !== null && !this.#isEnded) {
       const log = this.#log;
@@ -145,10 +145,10 @@ export class StreamReader {
     return null;
   }
 
-  /** Events of the next transactions, null when it was the last of them. */
+  /** The events of the next transactions of the log; null after the last. */
   async #readPiece(log: LogReader): Promise<string | null> {
     const { getAppliedSequence, join } = this.#options;
-    // Others are served between two pieces, wherever the log has them from.
+    // The event loop serves others between two pieces.
     await nextTurn();
     if (this.#isEnded) return '';
     const isNear = getAppliedSequence() - log.sequence <= NEAR_TRANSACTIONS;
@@ -156,7 +156,7 @@ export class StreamReader {
     return this.#readLog(log, this.#joinedSequence ?? getAppliedSequence());
   }
 
-  /** Events of the next transactions up to `until`; null when there are none. */
+  /** The events of the next transactions up to `lastSequence`; null when there are none. */
   async #readLog(log: LogReader, lastSequence: number): Promise<string | null> {
     const { filter, topics, changesSeen } = this.#options;
     try {
@@ -171,7 +171,7 @@ export class StreamReader {
       }).join('');
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'gone') throw error;
-      // It was so slow that compaction has passed it: when it comes back it is told so.
+      // Compaction has removed the rest: a reader that comes back gets the error `gone`.
       this.end();
       return '';
     }

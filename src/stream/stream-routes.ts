@@ -1,4 +1,4 @@
-/** `GET /api/stream`. What serves it is loaded for its first reader. */
+/** `GET /api/stream`. The broadcast is loaded for its first reader. */
 import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import { hintFor, quoted } from '../base/text/refusal.ts';
@@ -12,7 +12,7 @@ import type { StreamTopic } from './stream-topic.ts';
 
 interface EventStream {
   readonly routes: readonly HttpRoute[];
-  /** Tells of a new record that is on no disk. */
+  /** Sends readers the event of a new record that is on no disk. */
   announce(topic: StreamTopic, describe: () => ReturnType<StreamTopic['describe']>): void;
   /** Ends all streams; idempotent. */
   close(): void;
@@ -21,18 +21,18 @@ interface EventStream {
 const MEDIA_TYPE = 'text/event-stream';
 const HEADERS = [
   'Content-Type', MEDIA_TYPE,
-  // What compresses or buffers on the way would hold events back.
+  // A proxy that compresses or buffers would hold events back.
   'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no',
 ] as const;
-/** After a client has ended its side: the first write finds out, the second is told. */
+/** After a client ended its side: the first write makes its kernel reset, the second fails. */
 const PROBE_MS = 1000;
 
 const loadBroadcast = lazyImport(() => import('./broadcast.ts'));
 
 type StreamOptions = BroadcastOptions & {
-  /** The identifiers of the webhooks that are named by them or in another way; at least one. */
+  /** The webhooks with this identifier, name or path segment; at least one. */
   readonly findWebhookIds: (name: string) => readonly string[];
-  /** Whether a caller who was let in still would be. */
+  /** Whether the caller's token is still valid. */
   readonly mayRead: (exchange: Exchange) => boolean;
 };
 
@@ -91,7 +91,7 @@ function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Ht
       const leave = (): void => broadcast.leave(reader);
       response.once('close', leave);
       if (response.destroyed) leave();
-      // The server lets a client end its side and still answers; most have gone when they do.
+      // A client may end its side and still read, but most that do have gone.
       const onEnd = (): void => {
         broadcast.probe(reader);
         clock.startTimer(PROBE_MS, () => broadcast.probe(reader));

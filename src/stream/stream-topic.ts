@@ -1,22 +1,22 @@
-/** What can be followed: the records of a collection, as the API shows them. */
+/** A topic of the stream: the records of a collection, as the API shows them. */
 import type { CollectionSpec } from '../store/store-port.ts';
 
 export type StreamTopic = {
-  /** As `topics` names it: `books`. */
+  /** Its name in the parameter `topics`, such as `books`. */
   readonly name: string;
-  /** As each event says it: `book`. */
+  /** The name of its events, such as `book`. */
   readonly event: string;
   readonly collection: CollectionSpec;
-  /** Its records belong to webhooks, by which they can be selected. */
+  /** Whether its records belong to webhooks, by which readers can select them. */
   readonly hasWebhooks: boolean;
   readonly describe: (record: Buffer) => TopicRecord;
 };
 
 type TopicRecord = {
-  /** What callers see of it: one JSON object. */
+  /** The record as callers see it, one JSON object. */
   readonly json: string;
-  /** The webhook that it belongs to. */
+  /** The webhook that the record belongs to. */
   readonly webhookId: string | null;
-  /** It has not been written again since it was made. */
+  /** Whether the record was not written again since it was created. */
   readonly isNew: boolean;
 };

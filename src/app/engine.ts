@@ -19,7 +19,7 @@ import type { Replica } from '../store/store-port.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SharedLog } from '../store/store.ts';
 
-const loadEngines = lazyImport(() => import('../store/engines/open.ts'));
+const loadEngines = lazyImport(() => import('../store/engines/open-engine.ts'));
 const NODE_NAME = 'node.json';
 
 /** Null: the store is files in the data directory. Throws `usage`. */

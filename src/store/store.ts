@@ -29,7 +29,7 @@ import { FileJournal } from './generations/file-journal.ts';
 import { assessDirectory } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
 import { repairDirectory } from './generations/repair.ts';
-import { checkNothingPending } from './backup/pending.ts';
+import { checkNothingPending } from './backup/pending-marks.ts';
 import { Staging } from './transactions/staging.ts';
 
 const loadBackup = lazyImport(() => import('./backup/backup.ts'));

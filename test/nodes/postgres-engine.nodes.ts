@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { EngineSession, LogEntry, LogPosition } from '../../src/store/engines/engine.ts';
-import { createPostgresEngine } from '../../src/store/engines/postgres/engine.ts';
+import { createPostgresEngine } from '../../src/store/engines/postgres/postgres-engine.ts';
 import { until } from '../support/until.ts';
 import { postgresMissing } from './support/driver.ts';
 import { START, appendMany, entryAfter, newHead } from './support/log.ts';

@@ -5,7 +5,7 @@ import { afterEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../src/base/errors.ts';
 import type { EngineSession, LogEntry } from '../../src/store/engines/engine.ts';
-import { createPostgresEngine } from '../../src/store/engines/postgres/engine.ts';
+import { createPostgresEngine } from '../../src/store/engines/postgres/postgres-engine.ts';
 import { until } from '../support/until.ts';
 import { PostgresCommits } from './support/commit-reader.ts';
 import { postgresMissing } from './support/driver.ts';

@@ -13,16 +13,16 @@ import type { Files } from '../disk/files.ts';
 import {
   MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
 } from '../disk/inventory.ts';
-import { encodeManifest, summedPieces } from './manifest.ts';
-import type { Contents, FileSum } from './manifest.ts';
-import { BACKUP_PENDING } from './pending.ts';
-import type { BackupFile } from './pieces.ts';
+import { encodeManifest, hashChunks } from './manifest.ts';
+import type { BackupContents, FileSum } from './manifest.ts';
+import { BACKUP_PENDING } from './pending-marks.ts';
+import type { BackupFile } from './backup-file.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
 export interface Backup {
   readonly files: readonly BackupFile[];
   /** For the manifest; null: it gets none. */
-  readonly contents: Contents | null;
+  readonly contents: BackupContents | null;
   /** Idempotent. */
   close(): void;
 }
@@ -33,7 +33,7 @@ export interface Backup {
  */
 export function openBackup(
   files: Files, directory: string, base: number,
-  inUse: { readonly generation: number; readonly length: number }, contents: Contents,
+  inUse: { readonly generation: number; readonly length: number }, contents: BackupContents,
 ): Backup {
   const inventory = readInventory(files, directory);
   const journals = inventory.journals.filter((generation) =>
@@ -55,26 +55,26 @@ export function openBackup(
  */
 export function openFiles(
   files: Files, directory: string,
-  wanted: readonly { readonly name: string; readonly bytes: number | null }[],
-  contents: Contents | null,
+  requested: readonly { readonly name: string; readonly bytes: number | null }[],
+  contents: BackupContents | null,
 ): Backup {
-  const opened: BackupFile[] = [];
+  const openedFiles: BackupFile[] = [];
   const close = (): void => {
-    for (const { descriptor } of opened.splice(0)) files.closeSync(descriptor);
+    for (const { descriptor } of openedFiles.splice(0)) files.closeSync(descriptor);
   };
   try {
-    for (const { name, bytes } of wanted) {
+    for (const { name, bytes } of requested) {
       if (!isBackupName(name) || (bytes !== null && !isCount(bytes))) {
         throw new AppError('unavailable', `what was to be copied is no file of the store: ${name}`);
       }
       const descriptor = files.openSync(join(directory, name), 'read');
-      opened.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeSync(descriptor) });
+      openedFiles.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeSync(descriptor) });
     }
   } catch (error) {
     close();
     throw error;
   }
-  return { files: [...opened], contents, close };
+  return { files: [...openedFiles], contents, close };
 }
 
 /**
@@ -90,7 +90,7 @@ export async function writeBackup(
   // By its name whoever owns the folder above could have us write, and delete, in another one.
   const directory = files.openDirectorySync(target);
   try {
-    return await writeInto(files, backup, directory.path, target);
+    return await fillEmptyDirectory(files, backup, directory.path, target);
   } catch (error) {
     if (isNew) files.removeDirectorySync(target);
     throw error;
@@ -104,7 +104,7 @@ export function isCutShort(files: Files, backup: Backup): boolean {
   return backup.files.some(({ descriptor, at, bytes }) => files.sizeSync(descriptor) < at + bytes);
 }
 
-async function writeInto(
+async function fillEmptyDirectory(
   files: Files, backup: Backup, directory: string, target: string,
 ): Promise<readonly FileSum[]> {
   if (files.listSync(directory).length > 0) {
@@ -114,26 +114,26 @@ async function writeInto(
   const mark = join(directory, BACKUP_PENDING);
   // Of two that take the same directory only one can make it.
   files.closeSync(files.openSync(mark, 'create'));
-  const made = [mark];
+  const createdPaths = [mark];
   try {
-    const sums = await fillDirectory(files, backup, directory, (path) => made.push(path));
+    const sums = await fillDirectory(files, backup, directory, (path) => createdPaths.push(path));
     files.unlinkSync(mark);
     await files.syncDirectory(directory);
     await files.syncDirectory(dirname(target));
     return sums;
   } catch (error) {
-    for (const path of made) if (files.existsSync(path)) files.unlinkSync(path);
+    for (const path of createdPaths) if (files.existsSync(path)) files.unlinkSync(path);
     throw error;
   }
 }
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
-async function* tarOf(
+async function* encodeTar(
   files: Files, backup: Backup, nowMs: number, sums: FileSum[],
 ): AsyncGenerator<Buffer> {
   for (const file of backup.files) {
     yield encodeTarHeader(file.name, file.bytes, nowMs);
-    yield* summedPieces(files, file, sums);
+    yield* hashChunks(files, file, sums);
     yield Buffer.alloc(tarPadding(file.bytes));
   }
   if (backup.contents !== null) {
@@ -147,32 +147,32 @@ async function* tarOf(
 
 /** What is there is on disk when this resolves; the mark is, before anything else. */
 async function fillDirectory(
-  files: Files, backup: Backup, target: string, onMade: (path: string) => void,
+  files: Files, backup: Backup, target: string, onCreated: (path: string) => void,
 ): Promise<readonly FileSum[]> {
   const sums: FileSum[] = [];
   await files.syncDirectory(target);
   for (const file of backup.files) {
-    await writeCopy(files, join(target, file.name), summedPieces(files, file, sums), onMade);
+    await writeCopy(files, join(target, file.name), hashChunks(files, file, sums), onCreated);
   }
   if (backup.contents !== null) {
     const manifest = encodeManifest(backup.contents, sums);
-    await writeCopy(files, join(target, MANIFEST_NAME), [manifest], onMade);
+    await writeCopy(files, join(target, MANIFEST_NAME), [manifest], onCreated);
   }
   await files.syncDirectory(target);
   return sums;
 }
 
 async function writeCopy(
-  files: Files, path: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
-  onMade: (path: string) => void,
+  files: Files, path: string, chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  onCreated: (path: string) => void,
 ): Promise<void> {
   const copy = files.openSync(path, 'create');
-  onMade(path);
+  onCreated(path);
   try {
     let position = 0;
-    for await (const piece of pieces) {
-      await writeFully(files, copy, piece, position);
-      position += piece.length;
+    for await (const chunk of chunks) {
+      await writeFully(files, copy, chunk, position);
+      position += chunk.length;
     }
     await files.datasync(copy);
   } finally {
@@ -191,7 +191,7 @@ async function writeTar(
   let isMade = false;
   try {
     const sums: FileSum[] = [];
-    await writeCopy(files, part, tarOf(files, backup, nowMs, sums), () => isMade = true);
+    await writeCopy(files, part, encodeTar(files, backup, nowMs, sums), () => isMade = true);
     files.renameSync(part, target);
     await files.syncDirectory(dirname(target));
     return sums;

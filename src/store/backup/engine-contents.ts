@@ -18,8 +18,8 @@ import { receiveParts } from '../replication/snapshot-transfer.ts';
 import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { checkFormat } from '../replication/log-entry.ts';
 import { ReplicatedImage } from '../replication/replicated-image.ts';
-import { checkSums, sumCollections } from './sums.ts';
-import type { CollectionSum } from './sums.ts';
+import { checkSums, sumCollections } from './collection-sums.ts';
+import type { CollectionSum } from './collection-sums.ts';
 
 type EngineAccess = {
   readonly engine: Engine;
@@ -29,10 +29,10 @@ type EngineAccess = {
   /** A folder that is there and empty; its owner removes it. */
   readonly scratch: string;
   /** Else what holds no log is `not_found`. */
-  readonly mayMake: boolean;
+  readonly mayCreate: boolean;
 };
 
-export type OpenedEngine = Pick<EngineAccess, 'engine' | 'specs'> & {
+export type EngineConnection = Pick<EngineAccess, 'engine' | 'specs'> & {
   readonly link: EngineLink;
   readonly session: EngineSession;
   readonly local: LocalSnapshot;
@@ -48,16 +48,16 @@ export type EngineReport = {
 };
 
 /** Of commands, whose rows are one and the same. */
-const READER = '00000000-0000-4000-8000-000000000000';
+const READER_NODE = '00000000-0000-4000-8000-000000000000';
 const ENTRIES_MAX = 64;
 
 export async function withEngine<T>(
-  access: EngineAccess, use: (opened: OpenedEngine) => Promise<T>,
+  access: EngineAccess, use: (connection: EngineConnection) => Promise<T>,
 ): Promise<T> {
-  const { engine, files, specs, clock, scratch, mayMake } = access;
-  const link = new EngineLink(engine, READER, clock);
+  const { engine, files, specs, clock, scratch, mayCreate } = access;
+  const link = new EngineLink(engine, READER_NODE, clock);
   try {
-    const head = await link.connectFirst(mayMake);
+    const head = await link.connectFirst(mayCreate);
     if (head !== null) checkFormat(head);
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
@@ -69,18 +69,18 @@ export async function withEngine<T>(
 }
 
 /** Everything up to the head: from the newest snapshot that is good. Throws `not_found`. */
-export async function loadContents(opened: OpenedEngine): Promise<ReplicatedImage> {
-  const head = headOf(opened);
+export async function loadContents(connection: EngineConnection): Promise<ReplicatedImage> {
+  const head = getHead(connection);
   let first: unknown = null;
-  for (const start of await startsOf(opened, head)) {
+  for (const start of await listStarts(connection, head)) {
     try {
-      return await loadFrom(opened, head, start);
+      return await loadFrom(connection, head, start);
     } catch (error) {
       if (!isDamage(error)) throw error;
       first ??= error;
     }
   }
-  throw first ?? unfinished(opened, head);
+  throw first ?? createUnfinishedError(connection, head);
 }
 
 /**
@@ -88,24 +88,24 @@ export async function loadContents(opened: OpenedEngine): Promise<ReplicatedImag
  * refused, and when two of them lead to different records; a snapshot that cannot be read while
  * another one can is a note.
  */
-export async function verifyEngine(opened: OpenedEngine): Promise<EngineReport> {
-  const head = headOf(opened);
+export async function verifyEngine(connection: EngineConnection): Promise<EngineReport> {
+  const head = getHead(connection);
   const notes: string[] = [];
-  const starts = await startsOf(opened, head);
+  const starts = await listStarts(connection, head);
   let sums: readonly CollectionSum[] | null = null;
   for (const start of starts) {
     try {
-      const { collections, closing } = await loadFrom(opened, head, start);
-      const found = await sumCollections(collections);
+      const { collections, closing } = await loadFrom(connection, head, start);
+      const currentSums = await sumCollections(collections);
       if (sums === null && closing !== null) notes.push(createClosedError(closing).message);
-      if (sums === null) sums = found;
-      else checkSums(sums, found, `read from sequence ${start?.sequence ?? 0} on`);
+      if (sums === null) sums = currentSums;
+      else checkSums(sums, currentSums, `read from sequence ${start?.sequence ?? 0} on`);
     } catch (error) {
       if (!isDamage(error) || sums !== null || start === starts.at(-1)) throw error;
       notes.push(`${messageOf(error)} (a start reads what is before it)`);
     }
   }
-  if (sums === null) throw unfinished(opened, head);
+  if (sums === null) throw createUnfinishedError(connection, head);
   const records = Object.fromEntries(sums.map(({ collection, records: count }) =>
     [collection, count]));
   return { log: head.log, sequence: head.sequence, records, notes };
@@ -116,22 +116,22 @@ export async function verifyEngine(opened: OpenedEngine): Promise<EngineReport> 
  * the start of the log.
  */
 export async function loadFrom(
-  opened: OpenedEngine, head: LogHead, snapshot: EngineSnapshot | null,
+  connection: EngineConnection, head: LogHead, snapshot: EngineSnapshot | null,
 ): Promise<ReplicatedImage> {
-  const { link, session } = opened;
-  const image = snapshot === null ? emptyImage(opened, head.log, LOG_START)
-    : await loadSnapshot(opened, head, snapshot);
+  const { link, session } = connection;
+  const image = snapshot === null ? createEmptyImage(connection, head.log, LOG_START)
+    : await loadSnapshot(connection, head, snapshot);
   while (image.position.sequence < head.sequence) {
     const { sequence } = image.position;
     const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
-    const wanted = entries.filter((entry) => entry.sequence <= head.sequence);
-    if (wanted.length > 0 && acceptToEnd(image, wanted)) continue;
+    const applicable = entries.filter((entry) => entry.sequence <= head.sequence);
+    if (applicable.length > 0 && acceptToEnd(image, applicable)) continue;
     if (image.closing !== null) return image;
-    throw damaged(opened, `its log cannot be read behind sequence ${sequence}: `
+    throw createDamagedError(connection, `its log cannot be read behind sequence ${sequence}: `
       + (image.divergence ?? 'it ends there'));
   }
   if (isSamePosition(image.position, head)) return image;
-  throw damaged(opened, 'its head does not continue its last entry');
+  throw createDamagedError(connection, 'its head does not continue its last entry');
 }
 
 /** False where the log cannot be read further, or is closed. */
@@ -146,27 +146,28 @@ function acceptToEnd(image: ReplicatedImage, entries: readonly LogEntry[]): bool
 
 /** The records of a snapshot alone. Throws `damaged`. */
 export async function loadSnapshot(
-  opened: OpenedEngine, { log }: { readonly log: string }, snapshot: EngineSnapshot,
+  connection: EngineConnection, { log }: { readonly log: string }, snapshot: EngineSnapshot,
 ): Promise<ReplicatedImage> {
-  const { link, session, local } = opened;
+  const { link, session, local } = connection;
   const manifest = await local.receive(receiveParts(link, session, snapshot));
   if (manifest.log !== log || !isSamePosition(manifest, snapshot)) {
-    throw damaged(opened, `its snapshot at sequence ${snapshot.sequence} is of another log`);
+    throw createDamagedError(connection,
+      `its snapshot at sequence ${snapshot.sequence} is of another log`);
   }
-  const image = emptyImage(opened, log, snapshot);
+  const image = createEmptyImage(connection, log, snapshot);
   await local.load(manifest, image.collections);
   await local.clear();
   return image;
 }
 
-function headOf({ engine, head }: OpenedEngine): LogHead {
+function getHead({ engine, head }: EngineConnection): LogHead {
   if (head !== null) return head;
   throw new AppError('not_found', `${engine.name} holds no log`);
 }
 
 /** Where to read from, the newest first; null: the start of the log. */
-async function startsOf(
-  { link, session }: OpenedEngine, head: LogHead,
+async function listStarts(
+  { link, session }: EngineConnection, head: LogHead,
 ): Promise<readonly (EngineSnapshot | null)[]> {
   const snapshots = await link.ask(session, session.snapshots.list());
   const standing = snapshots.filter(({ sequence }) =>
@@ -174,21 +175,23 @@ async function startsOf(
   return head.floor === 0 ? [...standing, null] : standing;
 }
 
-function emptyImage(
-  { specs }: OpenedEngine, log: string, { sequence, chain }: LogPosition,
+function createEmptyImage(
+  { specs }: EngineConnection, log: string, { sequence, chain }: LogPosition,
 ): ReplicatedImage {
   const collections = specs.map((spec): [string, StoredCollection] =>
     [spec.name, new StoredCollection(spec)]);
   return new ReplicatedImage(new Map(collections), log, { sequence, chain });
 }
 
-function unfinished(opened: OpenedEngine, { floor, sequence }: LogHead): AppError {
-  return damaged(opened, sequence < floor
+function createUnfinishedError(
+  connection: EngineConnection, { floor, sequence }: LogHead,
+): AppError {
+  return createDamagedError(connection, sequence < floor
     ? 'a data:move into it was cut off; run it again'
     : `its log begins at sequence ${floor}, and no snapshot is there`);
 }
 
-function damaged({ engine }: OpenedEngine, why: string): AppError {
+function createDamagedError({ engine }: EngineConnection, why: string): AppError {
   return new AppError('damaged', `${engine.name}: ${why}`);
 }
 

@@ -16,11 +16,11 @@ import { loadCrypto } from '../../base/node-modules.ts';
 import type { Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
 import { readFully } from '../disk/read-write.ts';
-import { readPieces } from './pieces.ts';
-import type { BackupFile } from './pieces.ts';
+import { readChunks } from './backup-file.ts';
+import type { BackupFile } from './backup-file.ts';
 
 /** What the files make up. */
-export type Contents = {
+export type BackupContents = {
   readonly sequence: number;
   /** Count of records by collection. */
   readonly records: Readonly<Record<string, number>>;
@@ -28,27 +28,31 @@ export type Contents = {
 
 export type FileSum = { readonly name: string; readonly bytes: number; readonly sha256: string };
 
-export type Manifest = Contents & { readonly files: readonly FileSum[] };
+export type BackupManifest = BackupContents & { readonly files: readonly FileSum[] };
 
 const FORMAT = 'hookshelf-backup-1';
 const BYTES_MAX = 1 << 20;
 const DIGEST = /^[0-9a-f]{64}$/;
 
-export function encodeManifest({ sequence, records }: Contents, files: readonly FileSum[]): Buffer {
+export function encodeManifest(
+  { sequence, records }: BackupContents, files: readonly FileSum[],
+): Buffer {
   return Buffer.from(`${JSON.stringify({ format: FORMAT, sequence, records, files })}\n`);
 }
 
 /** Throws `damaged` for what is no manifest. */
-export async function readManifest(files: Files, file: BackupFile): Promise<Manifest> {
+export async function readManifest(files: Files, file: BackupFile): Promise<BackupManifest> {
   const bytes = Buffer.alloc(Math.min(file.bytes, BYTES_MAX));
   const count = await readFully(files, file.descriptor, bytes, file.at);
   const manifest = parseManifest(bytes.toString('utf8', 0, count));
   if (manifest !== null) return manifest;
-  throw broken(`${MANIFEST_NAME} is not the manifest of a backup`);
+  throw createIncompleteError(`${MANIFEST_NAME} is not the manifest of a backup`);
 }
 
 /** The manifest that lies in a directory, or null. Throws `damaged` for what is no manifest. */
-export async function findManifest(files: Files, directory: string): Promise<Manifest | null> {
+export async function findManifest(
+  files: Files, directory: string,
+): Promise<BackupManifest | null> {
   if (!files.listSync(directory).includes(MANIFEST_NAME)) return null;
   const descriptor = files.openSync(join(directory, MANIFEST_NAME), 'read');
   try {
@@ -60,28 +64,28 @@ export async function findManifest(files: Files, directory: string): Promise<Man
 }
 
 /** A file's bytes in pieces; what they sum up to is added to `sums` at the end. */
-export async function* summedPieces(
+export async function* hashChunks(
   files: Files, file: BackupFile, sums: FileSum[],
 ): AsyncGenerator<Buffer> {
   const hash = loadCrypto().createHash('sha256');
-  for await (const piece of readPieces(files, file)) {
-    hash.update(piece);
-    yield piece;
+  for await (const chunk of readChunks(files, file)) {
+    hash.update(chunk);
+    yield chunk;
   }
   sums.push({ name: file.name, bytes: file.bytes, sha256: hash.digest('hex') });
 }
 
 /** Reads every file of a backup that lies in a directory. Throws `damaged`. */
 export async function checkDirectory(
-  files: Files, directory: string, manifest: Manifest,
+  files: Files, directory: string, manifest: BackupManifest,
 ): Promise<void> {
   const sums: FileSum[] = [];
   for (const name of files.listSync(directory).filter(isBackupName)) {
     const descriptor = files.openSync(join(directory, name), 'read');
     try {
       const file = { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
-      const pieces = summedPieces(files, file, sums);
-      while ((await pieces.next()).done !== true);
+      const chunks = hashChunks(files, file, sums);
+      while ((await chunks.next()).done !== true);
     } finally {
       files.closeSync(descriptor);
     }
@@ -90,40 +94,50 @@ export async function checkDirectory(
 }
 
 /** Throws `damaged` where the files are not those of the manifest. */
-export function checkFiles(manifest: Manifest, sums: readonly FileSum[]): void {
-  const found = new Map(sums.map((sum) => [sum.name, sum]));
+export function checkFiles(manifest: BackupManifest, sums: readonly FileSum[]): void {
+  const remaining = new Map(sums.map((sum) => [sum.name, sum]));
   for (const { name, bytes, sha256 } of manifest.files) {
-    const sum = found.get(name);
-    if (sum === undefined) throw broken(`${name} is missing, which its manifest lists`);
-    if (sum.bytes !== bytes) {
-      throw broken(`${name} has ${sum.bytes} bytes where its manifest says ${bytes}`);
+    const sum = remaining.get(name);
+    if (sum === undefined) {
+      throw createIncompleteError(`${name} is missing, which its manifest lists`);
     }
-    if (sum.sha256 !== sha256) throw broken(`${name} is not the file that was backed up`);
-    found.delete(name);
+    if (sum.bytes !== bytes) {
+      throw createIncompleteError(
+        `${name} has ${sum.bytes} bytes where its manifest says ${bytes}`);
+    }
+    if (sum.sha256 !== sha256) {
+      throw createIncompleteError(`${name} is not the file that was backed up`);
+    }
+    remaining.delete(name);
   }
-  for (const name of found.keys()) throw broken(`${name} is none of the files in its manifest`);
+  for (const name of remaining.keys()) {
+    throw createIncompleteError(`${name} is none of the files in its manifest`);
+  }
 }
 
 /** Throws `damaged` where what was read is not what the manifest says. */
-export function checkContents(manifest: Manifest, { sequence, records }: Contents): void {
+export function checkContents(
+  manifest: BackupManifest, { sequence, records }: BackupContents,
+): void {
   if (manifest.sequence !== sequence) {
-    throw broken(`it ends at sequence ${sequence} where its manifest says ${manifest.sequence}`);
+    throw createIncompleteError(
+      `it ends at sequence ${sequence} where its manifest says ${manifest.sequence}`);
   }
   for (const name of Object.keys({ ...manifest.records, ...records })) {
-    const [wanted, found] = [manifest.records[name] ?? 0, records[name] ?? 0];
-    if (wanted === found) continue;
-    throw broken(`it holds ${found} ${name} where its manifest says ${wanted}`);
+    const [expected, actual] = [manifest.records[name] ?? 0, records[name] ?? 0];
+    if (expected === actual) continue;
+    throw createIncompleteError(`it holds ${actual} ${name} where its manifest says ${expected}`);
   }
 }
 
 export function countRecords(
   collections: ReadonlyMap<string, { readonly size: number }>,
-): Contents['records'] {
+): BackupContents['records'] {
   return Object.fromEntries([...collections].map(([name, { size }]) => [name, size]));
 }
 
 /** The contents in an answer or a manifest; null when it has none. */
-export function parseContents(value: unknown): Contents | null {
+export function parseContents(value: unknown): BackupContents | null {
   if (!isJsonObject(value) || !isCount(value.sequence) || !isJsonObject(value.records)) return null;
   const records = Object.entries(value.records).flatMap(([name, count]): [string, number][] =>
     isCount(count) ? [[name, count]] : []);
@@ -131,7 +145,7 @@ export function parseContents(value: unknown): Contents | null {
   return { sequence: value.sequence, records: Object.fromEntries(records) };
 }
 
-function parseManifest(text: string): Manifest | null {
+function parseManifest(text: string): BackupManifest | null {
   try {
     const value: unknown = JSON.parse(text);
     const contents = parseContents(value);
@@ -149,6 +163,6 @@ function parseManifest(text: string): Manifest | null {
   }
 }
 
-function broken(problem: string): AppError {
+function createIncompleteError(problem: string): AppError {
   return new AppError('damaged', `the backup is not whole: ${problem}`);
 }

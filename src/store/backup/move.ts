@@ -21,14 +21,14 @@ import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { LOG_FORMAT } from '../replication/log-entry.ts';
 import { openFiles } from './backup.ts';
 import { loadFrom, loadSnapshot } from './engine-contents.ts';
-import type { OpenedEngine } from './engine-contents.ts';
+import type { EngineConnection } from './engine-contents.ts';
 import { restoreBackup } from './restore.ts';
 import type { RestoreReport } from './restore.ts';
-import { checkSums, digestOf, sumCollections } from './sums.ts';
-import type { CollectionSum } from './sums.ts';
+import { checkSums, computeDigest, sumCollections } from './collection-sums.ts';
+import type { CollectionSum } from './collection-sums.ts';
 
 /** Records that nobody changes meanwhile. */
-export type StillRecords = {
+export type FrozenRecords = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly sequence: number;
 };
@@ -51,7 +51,7 @@ type Confirm = () => Promise<void>;
 
 /** Throws `conflict` where the engine holds another log, `damaged` where it reads back another. */
 export async function moveToEngine(
-  source: StillRecords, opened: OpenedEngine, confirm: Confirm,
+  source: FrozenRecords, opened: EngineConnection, confirm: Confirm,
 ): Promise<readonly CollectionSum[]> {
   const { engine, head } = opened;
   checkSize(source, engine);
@@ -59,14 +59,14 @@ export async function moveToEngine(
   if (source.sequence === 0) return beginEmpty(opened, sums, confirm);
   if (head !== null && head.sequence === source.sequence && head.floor === head.sequence) {
     // Cut off when all was done, if it is the same.
-    const known = await sumCollections((await loadNewest(opened, head)).collections);
-    if (digestOf(known) === digestOf(sums)) {
+    const existing = await sumCollections((await loadNewest(opened, head)).collections);
+    if (computeDigest(existing) === computeDigest(sums)) {
       await confirm();
       return sums;
     }
   }
-  const reserved = await reserve(opened, source, sums);
-  const entry = entryAfter(reserved);
+  const reserved = await reserveLog(opened, source, sums);
+  const entry = createFirstEntry(reserved);
   await sendRecords(source, opened, reserved.log, entry);
   await readBack(opened, reserved, entry, sums);
   await confirm();
@@ -77,13 +77,13 @@ export async function moveToEngine(
 
 /** Throws `conflict` where there is data already that is not to be replaced. */
 export async function moveToDirectory(
-  source: StillRecords, target: DirectoryTarget, confirm: Confirm,
+  source: FrozenRecords, target: DirectoryTarget, confirm: Confirm,
 ): Promise<RestoreReport & { readonly sums: readonly CollectionSum[] }> {
   const { files, specs, scratch } = target;
   const sums = await sumCollections(source.collections);
   const local = new LocalSnapshot(files, scratch);
   const position = { sequence: source.sequence, chain: '' };
-  const { generation } = await writeImage(local, '', position, source.collections);
+  const { generation } = await writeLocalSnapshot(local, '', position, source.collections);
   const names = [...source.collections.keys()].map((name) => snapshotName(name, generation));
   const backup = openFiles(files, local.directory,
     [...names, journalName(generation)].map((name) => ({ name, bytes: null })), null);
@@ -103,7 +103,7 @@ export async function moveToDirectory(
 }
 
 /** Roughly, before anything is written; `sendImage` looks closer. */
-function checkSize({ collections }: StillRecords, { name, maxSnapshotBytes }: Engine): void {
+function checkSize({ collections }: FrozenRecords, { name, maxSnapshotBytes }: Engine): void {
   const bytes = [...collections.values()].reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
   if (bytes <= maxSnapshotBytes) return;
   throw new AppError('storage_full', `${name} takes ${maxSnapshotBytes} bytes, and the records `
@@ -111,40 +111,41 @@ function checkSize({ collections }: StillRecords, { name, maxSnapshotBytes }: En
 }
 
 async function beginEmpty(
-  { engine, link, session, head }: OpenedEngine, sums: readonly CollectionSum[], confirm: Confirm,
+  { engine, link, session, head }: EngineConnection, sums: readonly CollectionSum[],
+  confirm: Confirm,
 ): Promise<readonly CollectionSum[]> {
-  if (head !== null && !isSamePosition(head, LOG_START)) throw taken(engine.name);
+  if (head !== null && !isSamePosition(head, LOG_START)) throw createTakenError(engine.name);
   await confirm();
   const log = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
   const isNew = head === null ? await link.ask(session, session.create(log))
     : isSamePosition(head, LOG_START);
   if (isNew) return sums;
-  throw taken(engine.name);
+  throw createTakenError(engine.name);
 }
 
 /** A log that has not begun. Throws `conflict`. */
-async function reserve(
-  { engine, link, session, head }: OpenedEngine, { sequence }: StillRecords,
+async function reserveLog(
+  { engine, link, session, head }: EngineConnection, { sequence }: FrozenRecords,
   sums: readonly CollectionSum[],
 ): Promise<LogHead> {
-  const chain = digestOf(sums);
-  const wanted = { sequence: sequence - 1, chain, floor: sequence, format: LOG_FORMAT };
+  const chain = computeDigest(sums);
+  const expected = { sequence: sequence - 1, chain, floor: sequence, format: LOG_FORMAT };
   if (head === null) {
-    const made = { ...wanted, log: randomUUID() };
-    if (await link.ask(session, session.create(made))) return made;
-    throw taken(engine.name);
+    const newHead = { ...expected, log: randomUUID() };
+    if (await link.ask(session, session.create(newHead))) return newHead;
+    throw createTakenError(engine.name);
   }
-  if (head.sequence + 1 !== head.floor) throw taken(engine.name);
-  if (isSamePosition(head, wanted)) return head;
+  if (head.sequence + 1 !== head.floor) throw createTakenError(engine.name);
+  if (isSamePosition(head, expected)) return head;
   throw new AppError('conflict', `${engine.name}: a data:move of other records was cut off there: `
     + 'name an empty place, or remove what is there');
 }
 
 async function sendRecords(
-  { collections }: StillRecords, { engine, link, session, local }: OpenedEngine, log: string,
+  { collections }: FrozenRecords, { engine, link, session, local }: EngineConnection, log: string,
   entry: LogEntry,
 ): Promise<void> {
-  const manifest = await writeImage(local, log, entry, collections);
+  const manifest = await writeLocalSnapshot(local, log, entry, collections);
   // Of an attempt that was cut off.
   await link.ask(session, session.snapshots.remove(entry));
   await sendSnapshot(link, session, local, manifest, engine.maxSnapshotBytes, () => false);
@@ -152,7 +153,7 @@ async function sendRecords(
 }
 
 async function readBack(
-  opened: OpenedEngine, { log }: LogHead, entry: LogEntry, sums: readonly CollectionSum[],
+  opened: EngineConnection, { log }: LogHead, entry: LogEntry, sums: readonly CollectionSum[],
 ): Promise<void> {
   const { engine, link, session } = opened;
   const snapshots = await link.ask(session, session.snapshots.list());
@@ -165,16 +166,16 @@ async function readBack(
 }
 
 async function loadNewest(
-  opened: OpenedEngine, head: LogHead,
-): Promise<Pick<StillRecords, 'collections'>> {
+  opened: EngineConnection, head: LogHead,
+): Promise<Pick<FrozenRecords, 'collections'>> {
   const { link, session } = opened;
   const [newest] = await link.ask(session, session.snapshots.list());
   return loadFrom(opened, head, newest ?? null);
 }
 
-async function writeImage(
+async function writeLocalSnapshot(
   local: LocalSnapshot, log: string, { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
-  collections: StillRecords['collections'],
+  collections: FrozenRecords['collections'],
 ) {
   const frozen = new Map([...collections].map(([name, collection]) =>
     [name, collection.freeze()]));
@@ -186,7 +187,7 @@ async function writeImage(
 }
 
 /** Stands where the snapshot does, as an entry does at each. Nobody applies it. */
-function entryAfter({ sequence, chain }: LogHead): LogEntry {
+function createFirstEntry({ sequence, chain }: LogHead): LogEntry {
   const [batch, lines] = [randomUUID(), Buffer.alloc(0)];
   return {
     first: sequence + 1, sequence: sequence + 1, batch, lines,
@@ -194,6 +195,6 @@ function entryAfter({ sequence, chain }: LogHead): LogEntry {
   };
 }
 
-function taken(name: string): AppError {
+function createTakenError(name: string): AppError {
   return new AppError('conflict', `${name} holds a log already: name an empty place`);
 }

@@ -10,25 +10,25 @@ import { AppError } from '../../base/errors.ts';
 import { writeBackup } from './backup.ts';
 import type { Backup } from './backup.ts';
 import { checkContents, checkFiles, findManifest, readManifest } from './manifest.ts';
-import type { Manifest } from './manifest.ts';
-import type { BackupFile } from './pieces.ts';
+import type { BackupManifest } from './manifest.ts';
+import type { BackupFile } from './backup-file.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackupName, isStoreName } from '../disk/inventory.ts';
-import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
+import { RESTORE_PENDING, checkNothingPending } from './pending-marks.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 
 /** A backup to be restored; without a manifest an older version made it, or a copy of the data. */
-export type Archive = Backup & { readonly manifest: Manifest | null };
+export type BackupArchive = Backup & { readonly manifest: BackupManifest | null };
 
 export type RestoreOptions = {
   /** Whose lock the caller holds. */
   readonly directory: string;
   /** Opened with `openArchive`; its owner closes it. */
-  readonly archive: Archive;
+  readonly archive: BackupArchive;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   /** Move what is there out of the way; else `conflict` when there is any. */
@@ -59,13 +59,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     const report = await verifyDirectory({ directory: stage, files, specs }, true);
     if (archive.manifest !== null) checkContents(archive.manifest, report);
     await options.complete?.(stage);
-    return { ...report, before: moveIn(options, stage) };
+    return { ...report, before: swapIn(options, stage) };
   } finally {
     clearStage(files, stage);
   }
 }
 
-function moveIn(options: RestoreOptions, stage: string): string | null {
+function swapIn(options: RestoreOptions, stage: string): string | null {
   const { directory, files, nowMs } = options;
   const pendingPath = join(directory, RESTORE_PENDING);
   if (!files.existsSync(pendingPath)) files.closeSync(files.openSync(pendingPath, 'create'));
@@ -92,31 +92,33 @@ function moveIn(options: RestoreOptions, stage: string): string | null {
 }
 
 /** A directory with a backup, or a tar file. Throws `damaged` when it is not a whole one. */
-export async function openArchive(files: Files, from: string): Promise<Archive> {
-  const opened: Descriptor[] = [];
+export async function openArchive(files: Files, from: string): Promise<BackupArchive> {
+  const descriptors: Descriptor[] = [];
   const open = (path: string): Descriptor => {
     const descriptor = files.openSync(path, 'read');
-    opened.push(descriptor);
+    descriptors.push(descriptor);
     return descriptor;
   };
   const close = (): void => {
-    for (const descriptor of opened.splice(0)) files.closeSync(descriptor);
+    for (const descriptor of descriptors.splice(0)) files.closeSync(descriptor);
   };
-  const archiveOf = (found: readonly BackupFile[], manifest: Manifest | null): Archive => {
-    if (found.length > 0 || manifest !== null) {
-      return { files: found, manifest, contents: null, close };
+  const createArchive = (
+    backupFiles: readonly BackupFile[], manifest: BackupManifest | null,
+  ): BackupArchive => {
+    if (backupFiles.length > 0 || manifest !== null) {
+      return { files: backupFiles, manifest, contents: null, close };
     }
     throw new AppError('not_found', `${from} holds no backup`);
   };
   try {
     if (!from.endsWith('.tar')) {
-      const found = listDirectory(files, from, open);
-      return archiveOf(found, await findManifest(files, from));
+      const backupFiles = listDirectory(files, from, open);
+      return createArchive(backupFiles, await findManifest(files, from));
     }
     const entries = await listTar(files, open(from), from);
     const entry = entries.find(({ name }) => name === MANIFEST_NAME);
     const manifest = entry === undefined ? null : await readManifest(files, entry);
-    return archiveOf(entries.filter(({ name }) => name !== MANIFEST_NAME), manifest);
+    return createArchive(entries.filter(({ name }) => name !== MANIFEST_NAME), manifest);
   } catch (error) {
     close();
     throw error;
@@ -134,14 +136,14 @@ function listDirectory(
 }
 
 async function listTar(files: Files, descriptor: Descriptor, path: string): Promise<BackupFile[]> {
-  const found = new Map<string, BackupFile>();
+  const entries = new Map<string, BackupFile>();
   const block = Buffer.alloc(TAR_BLOCK_BYTES);
   const size = files.sizeSync(descriptor);
   let at = 0;
   while (true) {
     const count = await readFully(files, descriptor, block, at);
     const header = decodeTarHeader(block.subarray(0, count));
-    if (header === 'end') return [...found.values()];
+    if (header === 'end') return [...entries.values()];
     at += TAR_BLOCK_BYTES;
     if (header === null || at + header.bytes > size) {
       const offset = at - TAR_BLOCK_BYTES;
@@ -149,7 +151,7 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
     }
     const name = basename(header.name);
     if (header.isFile && (isBackupName(name) || name === MANIFEST_NAME)) {
-      found.set(name, { name, descriptor, at, bytes: header.bytes });
+      entries.set(name, { name, descriptor, at, bytes: header.bytes });
     }
     at += header.bytes + tarPadding(header.bytes);
   }

@@ -30,15 +30,15 @@ export function encodeTarHeader(name: string, bytes: number, modifiedMs: number)
   block.write(name, 0, 'latin1');
   block.write('0000600\0' + '0000000\0' + '0000000\0', 100, 'latin1');
   if (bytes <= OCTAL_SIZE_MAX) {
-    block.write(`${octal(bytes, 11)}\0`, SIZE_AT, 'latin1');
+    block.write(`${formatOctal(bytes, 11)}\0`, SIZE_AT, 'latin1');
   } else {
     block[SIZE_AT] = BASE_256;
     block.writeUIntBE(bytes, SIZE_AT + 6, 6);
   }
-  block.write(`${octal(Math.floor(modifiedMs / 1000), 11)}\0`, 136, 'latin1');
+  block.write(`${formatOctal(Math.floor(modifiedMs / 1000), 11)}\0`, 136, 'latin1');
   block.write('0', TYPE_AT, 'latin1');
   block.write('ustar\x0000', MAGIC_AT, 'latin1');
-  block.write(`${octal(checksum(block), 6)}\0 `, CHECKSUM_AT, 'latin1');
+  block.write(`${formatOctal(checksum(block), 6)}\0 `, CHECKSUM_AT, 'latin1');
   return block;
 }
 
@@ -50,8 +50,8 @@ export function decodeTarHeader(block: Buffer): TarHeader | 'end' | null {
   const bytes = block[SIZE_AT] === BASE_256
     ? block.readUIntBE(SIZE_AT + 6, 6) : parseOctal(block, SIZE_AT, 12);
   if (bytes === null) return null;
-  const prefix = textAt(block, PREFIX_AT, 155);
-  const name = textAt(block, 0, NAME_BYTES);
+  const prefix = readText(block, PREFIX_AT, 155);
+  const name = readText(block, 0, NAME_BYTES);
   const type = block[TYPE_AT] ?? 0;
   return {
     name: prefix === '' ? name : `${prefix}/${name}`, bytes, isFile: type === 0x30 || type === 0,
@@ -72,16 +72,16 @@ function checksum(block: Buffer): number {
   return sum;
 }
 
-function octal(value: number, digits: number): string {
+function formatOctal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
 
 function parseOctal(block: Buffer, at: number, length: number): number | null {
-  const text = textAt(block, at, length).trim();
+  const text = readText(block, at, length).trim();
   return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : null;
 }
 
-function textAt(block: Buffer, at: number, length: number): string {
+function readText(block: Buffer, at: number, length: number): string {
   const field = block.subarray(at, at + length);
   const end = field.indexOf(0);
   return field.toString('utf8', 0, end < 0 ? length : end);

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { journalName, snapshotName, readInventory } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
-import { checkNothingPending } from './pending.ts';
+import { checkNothingPending } from './pending-marks.ts';
 import { damageError } from '../generations/damage-error.ts';
 import { assessDirectory } from '../generations/recovery.ts';
 import type { Assessment, RecoverySource } from '../generations/recovery.ts';
@@ -32,49 +32,53 @@ export async function verifyDirectory(
   if (manifest !== null) await checkDirectory(files, directory, manifest);
   const before = readInventory(files, directory);
   const assessment = await assessDirectory(source).catch((error: unknown) => {
-    checkKept(source, pathsOf(source, before));
+    checkStillThere(source, listPaths(source, before));
     throw error;
   });
-  checkKept(source, pathsRead(source, assessment));
+  checkStillThere(source, listReadPaths(source, assessment));
   const { base, collections, snapshotErrors, journals, sequence } = assessment;
   const notes = snapshotErrors.map((error) => `${error.message} (the generation before is whole)`);
-  const last = journals.at(-1);
-  if (mustBegin && last !== undefined && last.replayed.startSequence < 0) {
-    throw damageError({ path: last.path, line: 1, offset: 0 }, 'not the start of this journal');
+  const lastJournal = journals.at(-1);
+  if (mustBegin && lastJournal !== undefined && lastJournal.replayed.startSequence < 0) {
+    throw damageError({ path: lastJournal.path, line: 1, offset: 0 },
+      'not the start of this journal');
   }
-  const torn = last?.replayed.tornAt ?? null;
-  if (last !== undefined && torn !== null) {
-    const bytes = last.replayed.size - last.replayed.validEnd;
-    notes.push(`${last.path}, line ${torn.line}, offset ${torn.offset}: a torn end of ${bytes} `
+  const torn = lastJournal?.replayed.tornAt ?? null;
+  if (lastJournal !== undefined && torn !== null) {
+    const bytes = lastJournal.replayed.size - lastJournal.replayed.validEnd;
+    notes.push(
+      `${lastJournal.path}, line ${torn.line}, offset ${torn.offset}: a torn end of ${bytes} `
       + 'bytes, never acknowledged; the next start keeps it aside and goes on before it');
   }
   const records = countRecords(collections);
   if (manifest !== null) checkContents(manifest, { sequence, records });
-  return { generation: last?.generation ?? base, sequence, records, notes };
+  return { generation: lastJournal?.generation ?? base, sequence, records, notes };
 }
 
 /** Throws `unavailable` where a server beside has deleted what was read, and may have cut it. */
-function checkKept({ files }: RecoverySource, paths: readonly string[]): void {
+function checkStillThere({ files }: RecoverySource, paths: readonly string[]): void {
   for (const path of paths) {
     if (files.existsSync(path)) continue;
     throw new AppError('unavailable', `a compaction has deleted ${path} meanwhile: try again`);
   }
 }
 
-function pathsRead(source: RecoverySource, { base, inventory, journals }: Assessment): string[] {
-  return [...pathsOfSnapshot(source, inventory, base), ...journals.map(({ path }) => path)];
+function listReadPaths(
+  source: RecoverySource, { base, inventory, journals }: Assessment,
+): string[] {
+  return [...listSnapshotPaths(source, inventory, base), ...journals.map(({ path }) => path)];
 }
 
 /** All that may be read. */
-function pathsOf(source: RecoverySource, inventory: Inventory): string[] {
+function listPaths(source: RecoverySource, inventory: Inventory): string[] {
   return [
     ...[...inventory.snapshots.keys()].flatMap((generation) =>
-      pathsOfSnapshot(source, inventory, generation)),
+      listSnapshotPaths(source, inventory, generation)),
     ...inventory.journals.map((generation) => join(source.directory, journalName(generation))),
   ];
 }
 
-function pathsOfSnapshot(
+function listSnapshotPaths(
   { directory }: RecoverySource, { snapshots }: Inventory, generation: number,
 ): string[] {
   const names = snapshots.get(generation) ?? [];

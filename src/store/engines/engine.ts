@@ -54,7 +54,7 @@ export interface Engine {
   readonly maxSnapshotBytes: number;
   /**
    * One attempt, that ends within seconds. What the engine needs for a log (tables) is made if
-   * missing, or, where `mayMake` is false, `not_found` is thrown.
+   * missing, or, where `mayCreate` is false, `not_found` is thrown.
    */
   connect(mayCreate?: boolean): Promise<EngineSession>;
   /** Looks and changes nothing: the promise that a session would find. Throws as `connect` does. */

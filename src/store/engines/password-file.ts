@@ -4,14 +4,14 @@ import { CONFIGURATION_BYTES_MAX, readBounded } from '../../base/files/bounded-r
 
 /** The first line of the file that `store.passwordFile` names, or a command. Throws `usage`. */
 export function readPasswordFile(path: string): string {
-  const [line = ''] = readPrivate(path, 'the password file').split(/\r?\n/);
+  const [line = ''] = readPrivateFile(path, 'the password file').split(/\r?\n/);
   if (line !== '') return line;
   throw new AppError('usage', `the password file ${path} begins with an empty line; write the `
     + 'password there');
 }
 
 /** `name` says what names the file. Throws `usage`. */
-export function readPrivate(path: string, name: string): string {
+export function readPrivateFile(path: string, name: string): string {
   try {
     // One of PostgreSQL's own has a line for each of many databases.
     const { bytes, status } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX });

@@ -27,7 +27,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a phantom', rule: 'image',
   },
   'take a warning for success': {
-    edits: [['store/engines/postgres/session.ts', 'if (warning !== null)', 'if (false)']],
+    edits: [['store/engines/postgres/postgres-session.ts', 'if (warning !== null)', 'if (false)']],
     scenario: 'a wait is cancelled, and a standby promoted', rule: 'image',
   },
   'lose the chain check': {
@@ -36,7 +36,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
   'tail a standby': {
-    edits: [['store/engines/postgres/session.ts', 'readPage(this.#parts.reader, sequence',
+    edits: [['store/engines/postgres/postgres-session.ts', 'readPage(this.#parts.reader, sequence',
       `readPage({ async queryBytes(text, parameters) {
         const { default: connect } = await import('postgres');
         globalThis.tailed ??= connect(process.env.TAILED, { max: 1, fetch_types: false });
@@ -52,7 +52,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       [APPENDER,
         'missed.find(({ batch }) => batch === sent.batch)', 'undefined'],
       // The engine's session looks as well.
-      ['store/engines/postgres/session.ts',
+      ['store/engines/postgres/postgres-session.ts',
         'return row !== undefined && entryOf(row).chain === entry.chain;', 'return false;'],
     ],
     scenario: 'the answer to a commit is lost', rule: 'once',

@@ -29,7 +29,7 @@ function open({ socket: path, name }: PostgresServer): Promise<Connection> {
       await once(socket, 'connect');
       return socket;
     },
-    user: 'postgres', database: 'postgres', password: null, applicationName: 'probe', place: name,
+    user: 'postgres', database: 'postgres', password: null, applicationName: 'probe', host: name,
     timeoutMs: CONNECT_MS_MAX,
   });
 }

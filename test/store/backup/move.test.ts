@@ -9,10 +9,10 @@ import { silentLogger } from '../../../src/base/log.ts';
 import {
   loadContents, verifyEngine, withEngine,
 } from '../../../src/store/backup/engine-contents.ts';
-import type { OpenedEngine } from '../../../src/store/backup/engine-contents.ts';
+import type { EngineConnection } from '../../../src/store/backup/engine-contents.ts';
 import { moveToDirectory, moveToEngine } from '../../../src/store/backup/move.ts';
-import type { StillRecords } from '../../../src/store/backup/move.ts';
-import { sumCollections } from '../../../src/store/backup/sums.ts';
+import type { FrozenRecords } from '../../../src/store/backup/move.ts';
+import { sumCollections } from '../../../src/store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { assessDirectory } from '../../../src/store/generations/recovery.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
@@ -200,7 +200,7 @@ function bookOf(id: string): string {
 }
 
 /** What a store of files in the place holds; a new one each time. */
-async function fill(place: string, count: number): Promise<StillRecords> {
+async function fill(place: string, count: number): Promise<FrozenRecords> {
   const directory = mkdtempSync(join(place, 'data-'));
   const store = await openStore({ directory, files, specs, logger: silentLogger });
   const ids = Array.from({ length: count }, (_, index) => `b${String(index).padStart(5, '0')}`);
@@ -216,11 +216,11 @@ async function fill(place: string, count: number): Promise<StillRecords> {
 }
 
 async function use<T>(
-  place: string, engine: SimulatedEngine, run: (opened: OpenedEngine) => Promise<T>,
+  place: string, engine: SimulatedEngine, run: (opened: EngineConnection) => Promise<T>,
 ): Promise<T> {
   const scratch = mkdtempSync(join(place, 'scratch-'));
   return withEngine(
-    { engine, files, specs, clock: systemClock, scratch, mayMake: true }, run);
+    { engine, files, specs, clock: systemClock, scratch, mayCreate: true }, run);
 }
 
 function openNode(place: string, engine: SimulatedEngine): Promise<OpenedStore> {
@@ -236,7 +236,7 @@ function targetOf(place: string) {
 }
 
 /** A session whose parts come back with a byte that is another. */
-function corrupting(session: OpenedEngine['session']): OpenedEngine['session'] {
+function corrupting(session: EngineConnection['session']): EngineConnection['session'] {
   const { snapshots } = session;
   const broken = {
     ...Object.fromEntries(['list', 'writePart', 'complete', 'remove'].map((name) =>

@@ -90,7 +90,7 @@ test('what a closed log holds is read without its end, and verified', async () =
   try {
     const access = {
       engine: rig.engine, files: createNodeFiles(), specs: COLLECTIONS, clock: systemClock,
-      scratch, mayMake: false,
+      scratch, mayCreate: false,
     };
     const image = await withEngine(access, loadContents);
     assert.deepEqual([image.position.sequence, image.position.chain, image.closing],

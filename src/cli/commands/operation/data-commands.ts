@@ -13,7 +13,7 @@ import { verifyEngine } from '../../../store/backup/engine-contents.ts';
 import type { EngineReport } from '../../../store/backup/engine-contents.ts';
 import { moveToEngine } from '../../../store/backup/move.ts';
 import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
-import type { Archive } from '../../../store/backup/restore.ts';
+import type { BackupArchive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
 import { diskError } from '../../../store/disk/disk-error.ts';
@@ -47,7 +47,7 @@ export async function verifyData(context: CommandContext): Promise<number> {
 async function verifyEngineLog(context: CommandContext, engine: Engine): Promise<number> {
   const { output } = context;
   const report = await withScratch(context.enterExistingData(), (scratch) =>
-    useEngine(engine, { files: createNodeFiles(), scratch, mayMake: false }, verifyEngine));
+    useEngine(engine, { files: createNodeFiles(), scratch, mayCreate: false }, verifyEngine));
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true },
     `${engine.name}: ${describeEngine(report)}; nothing is damaged`);
@@ -141,7 +141,7 @@ export async function restoreDataCommand(context: CommandContext): Promise<numbe
 
 async function openSourceArchive(
   { identity, args }: CommandContext, files: Files,
-): Promise<Archive> {
+): Promise<BackupArchive> {
   const from = resolve(args.get('from'));
   identity.prepareToRead(from);
   const status = statSync(from, { throwIfNoEntry: false });
@@ -153,7 +153,7 @@ async function openSourceArchive(
 }
 
 async function restoreArchive(
-  context: CommandContext, files: Files, archive: Archive,
+  context: CommandContext, files: Files, archive: BackupArchive,
 ): Promise<number> {
   const { args, output, io } = context;
   const directory = context.enterData();
@@ -174,11 +174,11 @@ async function restoreArchive(
 
 /** Into an engine that holds no log yet; nodes that run over one must not see it go back. */
 async function restoreIntoEngine(
-  context: CommandContext, files: Files, archive: Archive, engine: Engine,
+  context: CommandContext, files: Files, archive: BackupArchive, engine: Engine,
 ): Promise<number> {
   const { io, output } = context;
   const report = await withScratch(context.enterData(), (scratch) =>
-    useEngine(engine, { files, scratch, mayMake: true }, async (opened) => {
+    useEngine(engine, { files, scratch, mayCreate: true }, async (opened) => {
       const directory = join(scratch, 'backup');
       makeDataDirectory(directory);
       const restoreReport = await restoreBackup({

@@ -10,9 +10,9 @@ import { engineAt, engineOf } from '../../../app/engine.ts';
 import { AppError, isAccessRefused } from '../../../base/errors.ts';
 import { checkStoreUrl } from '../../../settings/check.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
-import type { StillRecords } from '../../../store/backup/move.ts';
-import { checkNothingPending } from '../../../store/backup/pending.ts';
-import type { CollectionSum } from '../../../store/backup/sums.ts';
+import type { FrozenRecords } from '../../../store/backup/move.ts';
+import { checkNothingPending } from '../../../store/backup/pending-marks.ts';
+import type { CollectionSum } from '../../../store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
@@ -40,7 +40,7 @@ type MoveResult = {
   readonly before: string | null;
 };
 
-type MoveSource = { readonly contents: StillRecords; readonly confirm: () => Promise<void> };
+type MoveSource = { readonly contents: FrozenRecords; readonly confirm: () => Promise<void> };
 
 const URL_PATTERN = /^[a-z]+:\/\//;
 
@@ -78,7 +78,7 @@ async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
 
 function moveFromEngine(deps: MoveDeps, source: Engine): Promise<MoveResult> {
   const { context: { args, io, output }, target } = deps;
-  return useEngine(source, { ...deps, mayMake: false }, async (opened) => {
+  return useEngine(source, { ...deps, mayCreate: false }, async (opened) => {
     const log = await SourceLog.read({
       opened, to: target === null ? resolve(args.get('to')) : target.name,
       nowMs: () => io.now(), note: (text) => output.note(text),
@@ -107,7 +107,7 @@ async function writeToTarget(
   const { sequence } = contents;
   if (target !== null) {
     return withScratch(scratch, (inner) =>
-      useEngine(target, { files, scratch: inner, mayMake: true }, async (opened) => {
+      useEngine(target, { files, scratch: inner, mayCreate: true }, async (opened) => {
         const collections = await moveToEngine(contents, opened, confirm);
         return { to: target.name, sequence, collections, before: null };
       }));

@@ -6,7 +6,7 @@ import { COLLECTIONS } from '../../../app.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { isAccessRefused, systemCodeOf } from '../../../base/errors.ts';
 import { withEngine } from '../../../store/backup/engine-contents.ts';
-import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
+import type { EngineConnection } from '../../../store/backup/engine-contents.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 
@@ -30,11 +30,11 @@ type ScratchDeps = {
   readonly files: Files;
   readonly scratch: string;
   /** Else nothing is made in the engine, and what holds no log is `not_found`. */
-  readonly mayMake: boolean;
+  readonly mayCreate: boolean;
 };
 
 export function useEngine<T>(
-  engine: Engine, deps: ScratchDeps, use: (opened: OpenedEngine) => Promise<T>,
+  engine: Engine, deps: ScratchDeps, use: (opened: EngineConnection) => Promise<T>,
 ): Promise<T> {
   return withEngine({ ...deps, engine, specs: COLLECTIONS, clock: systemClock }, use);
 }

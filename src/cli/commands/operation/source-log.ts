@@ -9,7 +9,7 @@ import { AppError, messageOf } from '../../../base/errors.ts';
 import { findLeaseHolders, remainingLeaseMs } from '../../../nodes/lease-holders.ts';
 import type { LeaseHolder } from '../../../nodes/lease-holders.ts';
 import { loadContents } from '../../../store/backup/engine-contents.ts';
-import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
+import type { EngineConnection } from '../../../store/backup/engine-contents.ts';
 import { isSamePosition } from '../../../store/replication/log-chain.ts';
 import { encodeClosing } from '../../../store/replication/log-closing.ts';
 import type { ReplicatedImage } from '../../../store/replication/replicated-image.ts';
@@ -17,7 +17,7 @@ import type { ReplicatedImage } from '../../../store/replication/replicated-imag
 const LOOK_MS = 1000;
 
 type SourceLogDeps = {
-  readonly opened: OpenedEngine;
+  readonly opened: EngineConnection;
   /** Where the records go, for people. */
   readonly to: string;
   readonly nowMs: () => number;

@@ -3,13 +3,13 @@ import { systemClock } from '../../../base/clock.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { objectsIn } from './answers.ts';
-import { Gateway } from './gateway.ts';
-import { ENVELOPE_BYTES } from './keys.ts';
-import type { EtcdOutcome } from './request.ts';
-import { EtcdSession } from './session.ts';
-import { parseEtcdUrl } from './url.ts';
-import type { EtcdEndpoint } from './url.ts';
+import { filterObjects } from './etcd-responses.ts';
+import { Gateway } from './etcd-gateway.ts';
+import { ENVELOPE_BYTES } from './etcd-keys.ts';
+import type { EtcdOutcome } from './etcd-request.ts';
+import { EtcdSession } from './etcd-session.ts';
+import { parseEtcdUrl } from './etcd-url.ts';
+import type { EtcdEndpoint } from './etcd-url.ts';
 import type { Engine } from '../engine.ts';
 
 type EtcdOptions = {
@@ -28,22 +28,23 @@ const IMAGE_BYTES_MAX = 512 << 20;
 /** Throws `usage` for what is no URL of etcd. Connects to nothing yet. */
 export function createEtcdEngine(options: EtcdOptions): Engine {
   const { url, readPassword = () => null, clock = systemClock, random = Math.random } = options;
-  const place = parseEtcdUrl(url);
-  const sent = new Map<string, number>();
+  const address = parseEtcdUrl(url);
+  const sentBatches = new Map<string, number>();
   const connect = async (): Promise<EtcdSession> => {
-    const password = place.user === null ? null : place.password ?? readPassword();
-    const gateway = new Gateway({ ...place, password }, clock);
+    const password = address.user === null ? null : address.password ?? readPassword();
+    const gateway = new Gateway({ ...address, password }, clock);
     try {
       await gateway.authenticate();
       gateway.prefer(await chooseMember(gateway));
-      return new EtcdSession({ gateway, promise: await readPromise(gateway), random, sent });
+      const durability = await describeDurability(gateway);
+      return new EtcdSession({ gateway, durability, random, sent: sentBatches });
     } catch (error) {
       gateway.close();
       throw error;
     }
   };
   return {
-    kind: 'etcd', name: place.name,
+    kind: 'etcd', name: address.name,
     maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxSnapshotBytes: IMAGE_BYTES_MAX,
     connect,
     async inspect() {
@@ -56,11 +57,11 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
 
 /** The leader where the URL names it, as nothing asked of it goes a further way; else any. */
 async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
-  const { place } = gateway;
-  const asked = place.endpoints.map(async (endpoint) =>
+  const { address } = gateway;
+  const replies = address.endpoints.map(async (endpoint) =>
     ({ endpoint, outcome: await gateway.askMember(endpoint, '/v3/maintenance/status') }));
-  const leading = asked.map(async (asking) => {
-    const { endpoint, outcome } = await asking;
+  const leading = replies.map(async (reply) => {
+    const { endpoint, outcome } = await reply;
     if (!isLeader(outcome)) throw new AppError('unavailable', 'not the leader');
     return endpoint;
   });
@@ -69,13 +70,13 @@ async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
   } catch {
     // Whether one follows, and why none does, is seen below.
   }
-  const all = await Promise.all(asked);
+  const all = await Promise.all(replies);
   const following = all.find(({ outcome }) => outcome.kind === 'answer');
   if (following !== undefined) return following.endpoint;
   const [first] = all.map(({ outcome }) => outcome);
   const why = first === undefined || first.kind === 'answer' ? '' : first.message;
   const code = first?.kind === 'refused' ? 'misconfigured' : 'unknown_outcome';
-  throw new AppError(code, `${place.name}: none of its members answers: ${why}`);
+  throw new AppError(code, `${address.name}: none of its members answers: ${why}`);
 }
 
 function isLeader(outcome: EtcdOutcome): boolean {
@@ -84,9 +85,9 @@ function isLeader(outcome: EtcdOutcome): boolean {
   return isJsonObject(header) && typeof leader === 'string' && header.member_id === leader;
 }
 
-async function readPromise(gateway: Gateway): Promise<string> {
+async function describeDurability(gateway: Gateway): Promise<string> {
   const { members } = await gateway.read('/v3/cluster/member/list', {});
-  const voting = objectsIn(members).filter(({ isLearner }) => isLearner !== true).length;
+  const voting = filterObjects(members).filter(({ isLearner }) => isLearner !== true).length;
   if (voting < 2) return 'a write is on the disk of the one etcd member, and is lost with it';
   return `a write is on the disks of ${Math.floor(voting / 2) + 1} of ${voting} etcd members`;
 }

@@ -7,7 +7,9 @@
 import type { Socket } from 'node:net';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
-import { SilentServerRefusal, loginError, isLost, refusalOf } from './refusal.ts';
+import {
+  SilentServerError, convertRejection, createLoginError, isLost,
+} from './postgres-errors.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -44,14 +46,14 @@ export interface Connection {
   close(): void;
 }
 
-type ConnectionOptions = {
+type DriverOptions = {
   readonly open: () => Promise<Socket>;
   readonly user: string;
   readonly database: string;
   readonly password: string | null;
   readonly applicationName: string;
   /** For messages. */
-  readonly place: string;
+  readonly host: string;
   /** Until the first statement is answered. */
   readonly timeoutMs: number;
   readonly onNotify?: (payload: string) => void;
@@ -61,22 +63,22 @@ type ConnectionOptions = {
 
 // The package keeps what is shorter back until the next turn of the loop. On a node that is busy
 // others wait for that, when it is the commit that frees the log.
-const SENT_AT_ONCE_BYTES = 1024;
+const STATEMENT_BYTES_MIN = 1024;
 
 const PREPARED = { prepare: true };
 
 const loadDriver = lazyImport(findDriver);
 
 /** Resolves when the server has let us in. */
-export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const postgres = await loadDriver((found) => found);
+export async function openConnection(options: DriverOptions): Promise<Connection> {
+  const postgres = await loadDriver((loaded) => loaded);
   if (postgres === null) {
     throw new AppError('misconfigured', 'the URL is of a PostgreSQL database, and the package '
       + 'that speaks to it is not installed: npm install postgres');
   }
   const connection = new DriverConnection(options, postgres);
   try {
-    await connection.begin();
+    await connection.start();
     return connection;
   } catch (thrown) {
     connection.close();
@@ -93,22 +95,22 @@ async function findDriver(): Promise<typeof import('postgres').default | null> {
   }
 }
 
-function padded(text: string): string {
-  return text.padEnd(SENT_AT_ONCE_BYTES);
+function padStatement(text: string): string {
+  return text.padEnd(STATEMENT_BYTES_MIN);
 }
 
 class DriverConnection implements Connection {
-  readonly #options: ConnectionOptions;
+  readonly #options: DriverOptions;
   readonly #client: ReturnType<typeof import('postgres').default>;
   /** Rejects what is under way: the package leaves some statements without an end. */
-  #end: (error: AppError) => void = () => undefined;
+  #rejectPending: (error: AppError) => void = () => undefined;
   #socket: Socket | null = null;
   #isOpened = false;
   #turn: Promise<unknown> = Promise.resolve();
   #warning: string | null = null;
   lost: AppError | null = null;
 
-  constructor(options: ConnectionOptions, postgres: typeof import('postgres').default) {
+  constructor(options: DriverOptions, postgres: typeof import('postgres').default) {
     this.#options = options;
     const { user, database, password, applicationName, timeoutMs, onNotify } = options;
     this.#client = postgres({
@@ -132,14 +134,14 @@ class DriverConnection implements Connection {
     this.#isOpened = true;
     const socket = await this.#options.open();
     this.#socket = socket;
-    socket.once('close', () => this.#lose('the connection was closed'));
+    socket.once('close', () => this.#markLost('the connection was closed'));
     if (this.lost !== null) socket.destroy();
     return socket;
   }
 
   /** Throws what keeps us out. */
-  async begin(): Promise<void> {
-    const { place, timeoutMs } = this.#options;
+  async start(): Promise<void> {
+    const { host, timeoutMs } = this.#options;
     let isLate = false;
     // A pool lets everybody in, and has the first statement wait until a connection is free.
     const timer = setTimeout(() => {
@@ -147,22 +149,22 @@ class DriverConnection implements Connection {
       this.close();
     }, timeoutMs);
     try {
-      await this.#orLost(this.#client.unsafe('select 1'));
+      await this.#rejectWhenLost(this.#client.unsafe('select 1'));
     } catch (thrown) {
-      if (isLate) throw new SilentServerRefusal(place);
+      if (isLate) throw new SilentServerError(host);
       if (thrown instanceof AppError && thrown !== this.lost) throw thrown;
       // The package leaves a server that is no primary with this code.
       if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lost === null) {
-        throw new AppError('unavailable', `${place} is a standby, not the primary`);
+        throw new AppError('unavailable', `${host} is a standby, not the primary`);
       }
-      throw loginError(thrown, this.#options);
+      throw createLoginError(thrown, this.#options);
     } finally {
       clearTimeout(timer);
     }
   }
 
   query(text: string, parameters: readonly (string | number)[] = []): Promise<QueryResult> {
-    return this.#inTurn(async () => this.#result(await this.#send(text, parameters)));
+    return this.#inTurn(async () => this.#createResult(await this.#send(text, parameters)));
   }
 
   queryBytes(
@@ -172,7 +174,7 @@ class DriverConnection implements Connection {
   }
 
   queryAllBytes(text: string): Promise<readonly Columns[]> {
-    return this.#inTurn(async () => (await this.#client.unsafe(padded(text)).raw()).flat());
+    return this.#inTurn(async () => (await this.#client.unsafe(padStatement(text)).raw()).flat());
   }
 
   queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
@@ -181,59 +183,59 @@ class DriverConnection implements Connection {
       const socket = this.#socket;
       socket?.cork();
       process.nextTick(() => socket?.uncork());
-      const [answer, commit] = await Promise.allSettled(
+      const [result, commit] = await Promise.allSettled(
         [this.#send(text, parameters), this.#send('commit', [])]);
-      if (answer.status === 'rejected') throw answer.reason;
+      if (result.status === 'rejected') throw result.reason;
       if (commit.status === 'rejected') throw commit.reason;
-      return this.#result(answer.value);
+      return this.#createResult(result.value);
     });
   }
 
-  #result(answer: readonly (Row | readonly Row[])[]): QueryResult {
-    return { rows: answer.flat(), warning: this.#warning };
+  #createResult(result: readonly (Row | readonly Row[])[]): QueryResult {
+    return { rows: result.flat(), warning: this.#warning };
   }
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    const asked = this.#turn.then(() => this.#ask(run));
+    const asked = this.#turn.then(() => this.#runQuery(run));
     this.#turn = asked.catch(() => undefined);
     return asked;
   }
 
-  async #ask<Result>(run: () => Promise<Result>): Promise<Result> {
+  async #runQuery<Result>(run: () => Promise<Result>): Promise<Result> {
     if (this.lost !== null) throw this.lost;
     this.#warning = null;
     try {
-      return await this.#orLost(run());
+      return await this.#rejectWhenLost(run());
     } catch (thrown) {
-      if (isLost(thrown)) this.#lose(messageOf(thrown));
-      throw this.lost ?? refusalOf(thrown);
+      if (isLost(thrown)) this.#markLost(messageOf(thrown));
+      throw this.lost ?? convertRejection(thrown);
     }
   }
 
   #send(
     text: string, parameters: readonly (string | number)[],
   ): Promise<readonly (Row | readonly Row[])[]> {
-    return parameters.length === 0 ? this.#client.unsafe(padded(text))
+    return parameters.length === 0 ? this.#client.unsafe(padStatement(text))
       : this.#client.unsafe(text, [...parameters], PREPARED);
   }
 
   /** One at a time. A promise of the loss, raced with each answer, would keep all of them. */
-  #orLost<Result>(answer: Promise<Result>): Promise<Result> {
+  #rejectWhenLost<Result>(result: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#end = reject;
-      answer.then(resolve, reject);
+      this.#rejectPending = reject;
+      result.then(resolve, reject);
     });
   }
 
   close(): void {
-    this.#lose('the connection is closed');
+    this.#markLost('the connection is closed');
   }
 
-  #lose(reason: string): void {
+  #markLost(reason: string): void {
     if (this.lost !== null) return;
     this.lost = new AppError('unknown_outcome',
-      `the connection to PostgreSQL at ${this.#options.place} is lost (${reason})`);
-    this.#end(this.lost);
+      `the connection to PostgreSQL at ${this.#options.host} is lost (${reason})`);
+    this.#rejectPending(this.lost);
     // Only the socket: asking the server to cancel could make it confirm what is not replicated.
     this.#socket?.destroy();
     this.#options.onLost?.(this.lost);

@@ -1,12 +1,12 @@
 /** What a commit of a PostgreSQL server is worth, as its settings and the URL say. */
 import { AppError } from '../../../base/errors.ts';
-import type { PostgresAddress } from './address.ts';
+import type { PostgresAddress } from './postgres-url.ts';
 import type { Row } from './driver.ts';
-import { numberOf, textOf } from './rows.ts';
+import { readNumber, readText } from './rows.ts';
 
 export type Durability = {
   /** In words, for people. */
-  readonly promise: string;
+  readonly description: string;
   /** Whether commits wait for standbys. */
   readonly needsStandbys: boolean;
 };
@@ -14,32 +14,34 @@ export type Durability = {
 const VERSION_MIN = 130_000;
 
 /** `row` is of INSPECT. Throws `misconfigured` for a server that would not keep the promise. */
-export function findDurability(
+export function checkDurability(
   row: Row, { durability }: PostgresAddress,
 ): Durability {
-  const version = textOf(row, 'version_text');
-  if (numberOf(row, 'version') < VERSION_MIN) {
+  const version = readText(row, 'version_text');
+  if (readNumber(row, 'version') < VERSION_MIN) {
     throw new AppError('misconfigured', `this is PostgreSQL ${version}; 13 or later is needed`);
   }
-  const encoding = textOf(row, 'encoding');
+  const encoding = readText(row, 'encoding');
   if (!/^UTF-?8$/i.test(encoding)) {
     throw new AppError('misconfigured', `the database has the encoding ${encoding}; make one with `
       + 'createdb -E UTF8 -T template0');
   }
-  const warning = textOf(row, 'fsync') === 'on' ? ''
+  const warning = readText(row, 'fsync') === 'on' ? ''
     : ' (and runs with fsync = off: what it has confirmed is lost when the power fails)';
-  const found = `${textOf(row, 'product').split(' ')[0] ?? 'PostgreSQL'} ${version}${warning}`;
-  const standbys = textOf(row, 'standbys').trim();
+  const server = `${readText(row, 'product').split(' ')[0] ?? 'PostgreSQL'} ${version}${warning}`;
+  const standbys = readText(row, 'standbys').trim();
   if (durability === 'engine') {
-    return { needsStandbys: false, promise: `${found}: the service keeps several copies by itself, `
+    return { needsStandbys: false,
+      description: `${server}: the service keeps several copies by itself, `
       + 'as durability=engine says' };
   }
   if (standbys !== '') {
-    return { needsStandbys: true, promise: `${found}: each commit waits for its standbys `
+    return { needsStandbys: true, description: `${server}: each commit waits for its standbys `
       + `(synchronous_standby_names = '${standbys}'), and survives the loss of one machine` };
   }
   if (durability === 'primary') {
-    return { needsStandbys: false, promise: `${found}: each commit is on the disk of one machine, `
+    return { needsStandbys: false,
+      description: `${server}: each commit is on the disk of one machine, `
       + 'and is lost with it, as durability=primary says' };
   }
   throw new AppError('misconfigured', 'PostgreSQL confirms commits that only one machine has: '

@@ -8,19 +8,19 @@ import { LISTEN, UNLISTEN } from './statements.ts';
 export class Notifications {
   readonly #writer: Connection;
   /** False where the service has no LISTEN. */
-  readonly #isThere: boolean;
+  readonly #isSupported: boolean;
   #isListening: boolean;
   readonly #wakes = new Set<() => void>();
   /** Sequences that were appended here, until their notifications come: they are no news. */
-  readonly #own = new Set<string>();
+  readonly #ownSequences = new Set<string>();
   /** Others' entries were read up to here. */
-  #seen = 0;
+  #readUntil = 0;
 
   /** The connection listens already, where it can. */
-  constructor(writer: Connection, isThere: boolean) {
+  constructor(writer: Connection, isSupported: boolean) {
     this.#writer = writer;
-    this.#isThere = isThere;
-    this.#isListening = isThere;
+    this.#isSupported = isSupported;
+    this.#isListening = isSupported;
   }
 
   watch(wake: () => void): () => void {
@@ -34,28 +34,28 @@ export class Notifications {
 
   /** An append up to `sequence` is sent. */
   expectOwn(sequence: number): void {
-    if (this.#isListening) this.#own.add(String(sequence));
+    if (this.#isListening) this.#ownSequences.add(String(sequence));
   }
 
   /** It has committed nothing. */
   dropOwn(sequence: number): void {
-    this.#own.delete(String(sequence));
+    this.#ownSequences.delete(String(sequence));
   }
 
-  see(sequence: number): void {
-    this.#seen = Math.max(this.#seen, sequence);
+  markRead(sequence: number): void {
+    this.#readUntil = Math.max(this.#readUntil, sequence);
   }
 
   /** Of the notification of an append, with its sequence. */
-  notified(payload: string): void {
-    if (this.#own.delete(payload) || Number(payload) <= this.#seen) return;
+  onNotification(payload: string): void {
+    if (this.#ownSequences.delete(payload) || Number(payload) <= this.#readUntil) return;
     this.#wakeAll();
   }
 
   #listen(isNeeded: boolean): void {
-    if (this.#isListening === isNeeded || !this.#isThere) return;
+    if (this.#isListening === isNeeded || !this.#isSupported) return;
     this.#isListening = isNeeded;
-    this.#own.clear();
+    this.#ownSequences.clear();
     // Of what came before the server listens again nobody is told. A loss is told by itself.
     this.#writer.query(isNeeded ? LISTEN : UNLISTEN).then(() => this.#wakeAll(), () => undefined);
   }

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
 import type { Connection } from './driver.ts';
-import { ConnectionLimitRefusal, SilentServerRefusal } from './refusal.ts';
+import { ConnectionLimitError, SilentServerError } from './postgres-errors.ts';
 import { markStatement } from './statements.ts';
 
 /** Among the statements of others a mark may be found again by chance; not each time. */
@@ -23,30 +23,32 @@ const NEXT = { 1: 'second', 2: 'third' } as const;
 export async function checkSessions(
   writer: Connection, reader: Connection, place: string,
 ): Promise<void> {
-  const left = new Map<Connection, string>();
+  const lastMarks = new Map<Connection, string>();
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const connection of [writer, writer, reader, reader]) {
       const mark = randomUUID();
-      const found = await exchangeMark(connection, mark);
-      if (found === undefined) return;
-      const expected = left.get(connection);
-      if (expected !== undefined && found !== expected) throw sharedError(place);
-      left.set(connection, mark);
+      const previousMark = await exchangeMark(connection, mark);
+      if (previousMark === undefined) return;
+      const expected = lastMarks.get(connection);
+      if (expected !== undefined && previousMark !== expected) {
+        throw createTransactionPoolError(place);
+      }
+      lastMarks.set(connection, mark);
     }
   }
 }
 
 /** Whether a server that lets us in at all has no connection more for us. */
 export function isPoolFull(thrown: unknown): boolean {
-  return thrown instanceof SilentServerRefusal || thrown instanceof ConnectionLimitRefusal;
+  return thrown instanceof SilentServerError || thrown instanceof ConnectionLimitError;
 }
 
 /** `count` connections stand, and the next was not to be had. */
-export function poolError(place: string, count: 1 | 2, thrown: unknown): AppError {
-  const said = thrown instanceof ConnectionLimitRefusal ? ` (${thrown.said})` : '';
+export function createPoolError(place: string, count: 1 | 2, thrown: unknown): AppError {
+  const detail = thrown instanceof ConnectionLimitError ? ` (${thrown.serverMessage})` : '';
   return new AppError('unavailable', `${place} lets ${NUMBERS[count]} in and no ${NEXT[count]}, as `
-    + `a pool of ${NUMBERS[count]} does${said}. A node needs two, three while it starts or keeps a `
-    + 'snapshot, and a command beside it up to three more: raise the limits of pgbouncer '
+    + `a pool of ${NUMBERS[count]} does${detail}. A node needs two, three while it starts or keeps `
+    + 'a snapshot, and a command beside it up to three more: raise the limits of pgbouncer '
     + '(default_pool_size, max_db_connections, max_client_conn) or of the role, or connect to '
     + 'PostgreSQL itself', {}, thrown);
 }
@@ -62,7 +64,7 @@ async function exchangeMark(connection: Connection, mark: string): Promise<unkno
   }
 }
 
-function sharedError(place: string): AppError {
+function createTransactionPoolError(place: string): AppError {
   return new AppError('misconfigured', `${place} gives each transaction another connection, as `
     + 'pgbouncer does with pool_mode = transaction or statement: what is set for a connection is '
     + 'lost then, and writes fail at random. Set pool_mode = session there for this database, or '

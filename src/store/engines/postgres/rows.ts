@@ -12,39 +12,39 @@ export const ENTRY_COLUMNS = ['sequence', 'first', 'batch', 'chain'] as const;
 const BASE64 = 'base64:';
 
 /** Null when the log has not been made: an outer join gives a row of nulls. */
-export function headOf(row: Row | undefined): LogHead | null {
+export function decodeHead(row: Row | undefined): LogHead | null {
   if (row === undefined || row.log === null) return null;
   return {
-    log: textOf(row, 'log'), format: numberOf(row, 'format'), floor: numberOf(row, 'floor'),
-    sequence: numberOf(row, 'sequence'), chain: textOf(row, 'chain'),
+    log: readText(row, 'log'), format: readNumber(row, 'format'), floor: readNumber(row, 'floor'),
+    sequence: readNumber(row, 'sequence'), chain: readText(row, 'chain'),
   };
 }
 
 /** The same of a row of bytes. */
-export function lockedHeadOf(columns: Columns | undefined): LogHead | null {
-  return columns === undefined ? null : headOf(rowOf(HEAD_COLUMNS, columns));
+export function decodeLockedHead(columns: Columns | undefined): LogHead | null {
+  return columns === undefined ? null : decodeHead(createRow(HEAD_COLUMNS, columns));
 }
 
 /** The lines are a view of what was received: nothing may keep them for long. */
-export function entryOf(columns: Columns): LogEntry {
+export function decodeEntry(columns: Columns): LogEntry {
   const [lines] = columns;
-  const row = rowOf(ENTRY_COLUMNS, columns.slice(1));
+  const row = createRow(ENTRY_COLUMNS, columns.slice(1));
   if (!lines) throw new AppError('damaged', 'an entry of the log in PostgreSQL has no lines');
   return {
-    sequence: numberOf(row, 'sequence'), first: numberOf(row, 'first'),
-    batch: textOf(row, 'batch'), chain: textOf(row, 'chain'), lines,
+    sequence: readNumber(row, 'sequence'), first: readNumber(row, 'first'),
+    batch: readText(row, 'batch'), chain: readText(row, 'chain'), lines,
   };
 }
 
-function rowOf(names: readonly string[], columns: Columns): Row {
+function createRow(names: readonly string[], columns: Columns): Row {
   return Object.fromEntries(names.map((name, index) =>
     [name, columns[index]?.toString('latin1') ?? null]));
 }
 
-export function snapshotOf(row: Row): EngineSnapshot {
+export function decodeSnapshot(row: Row): EngineSnapshot {
   return {
-    sequence: numberOf(row, 'sequence'), chain: textOf(row, 'chain'),
-    parts: numberOf(row, 'parts'),
+    sequence: readNumber(row, 'sequence'), chain: readText(row, 'chain'),
+    parts: readNumber(row, 'parts'),
   };
 }
 
@@ -55,20 +55,20 @@ export function encodePart(bytes: Buffer): string {
   return isText ? bytes.toString() : `${BASE64}${bytes.toString('base64')}`;
 }
 
-export function partOf(row: Row): SnapshotPart {
-  const text = textOf(row, 'lines');
+export function decodePart(row: Row): SnapshotPart {
+  const text = readText(row, 'lines');
   const bytes = text.startsWith(BASE64)
     ? Buffer.from(text.slice(BASE64.length), 'base64') : Buffer.from(text);
-  return { sha256: textOf(row, 'sha256'), bytes };
+  return { sha256: readText(row, 'sha256'), bytes };
 }
 
-export function textOf(row: Row, name: string): string {
+export function readText(row: Row, name: string): string {
   const value = row[name];
   if (typeof value === 'string') return value;
   throw new AppError('damaged', `the log in PostgreSQL holds no text in \`${name}\``);
 }
 
-export function numberOf(row: Row, name: string): number {
+export function readNumber(row: Row, name: string): number {
   const value = Number(row[name] ?? Number.NaN);
   if (Number.isSafeInteger(value)) return value;
   throw new AppError('damaged', `the log in PostgreSQL holds no number in \`${name}\``);

@@ -60,7 +60,7 @@ const SESSION: Readonly<Record<string, string>> = {
 
 /** Sets those that this version has, to what it was built with. */
 export const SET_SESSION = 'select set_config(s.name, v.value, false) from pg_settings s join '
-  + `(values ${pairsOf(SESSION)}) v (name, value) on s.name = v.name `
+  + `(values ${formatPairs(SESSION)}) v (name, value) on s.name = v.name `
   + 'where position(v.value in coalesce(s.enumvals::text, v.value)) > 0';
 
 export const INSPECT = "select current_setting('server_version_num')::int as version, "
@@ -164,6 +164,6 @@ export const REMOVE_SNAPSHOT = 'with s as (delete from hookshelf.snapshot where 
   + 'and chain = $2 returning sequence) delete from hookshelf.snapshot_part '
   + 'where sequence in (select sequence from s)';
 
-function pairsOf(settings: Readonly<Record<string, string>>): string {
+function formatPairs(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`).join(', ');
 }

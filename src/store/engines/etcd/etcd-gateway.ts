@@ -8,11 +8,11 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { http, loadHttps } from '../../../base/node-modules.ts';
-import { openRequest, send } from './request.ts';
-import type { Fields, EtcdOutcome, Sending, SentRequest } from './request.ts';
-import type { EtcdEndpoint, EtcdPlace } from './url.ts';
+import { openRequest, sendRequest } from './etcd-request.ts';
+import type { JsonFields, EtcdOutcome, EtcdSendOptions, SentRequest } from './etcd-request.ts';
+import type { EtcdEndpoint, EtcdAddress } from './etcd-url.ts';
 
-type Asked = {
+type EtcdCall = {
   readonly path: string;
   readonly body: object;
   /** Whether it may be done twice, as what only reads. */
@@ -21,11 +21,11 @@ type Asked = {
 
 // What etcd is given for itself: 5 s and two elections. A member that lost its leader answers
 // after that; another one mostly knows the new leader after 2 s.
-const ANSWER_MS_MAX = 3000;
+const RESPONSE_MS_MAX = 3000;
 const PERMISSION_DENIED = 7;
 
 export class Gateway {
-  readonly place: EtcdPlace;
+  readonly address: EtcdAddress;
   readonly clock: Clock;
   readonly #agent: Agent;
   readonly #running = new Set<SentRequest>();
@@ -33,15 +33,15 @@ export class Gateway {
   #token: string | null = null;
   #isClosed = false;
 
-  constructor(place: EtcdPlace, clock: Clock) {
-    this.place = place;
+  constructor(address: EtcdAddress, clock: Clock) {
+    this.address = address;
     this.clock = clock;
-    this.#agent = place.isTls ? new (loadHttps().Agent)({ keepAlive: true })
+    this.#agent = address.isTls ? new (loadHttps().Agent)({ keepAlive: true })
       : new http.Agent({ keepAlive: true });
   }
 
   get endpoints(): readonly EtcdEndpoint[] {
-    return this.place.endpoints;
+    return this.address.endpoints;
   }
 
   /** Asks that member first from now on. */
@@ -50,13 +50,13 @@ export class Gateway {
   }
 
   /** For a request that may be done twice, as one that only reads. */
-  read(path: string, body: object): Promise<Fields> {
-    return this.#ask({ path, body, isRepeatable: true });
+  read(path: string, body: object): Promise<JsonFields> {
+    return this.#call({ path, body, isRepeatable: true });
   }
 
   /** Tried again only where it surely was not done. `storage_full` may have been done. */
-  write(path: string, body: object): Promise<Fields> {
-    return this.#ask({ path, body, isRepeatable: false });
+  write(path: string, body: object): Promise<JsonFields> {
+    return this.#call({ path, body, isRepeatable: false });
   }
 
   /** What came of asking that member alone; never rejects. */
@@ -66,11 +66,11 @@ export class Gateway {
 
   /** Gets a token, where the URL names a user. Throws as `read` does. */
   async authenticate(): Promise<void> {
-    const { user, password } = this.place;
+    const { user, password } = this.address;
     if (user === null) return;
     this.#token = null;
     const body = { name: user, password: password ?? '' };
-    const { token } = await this.#ask({
+    const { token } = await this.#call({
       path: '/v3/auth/authenticate', body, isRepeatable: true,
     }, false);
     this.#token = typeof token === 'string' ? token : null;
@@ -79,7 +79,8 @@ export class Gateway {
   /** An answer without end, of the member in use. */
   open(path: string, onResponse: Parameters<typeof openRequest>[2]) {
     const endpoint = this.#endpointAt(this.#current);
-    return openRequest({ ...this.#sendingTo(endpoint), agent: undefined }, path, onResponse);
+    const options = { ...this.#createSendOptions(endpoint), agent: undefined };
+    return openRequest(options, path, onResponse);
   }
 
   /** Idempotent; what is under way ends as unknown. */
@@ -89,33 +90,33 @@ export class Gateway {
     this.#agent.destroy();
   }
 
-  async #ask(asked: Asked, mayAuthenticate = true): Promise<Fields> {
+  async #call(call: EtcdCall, mayAuthenticate = true): Promise<JsonFields> {
     let last: EtcdOutcome | null = null;
     let isSent = false;
     const start = this.#current;
     for (let turn = 0; turn < this.endpoints.length && !this.#isClosed; turn += 1) {
       const index = (start + turn) % this.endpoints.length;
       const endpoint = this.#endpointAt(index);
-      last = await this.#askEndpoint(endpoint, asked, mayAuthenticate);
+      last = await this.#callEndpoint(endpoint, call, mayAuthenticate);
       if (last.kind === 'answer') {
         this.#current = index;
         return last.fields;
       }
       if (last.kind === 'unknown') isSent = true;
-      else if (last.kind !== 'unsent') throw this.#refusal(last);
-      if (isSent && !asked.isRepeatable) break;
+      else if (last.kind !== 'unsent') throw this.#createRejection(last);
+      if (isSent && !call.isRepeatable) break;
     }
     this.#current = (this.#current + 1) % this.endpoints.length;
-    const why = last === null || this.#isClosed ? 'the session was closed' : messageIn(last);
-    const isUnknown = isSent || asked.isRepeatable || this.#isClosed;
-    throw this.#error(isUnknown ? 'unknown_outcome' : 'unavailable', why);
+    const why = last === null || this.#isClosed ? 'the session was closed' : messageOfOutcome(last);
+    const isUnknown = isSent || call.isRepeatable || this.#isClosed;
+    throw this.#createError(isUnknown ? 'unknown_outcome' : 'unavailable', why);
   }
 
-  async #askEndpoint(
-    endpoint: EtcdEndpoint, { path, body }: Asked, mayAuthenticate: boolean,
+  async #callEndpoint(
+    endpoint: EtcdEndpoint, { path, body }: EtcdCall, mayAuthenticate: boolean,
   ): Promise<EtcdOutcome> {
     const outcome = await this.#send(endpoint, path, body);
-    if (outcome.kind !== 'unauthenticated' || !mayAuthenticate || this.place.user === null) {
+    if (outcome.kind !== 'unauthenticated' || !mayAuthenticate || this.address.user === null) {
       return outcome;
     }
     await this.authenticate();
@@ -123,7 +124,7 @@ export class Gateway {
   }
 
   async #send(endpoint: EtcdEndpoint, path: string, body: object): Promise<EtcdOutcome> {
-    const sent = send(this.#sendingTo(endpoint), path, body);
+    const sent = sendRequest(this.#createSendOptions(endpoint), path, body);
     this.#running.add(sent);
     try {
       return await sent.outcome;
@@ -132,10 +133,10 @@ export class Gateway {
     }
   }
 
-  #sendingTo(endpoint: EtcdEndpoint): Sending {
+  #createSendOptions(endpoint: EtcdEndpoint): EtcdSendOptions {
     return {
-      endpoint, isTls: this.place.isTls, agent: this.#agent, token: this.#token,
-      clock: this.clock, timeoutMs: ANSWER_MS_MAX,
+      endpoint, isTls: this.address.isTls, agent: this.#agent, token: this.#token,
+      clock: this.clock, timeoutMs: RESPONSE_MS_MAX,
     };
   }
 
@@ -143,32 +144,34 @@ export class Gateway {
     return this.endpoints[index] ?? { host: '', port: 0 };
   }
 
-  #refusal(outcome: EtcdOutcome): AppError {
-    const message = messageIn(outcome);
+  #createRejection(outcome: EtcdOutcome): AppError {
+    const message = messageOfOutcome(outcome);
     if (outcome.kind === 'full') {
-      return this.#error('storage_full', `${message}: compact and defragment it, give it a larger `
+      return this.#createError('storage_full',
+        `${message}: compact and defragment it, give it a larger `
         + '--quota-backend-bytes, then disarm its alarm');
     }
-    const { user } = this.place;
+    const { user } = this.address;
     const who = user === null ? 'name a user in the URL, as in etcd://user:password@host'
-      : `see what the roles of ${user} allow on the keys below ${this.place.prefix}/`;
+      : `see what the roles of ${user} allow on the keys below ${this.address.prefix}/`;
     const isDenied = outcome.kind === 'unauthenticated' || /user name is empty/.test(message)
       || (outcome.kind === 'refused' && outcome.code === PERMISSION_DENIED);
-    if (isDenied) return this.#error('misconfigured', `${message}: ${who}`);
+    if (isDenied) return this.#createError('misconfigured', `${message}: ${who}`);
     if (/authentication is not enabled/.test(message)) {
-      return this.#error('misconfigured', `${message}: leave the user out of the URL`);
+      return this.#createError('misconfigured', `${message}: leave the user out of the URL`);
     }
-    if (/too many requests/.test(message)) return this.#error('unavailable', message);
+    if (/too many requests/.test(message)) return this.#createError('unavailable', message);
     return /request is too large/.test(message)
-      ? this.#error('too_large', `${message}: etcd's --max-request-bytes is 1.5 MiB by default`)
-      : this.#error('misconfigured', message);
+      ? this.#createError('too_large',
+        `${message}: etcd's --max-request-bytes is 1.5 MiB by default`)
+      : this.#createError('misconfigured', message);
   }
 
-  #error(code: ErrorCode, why: string): AppError {
-    return new AppError(code, `${this.place.name}: ${why}`);
+  #createError(code: ErrorCode, why: string): AppError {
+    return new AppError(code, `${this.address.name}: ${why}`);
   }
 }
 
-function messageIn(outcome: EtcdOutcome): string {
+function messageOfOutcome(outcome: EtcdOutcome): string {
   return outcome.kind === 'answer' ? '' : outcome.message;
 }

@@ -50,77 +50,85 @@ const DURABILITIES = ['engine', 'primary'] as const;
 export function parsePostgresUrl(url: string): PostgresAddress {
   const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
     .exec(url);
-  if (match === null) throw wrong(`is no URL like ${SHAPE}; in a user or password, write / as `
+  if (match === null) {
+    throw createUrlError(`is no URL like ${SHAPE}; in a user or password, write / as `
     + '%2F, @ as %40, ? as %3F and # as %23');
-  const [, credentials = '', places = '', path = '', query = ''] = match;
-  const colon = credentials.indexOf(':');
-  const user = decoded(colon < 0 ? credentials : credentials.slice(0, colon));
-  if (user === '') throw wrong(`names no user; it is ${SHAPE}`);
-  const database = decoded(path);
-  if (database === '' || database.includes('/')) {
-    throw wrong(`names no database; it is ${SHAPE}`);
   }
-  const given = readParameters(query);
-  const hosts = readHosts(given.get('host') ?? places);
-  checkTarget(given.get('target_session_attrs'));
+  const [, credentials = '', hostList = '', path = '', query = ''] = match;
+  const colon = credentials.indexOf(':');
+  const user = decodePercent(colon < 0 ? credentials : credentials.slice(0, colon));
+  if (user === '') throw createUrlError(`names no user; it is ${SHAPE}`);
+  const database = decodePercent(path);
+  if (database === '' || database.includes('/')) {
+    throw createUrlError(`names no database; it is ${SHAPE}`);
+  }
+  const parameters = readParameters(query);
+  const hosts = readHosts(parameters.get('host') ?? hostList);
+  checkTarget(parameters.get('target_session_attrs'));
   return {
     hosts, user, database,
-    password: colon < 0 ? null : decoded(credentials.slice(colon + 1)),
-    tls: readTls(given, hosts),
-    durability: readDurability(given.get('durability')),
-    connectTimeoutMs: readTimeoutS(given.get('connect_timeout')) * 1000,
-    applicationName: given.get('application_name') ?? 'hookshelf',
+    password: colon < 0 ? null : decodePercent(credentials.slice(colon + 1)),
+    tls: readTls(parameters, hosts),
+    durability: readDurability(parameters.get('durability')),
+    connectTimeoutMs: readTimeoutS(parameters.get('connect_timeout')) * 1000,
+    applicationName: parameters.get('application_name') ?? 'hookshelf',
   };
 }
 
 /** For people: what it leads to, without credentials. */
-export function nameOf({ hosts, database }: PostgresAddress): string {
-  return `postgres://${hosts.map(placeOf).join(',')}/${database}`;
+export function formatAddress({ hosts, database }: PostgresAddress): string {
+  return `postgres://${hosts.map(formatHost).join(',')}/${database}`;
 }
 
-export function placeOf({ host, port }: PostgresHost): string {
+export function formatHost({ host, port }: PostgresHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function readParameters(query: string): ReadonlyMap<string, string> {
-  const given = new Map<string, string>();
+  const parameters = new Map<string, string>();
   // A plus is one, as PostgreSQL's own programs read it.
   for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
     if (!PARAMETERS.includes(name)) {
-      throw wrong(`has a parameter \`${name}\` that is none of ${PARAMETERS.join(', ')}${
+      throw createUrlError(`has a parameter \`${name}\` that is none of ${PARAMETERS.join(', ')}${
         didYouMean(name, PARAMETERS)}`);
     }
-    if (given.has(name)) throw wrong(`gives \`${name}\` twice`);
-    if (value === '') throw wrong(`gives \`${name}\` no value`);
-    given.set(name, value);
+    if (parameters.has(name)) throw createUrlError(`gives \`${name}\` twice`);
+    if (value === '') throw createUrlError(`gives \`${name}\` no value`);
+    parameters.set(name, value);
   }
-  return given;
+  return parameters;
 }
 
-function readHosts(places: string): readonly PostgresHost[] {
-  return places.split(',').map((place) => {
+function readHosts(hostList: string): readonly PostgresHost[] {
+  return hostList.split(',').map((hostText) => {
     const [, bracketed, plain = '', digits] =
-      /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [];
-    const host = decoded(bracketed ?? plain);
-    if (host === '') throw wrong(`names no host, or a port that is no number; it is ${SHAPE}`);
+      /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(hostText) ?? [];
+    const host = decodePercent(bracketed ?? plain);
+    if (host === '') {
+      throw createUrlError(`names no host, or a port that is no number; it is ${SHAPE}`);
+    }
     const port = digits === undefined || digits === '' ? STANDARD_PORT : Number(digits);
-    if (port < 1 || port > PORT_MAX) throw wrong(`has the port ${digits}, not 1 to ${PORT_MAX}`);
+    if (port < 1 || port > PORT_MAX) {
+      throw createUrlError(`has the port ${digits}, not 1 to ${PORT_MAX}`);
+    }
     return { host, port };
   });
 }
 
 // Between machines nothing is sent in the clear unless the URL says so.
 function readTls(
-  given: ReadonlyMap<string, string>, hosts: readonly PostgresHost[],
+  parameters: ReadonlyMap<string, string>, hosts: readonly PostgresHost[],
 ): PostgresTls | null {
   const isLocal = hosts.every(({ host }) => LOCAL.test(host));
-  const mode = given.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
-  const verify = given.get('verify');
-  if (verify !== undefined && verify !== 'no') throw wrong('says `verify`, which can only be no');
-  const root = given.get('sslrootcert') ?? 'system';
-  const [certificate = null, key = null] = [given.get('sslcert'), given.get('sslkey')];
+  const mode = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
+  const verify = parameters.get('verify');
+  if (verify !== undefined && verify !== 'no') {
+    throw createUrlError('says `verify`, which can only be no');
+  }
+  const root = parameters.get('sslrootcert') ?? 'system';
+  const [certificate = null, key = null] = [parameters.get('sslcert'), parameters.get('sslkey')];
   if ((certificate === null) !== (key === null)) {
-    throw wrong('must give both `sslcert` and `sslkey`, or neither');
+    throw createUrlError('must give both `sslcert` and `sslkey`, or neither');
   }
   const files = { authorities: root === 'system' ? null : root, certificate, key };
   switch (mode) {
@@ -129,22 +137,26 @@ function readTls(
     case 'verify-ca': return { verifies: 'chain', ...files };
     case 'require':
       if (verify === 'no') return { verifies: 'none', ...files };
-      throw wrong('says sslmode=require, which does not check who answers, so that anybody between '
+      throw createUrlError(
+        'says sslmode=require, which does not check who answers, so that anybody between '
         + 'could read and change everything: say sslmode=verify-full (and sslrootcert=<PEM file> '
         + 'when the authority is your own), or add verify=no if that is enough for you');
     case 'allow': case 'prefer':
-      throw wrong(`says sslmode=${mode}, which goes on without TLS when somebody asks for it: say `
+      throw createUrlError(
+        `says sslmode=${mode}, which goes on without TLS when somebody asks for it: say `
         + 'sslmode=verify-full, or sslmode=disable on a network that you trust');
     default:
-      throw wrong(`says sslmode=${mode}; it is verify-full, verify-ca, require or disable`);
+      throw createUrlError(
+        `says sslmode=${mode}; it is verify-full, verify-ca, require or disable`);
   }
 }
 
 function readDurability(text: string | undefined): PostgresAddress['durability'] {
   if (text === undefined) return null;
-  const known = DURABILITIES.find((durability) => durability === text);
-  if (known !== undefined) return known;
-  throw wrong(`says durability=${text}; it is engine (the service keeps several copies by itself, `
+  const durability = DURABILITIES.find((durability) => durability === text);
+  if (durability !== undefined) return durability;
+  throw createUrlError(
+    `says durability=${text}; it is engine (the service keeps several copies by itself, `
     + 'as Aurora and CockroachDB do) or primary (one PostgreSQL machine is enough for me)');
 }
 
@@ -152,22 +164,23 @@ function readTimeoutS(text: string | undefined): number {
   if (text === undefined) return TIMEOUT_S;
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (seconds >= 1 && seconds <= TIMEOUT_S_MAX) return seconds;
-  throw wrong(`says connect_timeout=${text}; it is 1 to ${TIMEOUT_S_MAX} seconds`);
+  throw createUrlError(`says connect_timeout=${text}; it is 1 to ${TIMEOUT_S_MAX} seconds`);
 }
 
 function checkTarget(text: string | undefined): void {
   if (text === undefined || text === 'read-write' || text === 'primary') return;
-  throw wrong(`says target_session_attrs=${text}; only a primary is of use here (read-write)`);
+  throw createUrlError(
+    `says target_session_attrs=${text}; only a primary is of use here (read-write)`);
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong('has a % that begins no escape such as %40; write % itself as %25');
+    throw createUrlError('has a % that begins no escape such as %40; write % itself as %25');
   }
 }
 
-function wrong(problem: string): AppError {
+function createUrlError(problem: string): AppError {
   return new AppError('usage', `the PostgreSQL URL ${problem}`);
 }

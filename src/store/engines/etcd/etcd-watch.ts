@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from 'node:http';
 import type { Timer } from '../../../base/clock.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from './etcd-gateway.ts';
 
 const PAUSE_MS = 250;
 // Every node writes each 5 s, so that a silent connection is a dead one.

@@ -8,12 +8,12 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { http, loadHttps } from '../../../base/node-modules.ts';
-import type { EtcdEndpoint } from './url.ts';
+import type { EtcdEndpoint } from './etcd-url.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
 export type EtcdOutcome =
-  | { readonly kind: 'answer'; readonly fields: Fields }
+  | { readonly kind: 'answer'; readonly fields: JsonFields }
   /** Nothing reached etcd. */
   | { readonly kind: 'unsent'; readonly message: string }
   /** It may have been done, or may be done yet. */
@@ -25,7 +25,7 @@ export type EtcdOutcome =
   /** The quota is used up; the write that used it up was done nevertheless. */
   | { readonly kind: 'full'; readonly message: string };
 
-export type Sending = {
+export type EtcdSendOptions = {
   readonly endpoint: EtcdEndpoint;
   readonly isTls: boolean;
   readonly agent: Agent | undefined;
@@ -38,7 +38,7 @@ export type Sending = {
 const CONNECT_MS_MAX = 1500;
 // Codes of gRPC: invalid argument, not found, permission denied, failed precondition, out of
 // range, not implemented.
-const REFUSALS: readonly unknown[] = [3, 5, 7, 9, 11, 12];
+const REJECTION_CODES: readonly unknown[] = [3, 5, 7, 9, 11, 12];
 const RESOURCE_EXHAUSTED = 8;
 const UNAUTHENTICATED = 16;
 const NO_SPACE = /database space exceeded/;
@@ -47,7 +47,7 @@ const OLD_TOKEN = /revision of auth store is old|invalid auth token/;
 
 export type SentRequest = { readonly outcome: Promise<EtcdOutcome>; cancel(): void };
 
-export function send(sending: Sending, path: string, body: object): SentRequest {
+export function sendRequest(options: EtcdSendOptions, path: string, body: object): SentRequest {
   let cancel = (): void => {};
   const outcome = new Promise<EtcdOutcome>((resolve) => {
     let isSent = false;
@@ -59,20 +59,20 @@ export function send(sending: Sending, path: string, body: object): SentRequest 
     };
     const startTimer = (timeoutMs: number, what: string): void => {
       timer?.cancel();
-      timer = sending.clock.startTimer(timeoutMs, () => fail(`${what} within ${timeoutMs} ms`));
+      timer = options.clock.startTimer(timeoutMs, () => fail(`${what} within ${timeoutMs} ms`));
     };
-    const request = openRequest(sending, path, (response) => {
+    const request = openRequest(options, path, (response) => {
       readText(response, (text) => {
         timer?.cancel();
-        resolve(read(response.statusCode ?? 0, text));
+        resolve(parseOutcome(response.statusCode ?? 0, text));
       }, fail);
     });
     request.on('socket', (socket) => {
       const onReady = (): void => {
         isSent = true;
-        startTimer(sending.timeoutMs, 'no answer');
+        startTimer(options.timeoutMs, 'no answer');
       };
-      if (socket.connecting) socket.once(sending.isTls ? 'secureConnect' : 'connect', onReady);
+      if (socket.connecting) socket.once(options.isTls ? 'secureConnect' : 'connect', onReady);
       else onReady();
     });
     request.on('error', (error) => fail(messageOf(error)));
@@ -85,7 +85,7 @@ export function send(sending: Sending, path: string, body: object): SentRequest 
 
 /** Of an answer without end (watch) too: who opens it handles its errors. */
 export function openRequest(
-  { endpoint, isTls, agent, token }: Sending, path: string,
+  { endpoint, isTls, agent, token }: EtcdSendOptions, path: string,
   onResponse: (response: IncomingMessage) => void,
 ) {
   const headers = {
@@ -101,14 +101,14 @@ export function openRequest(
 function readText(
   response: IncomingMessage, onText: (text: string) => void, onError: (message: string) => void,
 ): void {
-  const pieces: Buffer[] = [];
-  response.on('data', (piece: Buffer) => pieces.push(piece));
-  response.on('end', () => onText(Buffer.concat(pieces).toString('utf8')));
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('end', () => onText(Buffer.concat(chunks).toString('utf8')));
   response.on('error', (error) => onError(messageOf(error)));
 }
 
-function read(status: number, text: string): EtcdOutcome {
-  const fields = parse(text);
+function parseOutcome(status: number, text: string): EtcdOutcome {
+  const fields = parseFields(text);
   if (status === 200 && fields !== null) return { kind: 'answer', fields };
   if (fields === null) {
     const message = `the answer (status ${status}) is not etcd's: is it etcd 3.4 or later, and `
@@ -125,13 +125,13 @@ function read(status: number, text: string): EtcdOutcome {
     return NO_SPACE.test(message) ? { kind: 'full', message }
       : { kind: 'refused', message, code };
   }
-  if (typeof code === 'number' && REFUSALS.includes(code)) {
+  if (typeof code === 'number' && REJECTION_CODES.includes(code)) {
     return { kind: 'refused', message, code };
   }
   return { kind: 'unknown', message };
 }
 
-function parse(text: string): Fields | null {
+function parseFields(text: string): JsonFields | null {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : null;

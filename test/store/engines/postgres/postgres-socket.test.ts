@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parsePostgresUrl } from '../../../../src/store/engines/postgres/address.ts';
-import { openSocket } from '../../../../src/store/engines/postgres/socket.ts';
+import { parsePostgresUrl } from '../../../../src/store/engines/postgres/postgres-url.ts';
+import { openSocket } from '../../../../src/store/engines/postgres/postgres-socket.ts';
 
 test('certificates in a file that is too large are refused', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-socket-'));

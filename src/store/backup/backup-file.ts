@@ -11,15 +11,15 @@ export type BackupFile = {
   readonly at: number;
 };
 
-const PIECE_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 20;
 
-export async function* readPieces(
+export async function* readChunks(
   files: Files, { name, descriptor, at, bytes }: BackupFile,
 ): AsyncGenerator<Buffer> {
-  for (let done = 0; done < bytes; done += PIECE_BYTES) {
-    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes - done));
-    const count = await readFully(files, descriptor, piece, at + done);
-    if (count < piece.length) throw new AppError('damaged', `${name} became shorter while copied`);
-    yield piece;
+  for (let done = 0; done < bytes; done += CHUNK_BYTES) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - done));
+    const count = await readFully(files, descriptor, chunk, at + done);
+    if (count < chunk.length) throw new AppError('damaged', `${name} became shorter while copied`);
+    yield chunk;
   }
 }

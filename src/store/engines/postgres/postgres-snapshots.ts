@@ -2,19 +2,19 @@
 import { AppError } from '../../../base/errors.ts';
 import type { EngineSnapshots } from '../engine.ts';
 import type { QueryResult } from './driver.ts';
-import { encodePart, partOf, snapshotOf } from './rows.ts';
+import { encodePart, decodePart, decodeSnapshot } from './rows.ts';
 import {
   COMPLETE_SNAPSHOT, LIST_SNAPSHOTS, READ_PART, REMOVE_REMAINS, REMOVE_SNAPSHOT, WRITE_PART,
 } from './statements.ts';
 
 type Ask = (text: string, parameters: readonly (string | number)[]) => Promise<QueryResult>;
 
-export function createSnapshots(ask: Ask): EngineSnapshots {
+export function createPostgresSnapshots(ask: Ask): EngineSnapshots {
   return {
-    list: async () => (await ask(LIST_SNAPSHOTS, [])).rows.map(snapshotOf),
+    list: async () => (await ask(LIST_SNAPSHOTS, [])).rows.map(decodeSnapshot),
     readPart: async ({ sequence, chain }, part) => {
       const { rows: [row] } = await ask(READ_PART, [sequence, chain, part]);
-      if (row !== undefined) return partOf(row);
+      if (row !== undefined) return decodePart(row);
       throw new AppError('unavailable', `part ${part} of the snapshot at ${sequence} is not there`);
     },
     writePart: async ({ sequence }, part, { sha256, bytes }) => {

@@ -1,25 +1,27 @@
 /** Snapshots in etcd: their parts first, then the key that makes them complete. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { keyValuesIn, objectsIn } from './answers.ts';
-import type { Gateway } from './gateway.ts';
-import { decodePart, decodeSnapshot, encodeFloor, encodePart, encodeSnapshot } from './keys.ts';
-import type { Keys } from './keys.ts';
+import { parseKeyValues, filterObjects } from './etcd-responses.ts';
+import type { Gateway } from './etcd-gateway.ts';
+import {
+  decodePart, decodeSnapshot, encodeFloor, encodePart, encodeSnapshot,
+} from './etcd-keys.ts';
+import type { Keys } from './etcd-keys.ts';
 import type { EngineSnapshot, EngineSnapshots } from '../engine.ts';
 
-export function createSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
+export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
   return {
     async list(): Promise<readonly EngineSnapshot[]> {
       const range = await gateway.read('/v3/kv/range', {
         key: keys.snapshot(0), range_end: keys.snapshotsEnd,
       });
-      return keyValuesIn(range).map(({ value }) => decodeSnapshot(value)).reverse();
+      return parseKeyValues(range).map(({ value }) => decodeSnapshot(value)).reverse();
     },
     async readPart({ sequence }, part) {
       const range = await gateway.read('/v3/kv/range', { key: keys.part(sequence, part) });
-      const [found] = keyValuesIn(range);
+      const [found] = parseKeyValues(range);
       if (found !== undefined) return decodePart(found.value);
-      throw new AppError('damaged', `${gateway.place.name}: part ${part} of the snapshot at `
+      throw new AppError('damaged', `${gateway.address.name}: part ${part} of the snapshot at `
         + `sequence ${sequence} is not there any more`);
     },
     async writePart({ sequence }, part, content) {
@@ -44,9 +46,10 @@ export function createSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
           success: put,
         } }],
       });
-      const [inner] = objectsIn(answer.responses).map(({ response_txn: found }) => found);
+      const [inner] = filterObjects(answer.responses).map(({ response_txn: found }) => found);
       if (answer.succeeded === true || (isJsonObject(inner) && inner.succeeded === true)) return;
-      throw new AppError('unavailable', `${gateway.place.name}: the log was trimmed past sequence `
+      throw new AppError('unavailable',
+        `${gateway.address.name}: the log was trimmed past sequence `
         + `${at.sequence} while a snapshot of it was written; the next one will do`);
     },
     async remove({ sequence }) {

@@ -24,7 +24,7 @@ import { AppError } from '../../../base/errors.ts';
 import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { EngineSnapshot, LogEntry, LogHead, LogPosition, SnapshotPart } from '../engine.ts';
 
-export type Keys = ReturnType<typeof keysBelow>;
+export type Keys = ReturnType<typeof createKeys>;
 
 const SEQUENCE_DIGITS = 16;
 const PART_DIGITS = 8;
@@ -33,34 +33,34 @@ const LINE_FEED = 0x0a;
 export const ENVELOPE_BYTES = 512;
 
 /** All of them in base64, as etcd's JSON takes them. */
-export function keysBelow(prefix: string) {
-  const encode = (rest: string): string => base64(`${prefix}/${rest}`);
+export function createKeys(prefix: string) {
+  const encode = (rest: string): string => encodeBase64(`${prefix}/${rest}`);
   return {
     log: encode('log'), head: encode('head'), floor: encode('floor'), lost: encode('lost'),
-    entry: (sequence: number) => encode(`j/${hex(sequence)}`),
+    entry: (sequence: number) => encode(`j/${formatSequence(sequence)}`),
     /** Behind the last of a kind: `0` follows `/`. */
     entriesEnd: encode('j0'),
-    snapshot: (sequence: number) => encode(`s/${hex(sequence)}`),
+    snapshot: (sequence: number) => encode(`s/${formatSequence(sequence)}`),
     snapshotsEnd: encode('s0'),
     part: (sequence: number, part: number) =>
-      encode(`p/${hex(sequence)}/${part.toString(16).padStart(PART_DIGITS, '0')}`),
+      encode(`p/${formatSequence(sequence)}/${part.toString(16).padStart(PART_DIGITS, '0')}`),
     /** Before the first part of a snapshot, and behind the last of those before it. */
-    parts: (sequence: number) => encode(`p/${hex(sequence)}`),
-    partsEnd: (sequence: number) => encode(`p/${hex(sequence)}0`),
+    parts: (sequence: number) => encode(`p/${formatSequence(sequence)}`),
+    partsEnd: (sequence: number) => encode(`p/${formatSequence(sequence)}0`),
     node: (node: string) => encode(`n/${node}`),
   };
 }
 
 export function encodeHead(log: string, { sequence, chain }: LogPosition): string {
-  return base64(JSON.stringify({ log, sequence, chain }));
+  return encodeBase64(JSON.stringify({ log, sequence, chain }));
 }
 
 export function encodeLog({ log, format }: LogHead): string {
-  return base64(JSON.stringify({ log, format }));
+  return encodeBase64(JSON.stringify({ log, format }));
 }
 
 export function encodeFloor(sequence: number): string {
-  return base64(hex(sequence));
+  return encodeBase64(formatSequence(sequence));
 }
 
 export function encodeEntry({ first, sequence, batch, chain, lines }: LogEntry): string {
@@ -69,7 +69,7 @@ export function encodeEntry({ first, sequence, batch, chain, lines }: LogEntry):
 }
 
 export function encodeSnapshot({ sequence, chain }: LogPosition, parts: number): string {
-  return base64(JSON.stringify({ sequence, chain, parts }));
+  return encodeBase64(JSON.stringify({ sequence, chain, parts }));
 }
 
 export function encodePart({ sha256, bytes }: SnapshotPart): string {
@@ -81,49 +81,52 @@ export function decodeLogHead(
   logValue: Buffer | undefined, headValue: Buffer | undefined, floorValue: Buffer | undefined,
 ): LogHead | null {
   if (logValue === undefined && headValue === undefined) return null;
-  const named = parse(logValue, 'log');
+  const logFields = parse(logValue, 'log');
   const { log, sequence, chain } = parse(headValue, 'head');
-  const floor = parseHex(floorValue);
-  if (typeof log !== 'string' || named.log !== log || !isCount(sequence) || !isCount(named.format)
-    || typeof chain !== 'string' || floor === null) throw damaged('head');
-  return { log, format: named.format, sequence, chain, floor };
+  const floor = parseSequence(floorValue);
+  if (typeof log !== 'string' || logFields.log !== log || !isCount(sequence)
+    || !isCount(logFields.format)
+    || typeof chain !== 'string' || floor === null) throw createDamagedError('head');
+  return { log, format: logFields.format, sequence, chain, floor };
 }
 
 export function decodeEntry(value: Buffer): LogEntry {
   const end = value.indexOf(LINE_FEED);
   const { first, sequence, batch, chain } = parse(value.subarray(0, Math.max(0, end)), 'j/');
   if (!isCount(first) || !isCount(sequence) || typeof batch !== 'string'
-    || typeof chain !== 'string') throw damaged('j/');
+    || typeof chain !== 'string') throw createDamagedError('j/');
   return { first, sequence, batch, chain, lines: value.subarray(end + 1) };
 }
 
 export function decodeSnapshot(value: Buffer): EngineSnapshot {
   const { sequence, chain, parts } = parse(value, 's/');
-  if (!isCount(sequence) || typeof chain !== 'string' || !isCount(parts)) throw damaged('s/');
+  if (!isCount(sequence) || typeof chain !== 'string' || !isCount(parts)) {
+    throw createDamagedError('s/');
+  }
   return { sequence, chain, parts };
 }
 
 export function decodePart(value: Buffer): SnapshotPart {
   const end = value.indexOf(LINE_FEED);
-  if (end < 0) throw damaged('p/');
+  if (end < 0) throw createDamagedError('p/');
   return { sha256: value.toString('latin1', 0, end), bytes: value.subarray(end + 1) };
 }
 
 /** `text` in base64. */
-export function base64(text: string): string {
+export function encodeBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
 /** Right behind a key. */
-export function after(key: string): string {
+export function keyAfter(key: string): string {
   return Buffer.concat([Buffer.from(key, 'base64'), Buffer.alloc(1)]).toString('base64');
 }
 
-function hex(sequence: number): string {
+function formatSequence(sequence: number): string {
   return sequence.toString(16).padStart(SEQUENCE_DIGITS, '0');
 }
 
-function parseHex(value: Buffer | undefined): number | null {
+function parseSequence(value: Buffer | undefined): number | null {
   const text = value?.toString('latin1') ?? '';
   return text.length === SEQUENCE_DIGITS && /^[0-9a-f]+$/.test(text)
     ? Number.parseInt(text, 16) : null;
@@ -136,10 +139,10 @@ function parse(value: Buffer | undefined, key: string): Record<string, unknown> 
   } catch {
     // What is no JSON is told like what is no object.
   }
-  throw damaged(key);
+  throw createDamagedError(key);
 }
 
-function damaged(key: string): AppError {
+function createDamagedError(key: string): AppError {
   return new AppError('damaged', `what etcd holds below the key …/${key} is not of a log: has `
     + 'something else written there?');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseEtcdUrl } from '../../../../src/store/engines/etcd/url.ts';
+import { parseEtcdUrl } from '../../../../src/store/engines/etcd/etcd-url.ts';
 
 test('a URL names members, prefix, user and how history is compacted', () => {
   assert.deepEqual(parseEtcdUrl('etcd://one,two:1234,[::1]:9'), {

@@ -5,19 +5,19 @@
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Engine, EngineSession } from '../engine.ts';
-import { nameOf, parsePostgresUrl, placeOf } from './address.ts';
-import type { PostgresAddress, PostgresHost } from './address.ts';
+import { formatAddress, parsePostgresUrl, formatHost } from './postgres-url.ts';
+import type { PostgresAddress, PostgresHost } from './postgres-url.ts';
 import { openConnection } from './driver.ts';
 import type { Connection } from './driver.ts';
-import { findDurability } from './durability.ts';
+import { checkDurability } from './durability.ts';
 import type { Durability } from './durability.ts';
-import { findPassword } from './password.ts';
-import type { PasswordFiles } from './password.ts';
-import { checkSessions, isPoolFull, poolError } from './pooler.ts';
+import { findPassword } from './postgres-password.ts';
+import type { PasswordFiles } from './postgres-password.ts';
+import { checkSessions, isPoolFull, createPoolError } from './pooler.ts';
 import { explainReadOnly } from './read-only.ts';
-import { textOf } from './rows.ts';
-import { PostgresSession } from './session.ts';
-import { openSocket } from './socket.ts';
+import { readText } from './rows.ts';
+import { PostgresSession } from './postgres-session.ts';
+import { openSocket } from './postgres-socket.ts';
 import {
   HAS_TABLES, IDENTITY, INSPECT, LISTEN, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, PREPARE_LOCK,
   SET_SESSION,
@@ -45,19 +45,19 @@ class PostgresEngine implements Engine {
   #first = 0;
 
   constructor(address: PostgresAddress, files: PasswordFiles) {
-    this.name = nameOf(address);
+    this.name = formatAddress(address);
     this.#address = address;
     this.#files = files;
   }
 
-  connect(mayMake = true): Promise<EngineSession> {
-    return this.#try((attempt, index) => attempt.begin(mayMake, () => {
+  connect(mayCreate = true): Promise<EngineSession> {
+    return this.#tryHosts((attempt, index) => attempt.begin(mayCreate, () => {
       this.#first = index;
     }));
   }
 
   inspect(): Promise<string> {
-    return this.#try(async (attempt) => {
+    return this.#tryHosts(async (attempt) => {
       const promise = await attempt.inspect();
       attempt.close();
       return promise;
@@ -68,41 +68,41 @@ class PostgresEngine implements Engine {
    * Goes from host to host until one does. A server that nothing was confirmed by is tried last the
    * next time: a primary that others have replaced still lets everybody in.
    */
-  async #try<Found>(
+  async #tryHosts<Found>(
     use: (attempt: SessionAttempt, index: number) => Promise<Found>,
   ): Promise<Found> {
     const { hosts } = this.#address;
     const order = hosts.map((_, step) => (this.#first + step) % hosts.length);
-    const refusals: AppError[] = [];
+    const rejections: AppError[] = [];
     for (const index of order) {
       const host = hosts[index];
       if (host === undefined) continue;
       const password = findPassword(this.#address, host, this.#files);
       const attempt = new SessionAttempt(this.#address, host, password);
       try {
-        const found = await use(attempt, index);
+        const result = await use(attempt, index);
         this.#first = (index + 1) % hosts.length;
-        return found;
+        return result;
       } catch (thrown) {
         attempt.close();
         if (!(thrown instanceof AppError)) throw thrown;
-        refusals.push(thrown);
+        rejections.push(thrown);
       }
     }
-    throw together(refusals);
+    throw combineErrors(rejections);
   }
 }
 
 /** Of several hosts each is told; what is wrong with the settings counts more than who is away. */
-function together(refusals: readonly AppError[]): AppError {
-  const [first] = refusals;
+function combineErrors(rejections: readonly AppError[]): AppError {
+  const [first] = rejections;
   if (first === undefined) throw new Error('a URL has a host');
-  const worst = refusals.find(({ code }) => code !== 'unavailable') ?? first;
+  const worst = rejections.find(({ code }) => code !== 'unavailable') ?? first;
   return new AppError(worst.code === 'unknown_outcome' ? 'unavailable' : worst.code,
-    refusals.map(({ message }) => message).join('; '), {}, worst);
+    rejections.map(({ message }) => message).join('; '), {}, worst);
 }
 
-type OpenedPair = {
+type ConnectionPair = {
   readonly writer: Connection;
   readonly reader: Connection;
   readonly durability: Durability;
@@ -113,7 +113,7 @@ class SessionAttempt {
   readonly #address: PostgresAddress;
   readonly #host: PostgresHost;
   readonly #password: string | null;
-  readonly #opened: Connection[] = [];
+  readonly #connections: Connection[] = [];
   #session: PostgresSession | null = null;
   #hasTimedOut = false;
 
@@ -124,14 +124,14 @@ class SessionAttempt {
   }
 
   close(): void {
-    for (const connection of this.#opened) connection.close();
+    for (const connection of this.#connections) connection.close();
   }
 
   /** `onConfirmed` is told of the first write that the session has confirmed. */
-  begin(mayMake: boolean, onConfirmed: () => void): Promise<EngineSession> {
+  begin(mayCreate: boolean, onConfirmed: () => void): Promise<EngineSession> {
     return this.#inTime(async () => {
       const { writer, reader, durability } = await this.#openPair();
-      await this.#ensureTables(writer, mayMake);
+      await this.#ensureTables(writer, mayCreate);
       await writer.query(PREPARE_LOCK);
       this.#session = new PostgresSession({
         ...durability, writer, reader, onConfirmed, openThird: () => this.#openBeside(2),
@@ -146,7 +146,7 @@ class SessionAttempt {
     return this.#inTime(async () => {
       const { durability } = await this.#openPair();
       await this.#openBeside(2);
-      return durability.promise;
+      return durability.description;
     });
   }
 
@@ -159,27 +159,28 @@ class SessionAttempt {
       return await run();
     } catch (thrown) {
       if (!this.#hasTimedOut) throw thrown;
-      throw new AppError('unavailable', `PostgreSQL at ${placeOf(this.#host)} did not confirm in `
+      throw new AppError('unavailable',
+        `PostgreSQL at ${formatHost(this.#host)} did not confirm in `
         + 'time; are the standbys that it waits for there?', {}, thrown);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #openPair(): Promise<OpenedPair> {
-    const place = placeOf(this.#host);
+  async #openPair(): Promise<ConnectionPair> {
+    const hostText = formatHost(this.#host);
     const writer = await this.#open(this.#address.connectTimeoutMs);
     const { rows: [row] } = await writer.query(INSPECT);
-    if (row === undefined || textOf(row, 'is_read_only') !== 'off') {
-      throw await explainReadOnly(writer, place, this.#address.database);
+    if (row === undefined || readText(row, 'is_read_only') !== 'off') {
+      throw await explainReadOnly(writer, hostText, this.#address.database);
     }
-    const durability = findDurability(row, this.#address);
+    const durability = checkDurability(row, this.#address);
     const reader = await this.#openBeside(1);
-    if (!await this.#isSame(writer, reader)) {
-      throw new AppError('unavailable', `${place} leads to more than one server; connect to `
+    if (!await this.#isSameServer(writer, reader)) {
+      throw new AppError('unavailable', `${hostText} leads to more than one server; connect to `
         + 'PostgreSQL directly, or through a pooler for sessions');
     }
-    await checkSessions(writer, reader, place);
+    await checkSessions(writer, reader, hostText);
     return { writer, reader, durability };
   }
 
@@ -190,7 +191,7 @@ class SessionAttempt {
     try {
       return await this.#open(timeoutMs);
     } catch (thrown) {
-      throw isPoolFull(thrown) ? poolError(placeOf(this.#host), count, thrown) : thrown;
+      throw isPoolFull(thrown) ? createPoolError(formatHost(this.#host), count, thrown) : thrown;
     }
   }
 
@@ -198,21 +199,21 @@ class SessionAttempt {
     const { user, database, applicationName } = this.#address;
     const connection = await openConnection({
       open: () => openSocket(this.#address, this.#host),
-      user, database, applicationName, password: this.#password, place: placeOf(this.#host),
+      user, database, applicationName, password: this.#password, host: formatHost(this.#host),
       timeoutMs,
-      onNotify: (payload) => this.#session?.notified(payload),
+      onNotify: (payload) => this.#session?.onNotification(payload),
       onLost: (error) => this.#session?.lose(error),
     });
-    this.#opened.push(connection);
+    this.#connections.push(connection);
     await connection.query(SET_SESSION);
     return connection;
   }
 
-  async #ensureTables(writer: Connection, mayMake: boolean): Promise<void> {
+  async #ensureTables(writer: Connection, mayCreate: boolean): Promise<void> {
     const { rows: [row] } = await writer.query(HAS_TABLES);
     if (row?.is_there === true) return;
-    if (!mayMake) {
-      throw new AppError('not_found', `PostgreSQL at ${placeOf(this.#host)} holds no log in the `
+    if (!mayCreate) {
+      throw new AppError('not_found', `PostgreSQL at ${formatHost(this.#host)} holds no log in the `
         + `database ${this.#address.database}: name the right one, or put its backup back; to `
         + 'begin anew, start hookshelf serve');
     }
@@ -222,7 +223,7 @@ class SessionAttempt {
   }
 
   /** Behind one address there may be several servers, of which one has been replaced. */
-  async #isSame(left: Connection, right: Connection): Promise<boolean> {
+  async #isSameServer(left: Connection, right: Connection): Promise<boolean> {
     if (this.#address.durability === 'engine') return true;
     const [one, other] = [await left.query(IDENTITY), await right.query(IDENTITY)];
     return one.rows[0]?.started === other.rows[0]?.started;

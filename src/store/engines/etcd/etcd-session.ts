@@ -6,21 +6,22 @@
 import { sleep } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
-import { rangesIn, revisionIn } from './answers.ts';
-import { EntryReader, findEntry, trimBelow } from './entries.ts';
-import type { Gateway } from './gateway.ts';
+import { parseRanges, parseRevision } from './etcd-responses.ts';
+import { EntryReader, findEntry, trimBelow } from './etcd-entries.ts';
+import type { Gateway } from './etcd-gateway.ts';
 import {
-  base64, decodeEntry, decodeLogHead, encodeEntry, encodeFloor, encodeHead, encodeLog, keysBelow,
-} from './keys.ts';
-import type { Keys } from './keys.ts';
-import type { Fields } from './request.ts';
-import { createSnapshots } from './snapshots.ts';
-import { watchKey } from './watch.ts';
+  createKeys, decodeEntry, decodeLogHead, encodeBase64, encodeEntry, encodeFloor, encodeHead,
+  encodeLog,
+} from './etcd-keys.ts';
+import type { Keys } from './etcd-keys.ts';
+import type { JsonFields } from './etcd-request.ts';
+import { createEtcdSnapshots } from './etcd-snapshots.ts';
+import { watchKey } from './etcd-watch.ts';
 import type { EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition } from '../engine.ts';
 
-type SessionOptions = {
+type EtcdSessionDeps = {
   readonly gateway: Gateway;
-  readonly promise: string;
+  readonly durability: string;
   /** In [0, 1). */
   readonly random: () => number;
   /** Where the batches that were sent last would end, by batch: of earlier sessions too. */
@@ -29,7 +30,7 @@ type SessionOptions = {
 
 type Build = Parameters<EngineSession['appendLocked']>[2];
 
-const SENT_KEPT = 16;
+const SENT_BATCHES_MAX = 16;
 const CONTENTION_MS_MAX = 2000;
 const RECENT_REVISIONS = 4;
 const MISSED_AT_ONCE = 16;
@@ -43,31 +44,31 @@ export class EtcdSession implements EngineSession {
   readonly #gateway: Gateway;
   readonly #keys: Keys;
   readonly #random: () => number;
-  readonly #sent: Map<string, number>;
+  readonly #sentBatches: Map<string, number>;
   readonly #reader: EntryReader;
   readonly #watches = new Set<() => void>();
   /** To be waited before the next append. */
   #yieldMs = 0;
 
-  constructor({ gateway, promise, random, sent }: SessionOptions) {
-    this.durability = promise;
+  constructor({ gateway, durability, random, sent }: EtcdSessionDeps) {
+    this.durability = durability;
     this.#gateway = gateway;
-    this.#keys = keysBelow(gateway.place.prefix);
+    this.#keys = createKeys(gateway.address.prefix);
     this.#reader = new EntryReader(gateway, this.#keys);
     this.#random = random;
-    this.#sent = sent;
-    this.snapshots = createSnapshots(gateway, this.#keys);
+    this.#sentBatches = sent;
+    this.snapshots = createEtcdSnapshots(gateway, this.#keys);
   }
 
   async head(): Promise<LogHead | null> {
-    return headIn(await this.#transact(this.#headRanges));
+    return parseHead(await this.#transact(this.#headRanges));
   }
 
   /** Refused where entries are left of a log that lost its head. */
   async create(head: LogHead): Promise<boolean> {
     const { log, floor, entry, entriesEnd } = this.#keys;
     const isAbsent = { target: 'CREATE', result: 'EQUAL', create_revision: '0' };
-    const answer = await this.#gateway.write('/v3/kv/txn', {
+    const response = await this.#gateway.write('/v3/kv/txn', {
       compare: [
         { key: log, ...isAbsent }, { key: entry(0), range_end: entriesEnd, ...isAbsent },
       ],
@@ -78,17 +79,17 @@ export class EtcdSession implements EngineSession {
       ],
       failure: [{ request_range: { key: log } }],
     });
-    if (answer.succeeded !== true && rangesIn(answer)[0]?.length === 0) {
-      throw this.#refused('damaged', 'entries of a log lie there without its head: name another '
-        + 'prefix, or bring the head back from a backup of etcd');
+    if (response.succeeded !== true && parseRanges(response)[0]?.length === 0) {
+      throw this.#createError('damaged', 'entries of a log lie there without its head: name '
+        + 'another prefix, or bring the head back from a backup of etcd');
     }
-    return answer.succeeded === true;
+    return response.succeeded === true;
   }
 
   async barrier(node: string): Promise<LogHead | null> {
-    const write = { request_put: { key: this.#keys.node(node), value: base64(node) } };
+    const write = { request_put: { key: this.#keys.node(node), value: encodeBase64(node) } };
     try {
-      return headIn(await this.#transact([write, ...this.#headRanges]));
+      return parseHead(await this.#transact([write, ...this.#headRanges]));
     } catch (error) {
       // A linearizable read shows what a majority has, no less: the write adds that it can take
       // more. Where it cannot, as its quota is used up, a node may read.
@@ -107,11 +108,11 @@ export class EtcdSession implements EngineSession {
   /** A lost attempt brings what was missed with it: the next needs no read before. */
   async appendLocked(log: string, from: LogPosition, build: Build): Promise<LogEntry | null> {
     const { clock } = this.#gateway;
-    let answer = await this.#transact(this.#rangesAfter(from));
+    let response = await this.#transact(this.#rangesAfter(from));
     // Who was away for long has much to read before it can contend.
     for (let endMs = Infinity; ;) {
       const answeredMs = clock.monotonicMs();
-      const { head, missed } = await this.#readMissed(answer);
+      const { head, missed } = await this.#readMissed(response);
       const entry = build(missed, head);
       if (entry === null) return null;
       const turnMs = clock.monotonicMs() - answeredMs;
@@ -119,17 +120,17 @@ export class EtcdSession implements EngineSession {
       if (conflict === null) return entry;
       endMs = Math.min(endMs, answeredMs + turnMs + CONTENTION_MS_MAX);
       if (clock.monotonicMs() >= endMs) {
-        throw this.#refused('unavailable', 'other nodes were first for 2 s; try again');
+        throw this.#createError('unavailable', 'other nodes were first for 2 s; try again');
       }
-      answer = conflict;
+      response = conflict;
     }
   }
 
   async findBatch(batch: string): Promise<LogEntry | null> {
-    const sequence = this.#sent.get(batch);
+    const sequence = this.#sentBatches.get(batch);
     if (sequence === undefined) return await this.#reader.searchBatch(batch);
-    const found = await findEntry(this.#gateway, this.#keys, sequence);
-    return found?.batch === batch ? found : null;
+    const match = await findEntry(this.#gateway, this.#keys, sequence);
+    return match?.batch === batch ? match : null;
   }
 
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
@@ -164,7 +165,7 @@ export class EtcdSession implements EngineSession {
   }
 
   /** May be done twice. */
-  #transact(success: readonly object[]): Promise<Fields> {
+  #transact(success: readonly object[]): Promise<JsonFields> {
     return this.#gateway.read('/v3/kv/txn', { success });
   }
 
@@ -181,8 +182,8 @@ export class EtcdSession implements EngineSession {
   async #append(
     log: string, expected: LogPosition, entry: LogEntry, turnMs: number,
     ranges: readonly object[],
-  ): Promise<Fields | null> {
-    const isResent = this.#sent.has(entry.batch);
+  ): Promise<JsonFields | null> {
+    const isResent = this.#sentBatches.has(entry.batch);
     this.#remember(entry);
     const value = encodeHead(log, expected);
     const body = {
@@ -193,21 +194,21 @@ export class EtcdSession implements EngineSession {
         { request_range: { key: this.#keys.lost } },
       ],
       failure: [
-        { request_put: { key: this.#keys.lost, value: base64(String(Math.round(turnMs))) } },
+        { request_put: { key: this.#keys.lost, value: encodeBase64(String(Math.round(turnMs))) } },
         ...ranges,
       ],
     };
     const { clock } = this.#gateway;
     const startMs = clock.monotonicMs();
     try {
-      const answer = await this.#gateway.write('/v3/kv/txn', body);
-      if (answer.succeeded === true) this.#yieldAfter(answer, clock.monotonicMs() - startMs);
+      const response = await this.#gateway.write('/v3/kv/txn', body);
+      if (response.succeeded === true) this.#yieldAfter(response, clock.monotonicMs() - startMs);
       // Sent for the second time it may meet what the first has written, however late.
-      const isCommitted = answer.succeeded === true || (isResent && await this.#holds(entry));
-      return isCommitted ? null : answer;
+      const isCommitted = response.succeeded === true || (isResent && await this.#isInLog(entry));
+      return isCommitted ? null : response;
     } catch (error) {
       // The write that uses the quota up is done and answered so; those after it are not done.
-      if (isFull(error) && await this.#holds(entry)) return null;
+      if (isFull(error) && await this.#isInLog(entry)) return null;
       throw error;
     }
   }
@@ -216,19 +217,19 @@ export class EtcdSession implements EngineSession {
    * Whoever has won is ready for its next append sooner than those who lost, and have its entry to
    * apply first: it would win for seconds. So it lets them go first, when one has lost just now.
    */
-  #yieldAfter(answer: Fields, tookMs: number): void {
-    const [lost] = rangesIn(answer)[0] ?? [];
+  #yieldAfter(response: JsonFields, tookMs: number): void {
+    const [lost] = parseRanges(response)[0] ?? [];
     const isRecent = lost !== undefined
-      && revisionIn(answer) - lost.revision <= RECENT_REVISIONS;
+      && parseRevision(response) - lost.revision <= RECENT_REVISIONS;
     const neededMs = isRecent ? Math.max(tookMs, Number(lost.value.toString())) : 0;
     this.#yieldMs = Math.min(YIELD_MS_MAX, neededMs * (0.5 + this.#random()));
   }
 
   /** The head in an answer to `rangesAfter`, and all entries up to it. */
-  async #readMissed(answer: Fields): Promise<{ head: LogHead; missed: LogEntry[] }> {
-    const head = headIn(answer);
-    if (head === null) throw this.#refused('damaged', 'the log is gone');
-    const missed = (rangesIn(answer)[3] ?? []).map(({ value }) => decodeEntry(value));
+  async #readMissed(response: JsonFields): Promise<{ head: LogHead; missed: LogEntry[] }> {
+    const head = parseHead(response);
+    if (head === null) throw this.#createError('damaged', 'the log is gone');
+    const missed = (parseRanges(response)[3] ?? []).map(({ value }) => decodeEntry(value));
     for (let last = missed.at(-1); last !== undefined && last.sequence < head.sequence;) {
       const page = await this.readAfter(last.sequence, MISSED_MAX);
       missed.push(...page.filter((entry) => entry.sequence <= head.sequence));
@@ -237,22 +238,22 @@ export class EtcdSession implements EngineSession {
     return { head, missed };
   }
 
-  async #holds({ sequence, batch, chain }: LogEntry): Promise<boolean> {
-    const found = await findEntry(this.#gateway, this.#keys, sequence);
-    return found?.batch === batch && found.chain === chain;
+  async #isInLog({ sequence, batch, chain }: LogEntry): Promise<boolean> {
+    const match = await findEntry(this.#gateway, this.#keys, sequence);
+    return match?.batch === batch && match.chain === chain;
   }
 
   #remember({ batch, sequence }: LogEntry): void {
-    this.#sent.delete(batch);
-    this.#sent.set(batch, sequence);
-    for (const [oldest] of this.#sent) {
-      if (this.#sent.size <= SENT_KEPT) break;
-      this.#sent.delete(oldest);
+    this.#sentBatches.delete(batch);
+    this.#sentBatches.set(batch, sequence);
+    for (const [oldest] of this.#sentBatches) {
+      if (this.#sentBatches.size <= SENT_BATCHES_MAX) break;
+      this.#sentBatches.delete(oldest);
     }
   }
 
-  #refused(code: ErrorCode, why: string): AppError {
-    return new AppError(code, `${this.#gateway.place.name}: ${why}`);
+  #createError(code: ErrorCode, why: string): AppError {
+    return new AppError(code, `${this.#gateway.address.name}: ${why}`);
   }
 }
 
@@ -260,7 +261,7 @@ function isFull(error: unknown): boolean {
   return error instanceof AppError && error.code === 'storage_full';
 }
 
-function headIn(answer: Fields): LogHead | null {
-  const [log, head, floor] = rangesIn(answer).map(([found]) => found?.value);
+function parseHead(response: JsonFields): LogHead | null {
+  const [log, head, floor] = parseRanges(response).map(([match]) => match?.value);
   return decodeLogHead(log, head, floor);
 }

@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { parsePostgresUrl } from '../../../../src/store/engines/postgres/address.ts';
-import { findPassword } from '../../../../src/store/engines/postgres/password.ts';
+import { parsePostgresUrl } from '../../../../src/store/engines/postgres/postgres-url.ts';
+import { findPassword } from '../../../../src/store/engines/postgres/postgres-password.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hookshelf-password-'));
 after(() => rmSync(folder, { recursive: true }));

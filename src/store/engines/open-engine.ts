@@ -2,10 +2,10 @@
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Engine } from './engine.ts';
 import { readPasswordFile } from './password-file.ts';
-import type { PasswordFiles } from './postgres/password.ts';
+import type { PasswordFiles } from './postgres/postgres-password.ts';
 
 const loadEtcdEngine = lazyImport(() => import('./etcd/etcd-engine.ts'));
-const loadPostgresEngine = lazyImport(() => import('./postgres/engine.ts'));
+const loadPostgresEngine = lazyImport(() => import('./postgres/postgres-engine.ts'));
 
 /** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
 export async function openEngine(url: string, files: PasswordFiles): Promise<Engine> {

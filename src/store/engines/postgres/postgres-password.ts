@@ -4,8 +4,8 @@
  * `*` for any and `\` before a `:` or `\` that is meant (PostgreSQL's chapter "The Password File").
  * Files are read at each connection, so that a password can be changed while the server runs.
  */
-import { readPasswordFile, readPrivate } from '../password-file.ts';
-import type { PostgresAddress, PostgresHost } from './address.ts';
+import { readPasswordFile, readPrivateFile } from '../password-file.ts';
+import type { PostgresAddress, PostgresHost } from './postgres-url.ts';
 
 export type PasswordFiles = {
   /** Absolute. */
@@ -21,18 +21,18 @@ export function findPassword(
   if (address.password !== null) return address.password;
   if (files.passwordFile !== null) return readPasswordFile(files.passwordFile);
   if (files.passFile === null) return null;
-  const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), address.database,
+  const criteria = [host.startsWith('/') ? 'localhost' : host, String(port), address.database,
     address.user];
-  for (const line of readPrivate(files.passFile, 'the file of PGPASSFILE').split(/\r?\n/)) {
-    const fields = line.startsWith('#') ? [] : fieldsOf(line);
-    const [password] = fields.slice(wanted.length);
-    const isFit = wanted.every((value, index) => ['*', value].includes(fields[index] ?? ''));
-    if (isFit && password !== undefined) return password;
+  for (const line of readPrivateFile(files.passFile, 'the file of PGPASSFILE').split(/\r?\n/)) {
+    const fields = line.startsWith('#') ? [] : splitFields(line);
+    const [password] = fields.slice(criteria.length);
+    const isMatch = criteria.every((value, index) => ['*', value].includes(fields[index] ?? ''));
+    if (isMatch && password !== undefined) return password;
   }
   return null;
 }
 
-function fieldsOf(line: string): string[] {
+function splitFields(line: string): string[] {
   return [...line.matchAll(/(?:^|:)((?:\\.|[^\\:])*)/g)]
     .map(([, field = '']) => field.replace(/\\(.)/g, '$1'));
 }

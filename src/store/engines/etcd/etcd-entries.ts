@@ -1,9 +1,9 @@
 /** The entries of a log in etcd: read in pages, found by batch, and trimmed. */
 import { messageOf } from '../../../base/errors.ts';
-import { keyValuesIn, revisionIn } from './answers.ts';
-import type { Gateway } from './gateway.ts';
-import { after, decodeEntry, encodeFloor } from './keys.ts';
-import type { Keys } from './keys.ts';
+import { parseKeyValues, parseRevision } from './etcd-responses.ts';
+import type { Gateway } from './etcd-gateway.ts';
+import { keyAfter, decodeEntry, encodeFloor } from './etcd-keys.ts';
+import type { Keys } from './etcd-keys.ts';
 import { PAGE_BYTES } from '../engine.ts';
 import type { LogEntry } from '../engine.ts';
 
@@ -50,8 +50,8 @@ export class EntryReader {
   async searchBatch(batch: string): Promise<LogEntry | null> {
     for (let last = 0; ;) {
       const page = await this.readAfter(last, PAGE_ENTRIES_MAX);
-      const found = page.find((entry) => entry.batch === batch);
-      if (found !== undefined) return found;
+      const match = page.find((entry) => entry.batch === batch);
+      if (match !== undefined) return match;
       const end = page.at(-1);
       if (end === undefined) return null;
       last = end.sequence;
@@ -63,8 +63,8 @@ export class EntryReader {
 export async function findEntry(
   gateway: Gateway, keys: Keys, sequence: number,
 ): Promise<LogEntry | null> {
-  const [found] = keyValuesIn(await gateway.read('/v3/kv/range', { key: keys.entry(sequence) }));
-  return found === undefined ? null : decodeEntry(found.value);
+  const [match] = parseKeyValues(await gateway.read('/v3/kv/range', { key: keys.entry(sequence) }));
+  return match === undefined ? null : decodeEntry(match.value);
 }
 
 /**
@@ -73,27 +73,27 @@ export async function findEntry(
  */
 export async function trimBelow(gateway: Gateway, keys: Keys, floor: number): Promise<void> {
   // Told before anything is gone. Another node may have trimmed further.
-  let answer = await gateway.read('/v3/kv/txn', {
+  let response = await gateway.read('/v3/kv/txn', {
     compare: [{
       key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(floor + 1),
     }],
     success: [{ request_put: { key: keys.floor, value: encodeFloor(floor) } }],
   });
-  if (answer.succeeded !== true) return;
+  if (response.succeeded !== true) return;
   for (;;) {
-    const page = keyValuesIn(await gateway.read('/v3/kv/range', {
+    const page = parseKeyValues(await gateway.read('/v3/kv/range', {
       key: keys.entry(0), range_end: keys.entry(floor), limit: TRIM_STEP, keys_only: true,
     }));
     const [first, last] = [page[0], page.at(-1)];
     if (first === undefined || last === undefined) break;
-    answer = await gateway.read('/v3/kv/deleterange', {
-      key: first.key, range_end: after(last.key),
+    response = await gateway.read('/v3/kv/deleterange', {
+      key: first.key, range_end: keyAfter(last.key),
     });
   }
   for (const [key, end] of [
     [keys.snapshot(0), keys.snapshot(floor)], [keys.parts(0), keys.parts(floor)],
-  ]) answer = await gateway.read('/v3/kv/deleterange', { key, range_end: end });
-  if (gateway.place.compacts) await compact(gateway, revisionIn(answer));
+  ]) response = await gateway.read('/v3/kv/deleterange', { key, range_end: end });
+  if (gateway.address.compacts) await compact(gateway, parseRevision(response));
 }
 
 async function readPage(
@@ -102,7 +102,7 @@ async function readPage(
   const range = await gateway.read('/v3/kv/range', {
     key: keys.entry(sequence + 1), range_end: keys.entriesEnd, limit,
   });
-  return keyValuesIn(range).map(({ value }) => decodeEntry(value));
+  return parseKeyValues(range).map(({ value }) => decodeEntry(value));
 }
 
 async function compact(gateway: Gateway, revision: number): Promise<void> {

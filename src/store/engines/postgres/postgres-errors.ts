@@ -12,7 +12,7 @@ const REPEATABLE = ['40001', '40P01'];
 // 25006 comes from a server that has ceased to be the primary.
 const LOST = /^(08...|57P..|40003|25006|25P03|25P04)$/;
 
-export class PostgresRefusal extends AppError {
+export class PostgresRejection extends AppError {
   readonly isRepeatable: boolean;
 
   constructor(code: ErrorCode, message: string, sqlState: string) {
@@ -22,78 +22,78 @@ export class PostgresRefusal extends AppError {
 }
 
 /** No answer to the first statement: the server hangs, or a pool has no connection to spare. */
-export class SilentServerRefusal extends AppError {
-  constructor(place: string) {
-    super('unavailable', `PostgreSQL at ${place} takes connections and does not answer; if that is `
+export class SilentServerError extends AppError {
+  constructor(host: string) {
+    super('unavailable', `PostgreSQL at ${host} takes connections and does not answer; if that is `
       + 'a pool, as of pgbouncer, all that it holds may be in use');
   }
 }
 
 /** No connection is left, for this user or at all. */
-export class ConnectionLimitRefusal extends AppError {
+export class ConnectionLimitError extends AppError {
   /** What the server said. */
-  readonly said: string;
+  readonly serverMessage: string;
 
-  constructor(place: string, said: string) {
-    super('unavailable', `PostgreSQL at ${place} does not let us in: ${said}; a node needs two `
+  constructor(host: string, reason: string) {
+    super('unavailable', `PostgreSQL at ${host} does not let us in: ${reason}; a node needs two `
       + 'connections, three while it starts or keeps a snapshot');
-    this.said = said;
+    this.serverMessage = reason;
   }
 }
 
 /** Whether an error of the driver leaves open what became of the statement. */
 export function isLost(thrown: unknown): boolean {
   const sqlState = systemCodeOf(thrown) ?? '';
-  return severityOf(thrown) !== 'ERROR' || LOST.test(sqlState);
+  return readSeverity(thrown) !== 'ERROR' || LOST.test(sqlState);
 }
 
 /** Of an error that is not of `isLost`: the statement has changed nothing. */
-export function refusalOf(thrown: unknown): PostgresRefusal {
+export function convertRejection(thrown: unknown): PostgresRejection {
   const sqlState = systemCodeOf(thrown) ?? '';
-  const said = `PostgreSQL refused it: ${messageOf(thrown)} (${sqlState})`;
-  const refuse = (code: ErrorCode, message: string): PostgresRefusal =>
-    new PostgresRefusal(code, message, sqlState);
+  const reason = `PostgreSQL refused it: ${messageOf(thrown)} (${sqlState})`;
+  const reject = (code: ErrorCode, message: string): PostgresRejection =>
+    new PostgresRejection(code, message, sqlState);
   switch (sqlState) {
-    case '55P03': return refuse('unavailable', 'the log has been locked for 2 s: by an append that '
+    case '55P03': return reject('unavailable', 'the log has been locked for 2 s: by an append that '
       + 'waits for its standbys, if these are away, or by somebody else (pg_blocking_pids tells)');
-    case '53100': return refuse('storage_full', said);
-    case '23505': return refuse('damaged', `${said}: the head of the log and its entries differ`);
-    case '42501': return refuse('misconfigured', `${said}: hookshelf's user is to own the schema `
+    case '53100': return reject('storage_full', reason);
+    case '23505': return reject('damaged', `${reason}: the head of the log and its entries differ`);
+    case '42501': return reject('misconfigured', `${reason}: hookshelf's user is to own the schema `
       + 'hookshelf and its tables, which an administrator makes so (create schema hookshelf '
       + 'authorization <user>, or alter … owner to <user>)');
-    default: return refuse('unavailable', said);
+    default: return reject('unavailable', reason);
   }
 }
 
 type LoginTarget = {
-  readonly place: string; readonly user: string; readonly database: string;
+  readonly host: string; readonly user: string; readonly database: string;
   readonly password: string | null;
 };
 
 /** Why a server did not let us in, and what to do. */
-export function loginError(thrown: unknown, at: LoginTarget): AppError {
-  const said = messageOf(thrown);
+export function createLoginError(thrown: unknown, at: LoginTarget): AppError {
+  const reason = messageOf(thrown);
   switch (systemCodeOf(thrown)) {
     case '28P01': case '28000':
-      return new AppError('misconfigured', `PostgreSQL at ${at.place} does not let the user `
-        + `${at.user} in (${said})${at.password === null ? '; no password was found: give one in '
+      return new AppError('misconfigured', `PostgreSQL at ${at.host} does not let the user `
+        + `${at.user} in (${reason})${at.password === null ? '; no password was found: give one in '
         + 'the URL, in a password file, or by PGPASSFILE' : ''}`);
     case '3D000':
-      return new AppError('misconfigured', `PostgreSQL at ${at.place} has no database `
+      return new AppError('misconfigured', `PostgreSQL at ${at.host} has no database `
         + `${at.database}: createdb -E UTF8 ${at.database}`);
-    case '53300': return new ConnectionLimitRefusal(at.place, said);
+    case '53300': return new ConnectionLimitError(at.host, reason);
     // The package's own, with a host that it was not told.
-    case 'CONNECT_TIMEOUT': return new SilentServerRefusal(at.place);
+    case 'CONNECT_TIMEOUT': return new SilentServerError(at.host);
     default:
       // As pgbouncer says it, under the state of a broken protocol.
-      if (/no more connections allowed/.test(said)) {
-        return new ConnectionLimitRefusal(at.place, said);
+      if (/no more connections allowed/.test(reason)) {
+        return new ConnectionLimitError(at.host, reason);
       }
-      return new AppError('unavailable', `PostgreSQL at ${at.place} does not let us in: ${said}`);
+      return new AppError('unavailable', `PostgreSQL at ${at.host} does not let us in: ${reason}`);
   }
 }
 
-function severityOf(thrown: unknown): unknown {
+function readSeverity(thrown: unknown): unknown {
   return typeof thrown === 'object' && thrown !== null && 'severity' in thrown
     ? thrown.severity : undefined;
 }

@@ -14,16 +14,16 @@ import type {
 } from '../engine.ts';
 import type { QueryResult, Connection } from './driver.ts';
 import { Notifications } from './notifications.ts';
-import { PostgresRefusal } from './refusal.ts';
-import { entryOf, headOf, lockedHeadOf, textOf } from './rows.ts';
-import { createSnapshots } from './snapshots.ts';
+import { PostgresRejection } from './postgres-errors.ts';
+import { decodeEntry, decodeHead, decodeLockedHead, readText } from './rows.ts';
+import { createPostgresSnapshots } from './postgres-snapshots.ts';
 import {
   BARRIER, CREATE_HEAD, FIND_BATCH, RAISE_FLOOR, READ_AFTER, READ_HEAD, TRIM, appendStatement,
   lockStatement,
 } from './statements.ts';
 
-type SessionParts = {
-  readonly promise: string;
+type PostgresSessionDeps = {
+  readonly description: string;
   readonly writer: Connection;
   readonly reader: Connection;
   /** Opens the third. */
@@ -37,7 +37,7 @@ type SessionParts = {
 };
 
 /** Entries read for `appendLocked`, up to `until`; `missed`: those that `build` was not given. */
-type ReadEntries = { until: number; readonly missed: LogEntry[] };
+type MissedEntries = { until: number; readonly missed: LogEntry[] };
 
 type Build = Parameters<EngineSession['appendLocked']>[2];
 
@@ -54,7 +54,7 @@ const ATTEMPTS_MAX = 5;
 export class PostgresSession implements EngineSession {
   readonly durability: string;
   readonly snapshots: EngineSnapshots;
-  readonly #parts: SessionParts;
+  readonly #deps: PostgresSessionDeps;
   readonly #append: string;
   readonly #notifications: Notifications;
   #third: Promise<Connection> | null = null;
@@ -62,17 +62,17 @@ export class PostgresSession implements EngineSession {
   #lost: AppError | null = null;
   #isClosing = false;
 
-  constructor(parts: SessionParts) {
-    this.durability = parts.promise;
-    this.#parts = parts;
-    this.#append = appendStatement(parts.notifies);
-    this.#notifications = new Notifications(parts.writer, parts.notifies);
-    this.snapshots = createSnapshots((text, parameters) => this.#ask(text, parameters));
+  constructor(deps: PostgresSessionDeps) {
+    this.durability = deps.description;
+    this.#deps = deps;
+    this.#append = appendStatement(deps.notifies);
+    this.#notifications = new Notifications(deps.writer, deps.notifies);
+    this.snapshots = createPostgresSnapshots((text, parameters) => this.#ask(text, parameters));
   }
 
   async head(): Promise<LogHead | null> {
-    const { rows } = await this.#parts.reader.query(READ_HEAD);
-    return headOf(rows[0]);
+    const { rows } = await this.#deps.reader.query(READ_HEAD);
+    return decodeHead(rows[0]);
   }
 
   async create(head: LogHead): Promise<boolean> {
@@ -81,33 +81,33 @@ export class PostgresSession implements EngineSession {
   }
 
   async barrier(node: string): Promise<LogHead | null> {
-    return headOf((await this.#write(BARRIER, [node]))[0]);
+    return decodeHead((await this.#write(BARRIER, [node]))[0]);
   }
 
   async append(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
-    const { writer } = this.#parts;
+    const { writer } = this.#deps;
     const run: Run = (text, parameters) => writer.query(text, parameters);
     if (await this.#repeat(() => this.#appendOnce(run, log, expected, entry))) return true;
     // An earlier sending of this batch may have been under way until now.
-    const [row] = await this.#parts.writer.queryBytes(FIND_BATCH, [entry.batch]);
-    return row !== undefined && entryOf(row).chain === entry.chain;
+    const [row] = await this.#deps.writer.queryBytes(FIND_BATCH, [entry.batch]);
+    return row !== undefined && decodeEntry(row).chain === entry.chain;
   }
 
   async appendLocked(
     log: string, from: LogPosition, build: Build,
   ): Promise<LogEntry | null> {
-    const read: ReadEntries = { until: from.sequence, missed: [] };
-    return this.#repeat(() => this.#appendAlone(log, read, build));
+    const read: MissedEntries = { until: from.sequence, missed: [] };
+    return this.#repeat(() => this.#appendUnderLock(log, read, build));
   }
 
   async findBatch(batch: string): Promise<LogEntry | null> {
-    const [row] = await this.#parts.reader.queryBytes(FIND_BATCH, [batch]);
-    return row === undefined ? null : entryOf(row);
+    const [row] = await this.#deps.reader.queryBytes(FIND_BATCH, [batch]);
+    return row === undefined ? null : decodeEntry(row);
   }
 
   async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
-    const page = await readPage(this.#parts.reader, sequence, maxEntries);
-    this.#notifications.see(page.at(-1)?.sequence ?? 0);
+    const page = await readPage(this.#deps.reader, sequence, maxEntries);
+    this.#notifications.markRead(page.at(-1)?.sequence ?? 0);
     return page;
   }
 
@@ -133,8 +133,8 @@ export class PostgresSession implements EngineSession {
   }
 
   /** Of the notification of an append, with its sequence. */
-  notified(payload: string): void {
-    this.#notifications.notified(payload);
+  onNotification(payload: string): void {
+    this.#notifications.onNotification(payload);
   }
 
   /** Ends all connections when one is lost. */
@@ -147,21 +147,21 @@ export class PostgresSession implements EngineSession {
   }
 
   #closeAll(): void {
-    this.#parts.writer.close();
-    this.#parts.reader.close();
+    this.#deps.writer.close();
+    this.#deps.reader.close();
     this.#third?.then((connection) => connection.close(), () => undefined);
   }
 
   /** The third connection is for what may take long. */
   async #ask(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
     if (this.#lost !== null) throw this.#lost;
-    const opening = this.#third ??= this.#parts.openThird();
+    const opening = this.#third ??= this.#deps.openThird();
     opening.catch(() => {
       if (this.#third === opening) this.#third = null;
     });
     const connection = await opening;
     if (this.#lost !== null) connection.close();
-    return this.#confirmed(await connection.query(text, parameters));
+    return this.#assertConfirmed(await connection.query(text, parameters));
   }
 
   async #appendOnce(
@@ -175,24 +175,24 @@ export class PostgresSession implements EngineSession {
       this.#notifications.dropOwn(entry.sequence);
       throw thrown;
     });
-    if (warning !== null) throw this.#unconfirmed(warning);
+    if (warning !== null) throw this.#createUnconfirmedError(warning);
     if (row === undefined) {
       this.#notifications.dropOwn(entry.sequence);
       return false;
     }
-    if (this.#parts.needsStandbys && textOf(row, 'standbys').trim() === '') {
-      throw this.#unconfirmed('synchronous_standby_names has been emptied');
+    if (this.#deps.needsStandbys && readText(row, 'standbys').trim() === '') {
+      throw this.#createUnconfirmedError('synchronous_standby_names has been emptied');
     }
     return true;
   }
 
-  async #appendAlone(
-    log: string, read: ReadEntries, build: Build,
+  async #appendUnderLock(
+    log: string, read: MissedEntries, build: Build,
   ): Promise<LogEntry | null> {
-    const { writer } = this.#parts;
+    const { writer } = this.#deps;
     try {
       const head = await this.#lock(read);
-      this.#notifications.see(read.until);
+      this.#notifications.markRead(read.until);
       const entry = build(read.missed.splice(0), head);
       if (entry === null) {
         await writer.query('rollback');
@@ -211,14 +211,14 @@ export class PostgresSession implements EngineSession {
    * Locks the head, and reads what was missed. Who has much to read gives the lock back meanwhile.
    * Mostly it is little, and one message does it: each costs either side some 200 µs.
    */
-  async #lock(read: ReadEntries): Promise<LogHead> {
-    const { writer } = this.#parts;
+  async #lock(read: MissedEntries): Promise<LogHead> {
+    const { writer } = this.#deps;
     for (let locks = 1; ; locks += 1) {
       const [row, ...page] = await writer.queryAllBytes(
         lockStatement(read.until, PAGE_ENTRIES, LOCKED_BYTES));
-      const head = lockedHeadOf(row);
+      const head = decodeLockedHead(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
-      take(read, page.map(entryOf));
+      addEntries(read, page.map(decodeEntry));
       const isNear = read.until >= head.sequence;
       if (!isNear && locks < LOCKS_MAX) await writer.query('rollback');
       await this.#readMissed(read, head.sequence);
@@ -226,19 +226,19 @@ export class PostgresSession implements EngineSession {
     }
   }
 
-  async #readMissed(read: ReadEntries, until: number): Promise<void> {
+  async #readMissed(read: MissedEntries, until: number): Promise<void> {
     while (read.until < until) {
-      const page = await readPage(this.#parts.writer, read.until, PAGE_ENTRIES);
+      const page = await readPage(this.#deps.writer, read.until, PAGE_ENTRIES);
       if (page.length === 0) return;
-      take(read, page);
+      addEntries(read, page);
     }
   }
 
   async #write(
     text: string, parameters: readonly (string | number)[],
   ): Promise<QueryResult['rows']> {
-    const answer = await this.#repeat(() => this.#parts.writer.query(text, parameters));
-    return this.#confirmed(answer).rows;
+    const result = await this.#repeat(() => this.#deps.writer.query(text, parameters));
+    return this.#assertConfirmed(result).rows;
   }
 
   /** What came between others is run again; it has changed nothing. */
@@ -247,20 +247,20 @@ export class PostgresSession implements EngineSession {
       try {
         return await run();
       } catch (thrown) {
-        const isRepeatable = thrown instanceof PostgresRefusal && thrown.isRepeatable;
+        const isRepeatable = thrown instanceof PostgresRejection && thrown.isRepeatable;
         if (!isRepeatable || attempt === ATTEMPTS_MAX) throw thrown;
       }
     }
   }
 
   /** A warning says that a commit has not waited for its standbys: it may not last. */
-  #confirmed(answer: QueryResult): QueryResult {
-    if (answer.warning !== null) throw this.#unconfirmed(answer.warning);
-    this.#parts.onConfirmed();
-    return answer;
+  #assertConfirmed(result: QueryResult): QueryResult {
+    if (result.warning !== null) throw this.#createUnconfirmedError(result.warning);
+    this.#deps.onConfirmed();
+    return result;
   }
 
-  #unconfirmed(reason: string): AppError {
+  #createUnconfirmedError(reason: string): AppError {
     const error = new AppError('unknown_outcome',
       `PostgreSQL has committed and does not know whether its standbys have it: ${reason}`);
     this.lose(error);
@@ -268,7 +268,7 @@ export class PostgresSession implements EngineSession {
   }
 }
 
-function take(read: ReadEntries, page: readonly LogEntry[]): void {
+function addEntries(read: MissedEntries, page: readonly LogEntry[]): void {
   read.missed.push(...page);
   read.until = page.at(-1)?.sequence ?? read.until;
 }
@@ -277,6 +277,6 @@ async function readPage(
   connection: Connection, sequence: number, maxEntries: number,
 ): Promise<LogEntry[]> {
   const rows = await connection.queryBytes(READ_AFTER, [sequence, maxEntries, ANSWER_BYTES_MAX]);
-  return rows.map(entryOf);
+  return rows.map(decodeEntry);
 }
 

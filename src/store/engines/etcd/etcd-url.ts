@@ -11,7 +11,7 @@ import { AppError } from '../../../base/errors.ts';
 
 export type EtcdEndpoint = { readonly host: string; readonly port: number };
 
-export type EtcdPlace = {
+export type EtcdAddress = {
   readonly endpoints: readonly EtcdEndpoint[];
   readonly isTls: boolean;
   readonly prefix: string;
@@ -29,16 +29,16 @@ const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?$/;
 const PREFIX_SHAPE = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/;
 
 /** Throws `usage` without showing what may be a password. */
-export function parseEtcdUrl(url: string): EtcdPlace {
+export function parseEtcdUrl(url: string): EtcdAddress {
   const match = SHAPE.exec(url);
   if (match === null) {
-    throw wrong('write etcd://host:2379,host:2379,host:2379, or etcds:// for TLS');
+    throw createUrlError('write etcd://host:2379,host:2379,host:2379, or etcds:// for TLS');
   }
   const [, scheme = '', credentials, hosts = '', path = '', query = ''] = match;
   const endpoints = hosts.split(',').map(parseHost);
   const prefix = trimSlashes(path) === '' ? PREFIX : trimSlashes(path);
   if (!PREFIX_SHAPE.test(prefix)) {
-    throw wrong('its path begins all keys: letters, digits and ._- between slashes');
+    throw createUrlError('its path begins all keys: letters, digits and ._- between slashes');
   }
   const names = endpoints.map(({ host, port }) =>
     `${host.includes(':') ? `[${host}]` : host}:${port}`);
@@ -52,12 +52,12 @@ function parseHost(text: string): EtcdEndpoint {
   const [, host = '', port] = HOST.exec(text) ?? [];
   const number = port === undefined ? PORT : Number(port);
   if (host === '' || number < 1 || number > 65_535) {
-    throw wrong('between its commas stand hosts, each as host:2379');
+    throw createUrlError('between its commas stand hosts, each as host:2379');
   }
   return { host: host.startsWith('[') ? host.slice(1, -1) : host, port: number };
 }
 
-function parseCredentials(text: string | undefined): Pick<EtcdPlace, 'user' | 'password'> {
+function parseCredentials(text: string | undefined): Pick<EtcdAddress, 'user' | 'password'> {
   if (text === undefined) return { user: null, password: null };
   const colon = text.indexOf(':');
   const [user, password] = colon < 0 ? [text, null]
@@ -68,14 +68,14 @@ function parseCredentials(text: string | undefined): Pick<EtcdPlace, 'user' | 'p
       password: password === null ? null : decodeURIComponent(password),
     };
   } catch {
-    throw wrong('a % in its user or password is written %25');
+    throw createUrlError('a % in its user or password is written %25');
   }
 }
 
 function parseCompacts(query: string): boolean {
   if (query === '') return true;
   if (query === 'compaction=engine') return false;
-  throw wrong('behind its ? can stand compaction=engine alone');
+  throw createUrlError('behind its ? can stand compaction=engine alone');
 }
 
 function trimSlashes(path: string): string {
@@ -84,6 +84,6 @@ function trimSlashes(path: string): string {
     .join('/');
 }
 
-function wrong(mend: string): AppError {
-  return new AppError('usage', `the etcd URL cannot be used: ${mend}`);
+function createUrlError(hint: string): AppError {
+  return new AppError('usage', `the etcd URL cannot be used: ${hint}`);
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loginError, isLost, refusalOf } from '../../../../src/store/engines/postgres/refusal.ts';
+import {
+  convertRejection, createLoginError, isLost,
+} from '../../../../src/store/engines/postgres/postgres-errors.ts';
 
-const at = { place: 'h.test:5432', user: 'u', database: 'b', password: null };
+const at = { host: 'h.test:5432', user: 'u', database: 'b', password: null };
 const errorOf = (code: string, message: string, severity?: string): Error =>
   Object.assign(new Error(message), { code, severity });
 
@@ -17,7 +19,7 @@ const ENTRIES: readonly (readonly [string, string, string, RegExp])[] = [
 ];
 for (const [state, said, code, message] of ENTRIES) {
   test(`kept out by ${state}, we are told ${message.source}`, () => {
-    const error = loginError(errorOf(state, said), at);
+    const error = createLoginError(errorOf(state, said), at);
     assert.equal(error.code, code);
     assert.match(error.message, message);
   });
@@ -38,7 +40,7 @@ test('what was refused says what to do, and whether it can be run again', () => 
     ['53100', 'storage_full', false], ['42501', 'misconfigured', false],
     ['23505', 'damaged', false],
   ] as const) {
-    const refusal = refusalOf(errorOf(state, 'x', 'ERROR'));
+    const refusal = convertRejection(errorOf(state, 'x', 'ERROR'));
     assert.deepEqual([refusal.code, refusal.isRepeatable], [code, isRepeatable], state);
   }
 });

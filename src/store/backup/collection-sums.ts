@@ -25,13 +25,13 @@ export async function sumCollections(
   const sums: CollectionSum[] = [];
   for (const name of [...collections.keys()].sort()) {
     const collection = collections.get(name);
-    if (collection !== undefined) sums.push(await sum(name, collection));
+    if (collection !== undefined) sums.push(await sumCollection(name, collection));
   }
   return sums;
 }
 
 /** One for all of them. */
-export function digestOf(sums: readonly CollectionSum[]): string {
+export function computeDigest(sums: readonly CollectionSum[]): string {
   const text = sums.map(({ collection, records, sha256 }) =>
     `${collection} ${records} ${sha256}\n`).join('');
   return loadCrypto().createHash('sha256').update(text).digest('hex');
@@ -39,10 +39,10 @@ export function digestOf(sums: readonly CollectionSum[]): string {
 
 /** Throws `damaged` where `found` is not what was `wanted`; `what` names where it was found. */
 export function checkSums(
-  wanted: readonly CollectionSum[], found: readonly CollectionSum[], what: string,
+  expected: readonly CollectionSum[], actual: readonly CollectionSum[], what: string,
 ): void {
-  const byName = new Map(found.map((sum) => [sum.collection, sum]));
-  for (const { collection, records, sha256 } of wanted) {
+  const byName = new Map(actual.map((sum) => [sum.collection, sum]));
+  for (const { collection, records, sha256 } of expected) {
     const other = byName.get(collection);
     if (other?.records === records && other.sha256 === sha256) continue;
     throw new AppError('damaged', `${what}: the ${collection} are not those that were to be there `
@@ -50,7 +50,7 @@ export function checkSums(
   }
 }
 
-async function sum(name: string, collection: Collection): Promise<CollectionSum> {
+async function sumCollection(name: string, collection: Collection): Promise<CollectionSum> {
   const hash = loadCrypto().createHash('sha256');
   const walk = collection.walk();
   let records = 0;

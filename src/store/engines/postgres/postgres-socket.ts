@@ -10,38 +10,38 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
 import { loadTls } from '../../../base/node-modules.ts';
-import { placeOf } from './address.ts';
-import type { PostgresAddress, PostgresHost, PostgresTls } from './address.ts';
+import { formatHost } from './postgres-url.ts';
+import type { PostgresAddress, PostgresHost, PostgresTls } from './postgres-url.ts';
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const KEEP_ALIVE_MS = 10_000;
 
 /** Throws `unavailable`, or `usage` for files that cannot be read. */
 export async function openSocket(
-  { tls, connectTimeoutMs }: PostgresAddress, place: PostgresHost,
+  { tls, connectTimeoutMs }: PostgresAddress, postgresHost: PostgresHost,
 ): Promise<Socket> {
-  const secure = tls === null ? null : readTlsFiles(tls);
-  const { host, port } = place;
+  const tlsFiles = tls === null ? null : readTlsFiles(tls);
+  const { host, port } = postgresHost;
   const socket = host.startsWith('/')
     ? connect({ path: `${host}/.s.PGSQL.${port}` }) : connect({ host, port });
-  let secured: TLSSocket | null = null;
+  let tlsSocket: TLSSocket | null = null;
   const timer = setTimeout(() => {
-    (secured ?? socket).destroy(new Error(`no answer in ${connectTimeoutMs / 1000} s`));
+    (tlsSocket ?? socket).destroy(new Error(`no answer in ${connectTimeoutMs / 1000} s`));
   }, connectTimeoutMs);
   try {
     await once(socket, 'connect');
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    if (secure === null || tls === null) return socket;
-    await askForTls(socket);
-    secured = loadTls().connect({ ...secure, ...nameChecked(tls, host), socket });
-    await once(secured, 'secureConnect');
-    return secured;
+    if (tlsFiles === null || tls === null) return socket;
+    await requestTls(socket);
+    tlsSocket = loadTls().connect({ ...tlsFiles, ...createTlsOptions(tls, host), socket });
+    await once(tlsSocket, 'secureConnect');
+    return tlsSocket;
   } catch (thrown) {
-    (secured ?? socket).destroy();
+    (tlsSocket ?? socket).destroy();
     if (thrown instanceof AppError) throw thrown;
-    const isCertificate = Boolean(secured?.authorizationError);
-    throw new AppError('unavailable', `cannot reach PostgreSQL at ${placeOf(place)}: `
+    const isCertificate = Boolean(tlsSocket?.authorizationError);
+    throw new AppError('unavailable', `cannot reach PostgreSQL at ${formatHost(postgresHost)}: `
       + (isCertificate ? `its certificate is refused (${messageOf(thrown)}); is sslrootcert the `
         + 'authority that signed it, and is the host in the URL the one it names?'
         : messageOf(thrown)), {}, thrown);
@@ -50,9 +50,9 @@ export async function openSocket(
   }
 }
 
-async function askForTls(socket: Socket): Promise<void> {
+async function requestTls(socket: Socket): Promise<void> {
   socket.write(SSL_REQUEST);
-  const answer = await new Promise<Buffer>((resolve, reject) => {
+  const reply = await new Promise<Buffer>((resolve, reject) => {
     const onClose = (): void => reject(new Error('the connection was closed'));
     socket.once('data', (bytes) => {
       socket.pause();
@@ -63,12 +63,12 @@ async function askForTls(socket: Socket): Promise<void> {
     socket.once('close', onClose);
   });
   // More than one byte would be something that was slipped in before the encryption.
-  if (answer.length === 1 && answer[0] === 'S'.charCodeAt(0)) return;
+  if (reply.length === 1 && reply[0] === 'S'.charCodeAt(0)) return;
   throw new AppError('misconfigured', 'this PostgreSQL server offers no TLS: set ssl = on in '
     + 'postgresql.conf, or say sslmode=disable in the URL on a network that you trust');
 }
 
-function nameChecked(tls: PostgresTls, host: string): ConnectionOptions {
+function createTlsOptions(tls: PostgresTls, host: string): ConnectionOptions {
   return {
     host,
     servername: isIP(host) === 0 ? host : '',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import { nameOf, parsePostgresUrl } from '../../../../src/store/engines/postgres/address.ts';
+import {
+  formatAddress, parsePostgresUrl,
+} from '../../../../src/store/engines/postgres/postgres-url.ts';
 
 test('a URL is read with what stands in it, decoded', () => {
   assert.deepEqual(parsePostgresUrl('postgres://shelf%40x:p%2Fw%3A%25@db.test:6432/books'
@@ -46,7 +48,7 @@ test('several hosts are named in order, and the name shows no credentials', () =
   assert.deepEqual(address.hosts, [
     { host: 'a.test', port: 1 }, { host: '::2', port: 3 }, { host: 'c.test', port: 5432 },
   ]);
-  assert.equal(nameOf(address), 'postgres://a.test:1,[::2]:3,c.test:5432/b');
+  assert.equal(formatAddress(address), 'postgres://a.test:1,[::2]:3,c.test:5432/b');
 });
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [

@@ -36,7 +36,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
   'tail a standby': {
-    edits: [['store/engines/postgres/postgres-session.ts', 'readPage(this.#parts.reader, sequence',
+    edits: [['store/engines/postgres/postgres-session.ts', 'readPage(this.#deps.reader, sequence',
       `readPage({ async queryBytes(text, parameters) {
         const { default: connect } = await import('postgres');
         globalThis.tailed ??= connect(process.env.TAILED, { max: 1, fetch_types: false });
@@ -53,7 +53,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
         'missed.find(({ batch }) => batch === sent.batch)', 'undefined'],
       // The engine's session looks as well.
       ['store/engines/postgres/postgres-session.ts',
-        'return row !== undefined && entryOf(row).chain === entry.chain;', 'return false;'],
+        'return row !== undefined && decodeEntry(row).chain === entry.chain;', 'return false;'],
     ],
     scenario: 'the answer to a commit is lost', rule: 'once',
   },

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
 import {
-  SilentServerError, convertRejection, createLoginError, isLost,
+  SilentServerRejection, convertRejection, createLoginError, isLost,
 } from './postgres-errors.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -151,7 +151,7 @@ class DriverConnection implements Connection {
     try {
       await this.#rejectWhenLost(this.#client.unsafe('select 1'));
     } catch (thrown) {
-      if (isLate) throw new SilentServerError(host);
+      if (isLate) throw new SilentServerRejection(host);
       if (thrown instanceof AppError && thrown !== this.lost) throw thrown;
       // The package leaves a server that is no primary with this code.
       if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lost === null) {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
 import type { Connection } from './driver.ts';
-import { ConnectionLimitError, SilentServerError } from './postgres-errors.ts';
+import { ConnectionLimitRejection, SilentServerRejection } from './postgres-errors.ts';
 import { markStatement } from './statements.ts';
 
 /** Among the statements of others a mark may be found again by chance; not each time. */
@@ -21,7 +21,7 @@ const NEXT = { 1: 'second', 2: 'third' } as const;
  * again and again.
  */
 export async function checkSessions(
-  writer: Connection, reader: Connection, place: string,
+  writer: Connection, reader: Connection, host: string,
 ): Promise<void> {
   const lastMarks = new Map<Connection, string>();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -31,7 +31,7 @@ export async function checkSessions(
       if (previousMark === undefined) return;
       const expected = lastMarks.get(connection);
       if (expected !== undefined && previousMark !== expected) {
-        throw createTransactionPoolError(place);
+        throw createTransactionPoolError(host);
       }
       lastMarks.set(connection, mark);
     }
@@ -40,13 +40,13 @@ export async function checkSessions(
 
 /** Whether a server that lets us in at all has no connection more for us. */
 export function isPoolFull(thrown: unknown): boolean {
-  return thrown instanceof SilentServerError || thrown instanceof ConnectionLimitError;
+  return thrown instanceof SilentServerRejection || thrown instanceof ConnectionLimitRejection;
 }
 
 /** `count` connections stand, and the next was not to be had. */
-export function createPoolError(place: string, count: 1 | 2, thrown: unknown): AppError {
-  const detail = thrown instanceof ConnectionLimitError ? ` (${thrown.serverMessage})` : '';
-  return new AppError('unavailable', `${place} lets ${NUMBERS[count]} in and no ${NEXT[count]}, as `
+export function createPoolError(host: string, count: 1 | 2, thrown: unknown): AppError {
+  const detail = thrown instanceof ConnectionLimitRejection ? ` (${thrown.serverMessage})` : '';
+  return new AppError('unavailable', `${host} lets ${NUMBERS[count]} in and no ${NEXT[count]}, as `
     + `a pool of ${NUMBERS[count]} does${detail}. A node needs two, three while it starts or keeps `
     + 'a snapshot, and a command beside it up to three more: raise the limits of pgbouncer '
     + '(default_pool_size, max_db_connections, max_client_conn) or of the role, or connect to '
@@ -64,8 +64,8 @@ async function exchangeMark(connection: Connection, mark: string): Promise<unkno
   }
 }
 
-function createTransactionPoolError(place: string): AppError {
-  return new AppError('misconfigured', `${place} gives each transaction another connection, as `
+function createTransactionPoolError(host: string): AppError {
+  return new AppError('misconfigured', `${host} gives each transaction another connection, as `
     + 'pgbouncer does with pool_mode = transaction or statement: what is set for a connection is '
     + 'lost then, and writes fail at random. Set pool_mode = session there for this database, or '
     + 'connect to PostgreSQL itself');

@@ -22,7 +22,7 @@ export class PostgresRejection extends AppError {
 }
 
 /** No answer to the first statement: the server hangs, or a pool has no connection to spare. */
-export class SilentServerError extends AppError {
+export class SilentServerRejection extends AppError {
   constructor(host: string) {
     super('unavailable', `PostgreSQL at ${host} takes connections and does not answer; if that is `
       + 'a pool, as of pgbouncer, all that it holds may be in use');
@@ -30,7 +30,7 @@ export class SilentServerError extends AppError {
 }
 
 /** No connection is left, for this user or at all. */
-export class ConnectionLimitError extends AppError {
+export class ConnectionLimitRejection extends AppError {
   /** What the server said. */
   readonly serverMessage: string;
 
@@ -81,13 +81,13 @@ export function createLoginError(thrown: unknown, at: LoginTarget): AppError {
     case '3D000':
       return new AppError('misconfigured', `PostgreSQL at ${at.host} has no database `
         + `${at.database}: createdb -E UTF8 ${at.database}`);
-    case '53300': return new ConnectionLimitError(at.host, reason);
+    case '53300': return new ConnectionLimitRejection(at.host, reason);
     // The package's own, with a host that it was not told.
-    case 'CONNECT_TIMEOUT': return new SilentServerError(at.host);
+    case 'CONNECT_TIMEOUT': return new SilentServerRejection(at.host);
     default:
       // As pgbouncer says it, under the state of a broken protocol.
       if (/no more connections allowed/.test(reason)) {
-        return new ConnectionLimitError(at.host, reason);
+        return new ConnectionLimitRejection(at.host, reason);
       }
       return new AppError('unavailable', `PostgreSQL at ${at.host} does not let us in: ${reason}`);
   }

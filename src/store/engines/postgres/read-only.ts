@@ -13,19 +13,19 @@ const RESET: Readonly<Record<string, (database: string) => string>> = {
 const RESET_FILE = 'in postgresql.conf, or by alter system reset default_transaction_read_only';
 
 export async function explainReadOnly(
-  connection: Connection, place: string, database: string,
+  connection: Connection, host: string, database: string,
 ): Promise<AppError> {
   const { rows: [row] } = await connection.query(READ_ONLY_CAUSE);
   if (row?.is_standby === true) {
-    return new AppError('unavailable', `${place} is a standby, not the primary`);
+    return new AppError('unavailable', `${host} is a standby, not the primary`);
   }
   if (row?.setting !== 'on') {
-    return new AppError('unavailable', `PostgreSQL at ${place} takes no writes now `
+    return new AppError('unavailable', `PostgreSQL at ${host} takes no writes now `
       + '(transaction_read_only is on)');
   }
   const source = String(row.source);
   const reset = RESET[source]?.(database) ?? RESET_FILE;
-  return new AppError('misconfigured', `PostgreSQL at ${place} is the primary, and is set to take `
+  return new AppError('misconfigured', `PostgreSQL at ${host} is the primary, and is set to take `
     + `no writes: default_transaction_read_only is on (source: ${source}). Some services set it `
     + `when the disk fills: make room there. Else take it back: ${reset}, in a session that begins `
     + 'with set default_transaction_read_only = off');

@@ -1,7 +1,9 @@
 /** All planted faults, a table for each room. */
 import type { PlantedFault } from './fault.ts';
 import { BOOK_FAULTS } from './books.ts';
+import { STORE_FAULTS } from './store.ts';
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   books: BOOK_FAULTS,
+  store: STORE_FAULTS,
 };

@@ -48,7 +48,7 @@ export class UniqueIndex {
 
   delete(id: string): void {
     for (const { value } of this.findValues(id)) {
-      // Another record may have it by now: values can change hands within a transaction.
+      // Another record may have it by now.
       if (this.#idByValue.get(value) === id) this.#idByValue.delete(value);
     }
     this.#valuesById.delete(id);

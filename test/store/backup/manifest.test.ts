@@ -11,6 +11,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
+import { checkFiles } from '../../../src/store/backup/manifest.ts';
 import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
@@ -185,3 +186,11 @@ test('a start on a backup holds it to its manifest, and then goes on without one
     const { records } = await verifyDirectory({ directory: copy, files, specs });
     assert.deepEqual(records, { books: 5 });
   });
+
+test('a file of the right name and length is none of the backup with another checksum', () => {
+  const file = { name: 'books-000002.json', bytes: 5, sha256: 'a'.repeat(64) };
+  const manifest = { sequence: 1, records: {}, files: [file] };
+  checkFiles(manifest, [file]);
+  assert.throws(() => checkFiles(manifest, [{ ...file, sha256: 'b'.repeat(64) }]),
+    { code: 'damaged', message: /books-000002.json is not the file that was backed up/ });
+});

@@ -10,6 +10,7 @@ for (const bytes of [0, 1, 511, 512, 8 ** 11 - 1, 8 ** 11, 2 ** 45]) {
     assert.equal(block.length, TAR_BLOCK_BYTES);
     assert.deepEqual(decodeTarHeader(block), { name: 'books-000042.json', bytes, isFile: true });
     assert.equal((bytes + tarPadding(bytes)) % TAR_BLOCK_BYTES, 0);
+    assert.ok(tarPadding(bytes) < TAR_BLOCK_BYTES, 'a zero block would end the archive');
   });
 }
 

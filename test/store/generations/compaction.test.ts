@@ -8,6 +8,7 @@ import type { OpenedStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createRandom } from '../../support/random.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
@@ -174,4 +175,22 @@ test('shortly after a compaction, writes are still synced beside the loop', asyn
   clock.standStill(1000);
   assert.equal(await blocks(), true, 'and is idle again');
   await store.close();
+});
+
+test('the generation before stays whole, however large its journal is', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  const put = (text: string) => store.transact((transaction) =>
+    transaction.put('books', 'a', JSON.stringify({ id: 'a', text })));
+  await put('small');
+  await store.compact();
+  await put('x'.repeat(17 << 20));
+  await turnsUntil(() => store.statistics.generation === 3 && !store.statistics.isCompacting);
+  await store.close();
+  const generations = files.listSync('/data').flatMap((name) =>
+    /^books-(\d+)\.json$/.exec(name)?.[1] ?? []).sort();
+  assert.equal(generations.length, 2);
+  for (const generation of generations) {
+    assert.ok(files.existsSync(`/data/journal-${generation}.jsonl`), generation);
+  }
 });

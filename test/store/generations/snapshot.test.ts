@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import { loadSnapshot } from '../../../src/store/generations/snapshot.ts';
+import {
+  SNAPSHOT_END, encodeCount, encodeHeader, loadSnapshot,
+} from '../../../src/store/generations/snapshot.ts';
 import { writeSnapshot } from '../../../src/store/generations/snapshot-writer.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -172,6 +175,19 @@ test('transactions of several mebibytes are replayed', async (context) => {
   assert.ok(reopened.collection('books').find('a')?.bytes.toString() === json);
   assert.equal(reopened.collection('books').size, 5001);
   await reopened.close();
+});
+
+test('a snapshot whose keys do not rise is damaged, though its checksum is right', async (
+  context,
+) => {
+  const path = join(makeDirectory(context), 'books.json');
+  for (const ids of [['b', 'a'], ['a', 'a'], ['a', 'c', 'b']]) {
+    const records = ids.map((id) => `{"id":"${id}"}`).join(',\n');
+    const content = `${encodeHeader(header)}${records}\n${encodeCount(ids.length)}`;
+    const crc = crc32(content).toString(16).padStart(8, '0');
+    writeFileSync(path, `${content}${crc}${SNAPSHOT_END}`);
+    await assert.rejects(load(path), { code: 'damaged' }, ids.join());
+  }
 });
 
 function makeDirectory(context: TestContext): string {

@@ -130,6 +130,19 @@ for (const way of WAYS) {
   });
 }
 
+test('the socket of a process that was killed makes way for that of the next owner', async (
+  context,
+) => {
+  for (const [way, name] of [[WAYS[0], 'lock'], [WAYS[1], 'lock-1']] as const) {
+    if (way === undefined || skipOf(way) !== false) continue;
+    const directory = makeDirectory(context);
+    writeFileSync(join(directory, `${name}.sock`), '');
+    const lock = await acquireLock(directory, { kind: 'server', ...way });
+    assert.equal(JSON.parse(readFileSync(join(directory, name), 'utf8')).hasLifeSign, true);
+    lock.release();
+  }
+});
+
 test('the path of a directory may be longer than a socket takes', async (context) => {
   const directory = join(makeDirectory(context), 'd'.repeat(120));
   mkdirSync(directory);

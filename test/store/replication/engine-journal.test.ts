@@ -177,7 +177,8 @@ test('the log is read back from any sequence, as far as it goes', async () => {
   const one = await open();
   for (const id of ['a', 'b', 'c']) await one.transact(put(id));
   const reader = await one.changes.since(1);
-  assert.deepEqual((await reader?.next(3))?.map(({ sequence }) => sequence), [2, 3]);
+  assert.deepEqual((await reader?.next(2))?.map(({ sequence }) => sequence), [2]);
+  assert.deepEqual((await reader?.next(3))?.map(({ sequence }) => sequence), [3]);
   assert.deepEqual(await reader?.next(3), []);
   reader?.close();
   assert.equal(await one.changes.since(9), null);

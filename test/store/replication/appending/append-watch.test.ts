@@ -73,3 +73,9 @@ test('a node whose last write of many the engine refuses is told again', async (
   await rig.clock.advance(150);
   assert.deepEqual(watched(), [true, true]);
 });
+
+test('a node is told in its next session, too', async () => {
+  for (const session of rig.engine.sessions) session.lose();
+  await rig.until(() => rig.engine.sessions.size === 2);
+  await rig.until(() => watched().every((isWatched) => isWatched));
+});

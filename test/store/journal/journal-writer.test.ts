@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AppError } from '../../../src/base/errors.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { FailureLog } from '../../../src/store/journal/failure-log.ts';
+import {
+  createJournalFile, nameJournalFile, startJournalFile,
+} from '../../../src/store/journal/journal-file.ts';
+import { JournalWriter } from '../../../src/store/journal/journal-writer.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
+
+const put = (id: string) => [{ collection: 'books', id, bytes: Buffer.from(`{"id":"${id}"}`) }];
+
+async function openWriter() {
+  const files = new SimulatedFiles();
+  files.makeDirectorySync('/data');
+  const clock = new ManualClock();
+  const failures: string[] = [];
+  const writer = new JournalWriter({
+    file: await createJournalFile(files, '/data', 1, 0), sequence: 0, clock,
+    failureLog: new FailureLog(clock, silentLogger, 'the disk'),
+    isDiskBusy: () => false, onFailure: (kind) => failures.push(kind),
+  });
+  return { files, writer, failures };
+}
+
+/** Appends a transaction; how that ended, and whether its operations were asked for. */
+async function append(writer: JournalWriter, id: string) {
+  let error: AppError | null | undefined;
+  let isCollected = false;
+  await writer.append({
+    collectOperations() {
+      isCollected = true;
+      return [put(id)];
+    },
+    onWritten: (result) => { error = result; },
+  });
+  return { code: error === null ? null : error?.code, isCollected };
+}
+
+test('once a sync has failed nothing is written any more, not even what was waiting', async () => {
+  const { files, writer, failures } = await openWriter();
+  assert.deepEqual(await append(writer, 'a'), { code: null, isCollected: true });
+  files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
+  const marking = writer.writeMark();
+  const waiting = append(writer, 'b');
+  assert.equal(await marking, false);
+  files.onCall = () => null;
+  const { length } = files.history;
+  assert.deepEqual(await waiting, { code: 'unknown_outcome', isCollected: false });
+  writer.clearFailure();
+  assert.deepEqual(await append(writer, 'c'), { code: 'unknown_outcome', isCollected: false });
+  assert.deepEqual([failures, writer.sequence, files.history.length], [['unknown'], 1, length]);
+});
+
+test('a journal whose end could not be synced is not continued in another one', async () => {
+  const { files, writer, failures } = await openWriter();
+  await append(writer, 'a');
+  const next = await nameJournalFile(files, '/data', 2);
+  await startJournalFile(files, '/data', next, writer.sequence);
+  files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
+  await assert.rejects(writer.runExclusively(() => writer.switchTo(next)),
+    { code: 'unknown_outcome' });
+  assert.deepEqual([failures, writer.file.generation], [['unknown'], 1]);
+});
+
+test('a refused write is no reason to refuse the next one', async () => {
+  const { files, writer, failures } = await openWriter();
+  files.onCall = ({ kind }) => kind === 'write' ? { code: 'ENOSPC', bytes: 5 } : null;
+  assert.equal((await append(writer, 'a')).code, 'storage_full');
+  files.onCall = () => null;
+  assert.equal((await append(writer, 'b')).code, null);
+  assert.deepEqual([failures, writer.sequence, writer.failure], [['refused'], 1, null]);
+});
+
+test('generations of journals rise', async () => {
+  const { files, writer } = await openWriter();
+  const other = await createJournalFile(files, '/data', 0, 0);
+  await assert.rejects(writer.runExclusively(() => writer.switchTo(other)),
+    { name: 'AssertionError' });
+});
+
+test('a closed journal is not written', async () => {
+  const { files, writer } = await openWriter();
+  await writer.close();
+  const { length } = files.history;
+  assert.throws(() => writer.file.appendBlocking(Buffer.from('a')), { name: 'AssertionError' });
+  await assert.rejects(writer.file.append(Buffer.from('a')), { name: 'AssertionError' });
+  assert.equal(files.history.length, length);
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Transaction } from '../../../src/store/store-port.ts';
+import { StoredCollection } from '../../../src/store/records/collection.ts';
+import {
+  StagedTransaction, Staging, createBatch,
+} from '../../../src/store/transactions/staging.ts';
+import type { Submission } from '../../../src/store/transactions/submission.ts';
+
+const submission: Submission = {
+  isFresh: false, run: () => {}, resolve: () => {}, reject: () => {},
+};
+
+function createStaging() {
+  const books = new StoredCollection({ name: 'books', key: 'id', unique: ['isbn'] });
+  return { books, staging: new Staging([books], (error) => { throw error; }) };
+}
+
+function put(transaction: Transaction, id: string, isbn = id): void {
+  transaction.put('books', id, JSON.stringify({ id, isbn }));
+}
+
+/** A sealed transaction that has run `run`. */
+function stage(staging: Staging, run: (transaction: Transaction) => void): StagedTransaction {
+  const transaction = new StagedTransaction(staging, submission);
+  run(transaction);
+  transaction.seal();
+  return transaction;
+}
+
+test('a transaction depends on the latest batch whose records it has read, in any order', () => {
+  const { staging } = createStaging();
+  const [written, gathered] = [createBatch(1), createBatch(2)];
+  stage(staging, (transaction) => put(transaction, 'a')).join(written);
+  staging.startNextBatch();
+  stage(staging, (transaction) => put(transaction, 'b')).join(gathered);
+  const read = (...ids: string[]) => stage(staging, (transaction) => {
+    for (const id of ids) transaction.find('books', id);
+  }).dependsOn;
+  assert.equal(read('a', 'b'), gathered);
+  assert.equal(read('b', 'a'), gathered);
+  assert.equal(read('a'), written);
+  assert.equal(read('c'), null);
+});
+
+test('a transaction that is undone gives its memory back, and what it had replaced', () => {
+  const { books, staging } = createStaging();
+  const batch = createBatch(1);
+  const first = stage(staging, (transaction) => put(transaction, 'a', 'old'));
+  first.join(batch);
+  const second = new StagedTransaction(staging, submission);
+  put(second, 'a', 'new');
+  put(second, 'b');
+  assert.equal(books.table.arena.garbageBytes, 0);
+  second.undo();
+  assert.equal(books.table.arena.garbageBytes,
+    '{"id":"a","isbn":"new"},\n{"id":"b","isbn":"b"},\n'.length);
+  stage(staging, (transaction) => {
+    assert.equal(transaction.find('books', 'a')?.toString(), '{"id":"a","isbn":"old"}');
+    assert.equal(transaction.find('books', 'b'), undefined);
+  });
+});
+
+test('a transaction joins one batch, once it stages no more', () => {
+  const { staging } = createStaging();
+  const open = new StagedTransaction(staging, submission);
+  assert.throws(() => open.join(createBatch(1)), { name: 'AssertionError' });
+  open.seal();
+  open.join(createBatch(1));
+  assert.throws(() => open.join(createBatch(2)), { name: 'AssertionError' });
+  assert.throws(() => put(open, 'a'), { name: 'AssertionError' });
+});
+
+test('one batch is written at a time', () => {
+  const { staging } = createStaging();
+  stage(staging, (transaction) => put(transaction, 'a')).join(createBatch(1));
+  staging.startNextBatch();
+  assert.throws(() => staging.startNextBatch(), { name: 'AssertionError' });
+  staging.dropCommitted();
+  staging.startNextBatch();
+});

@@ -8,14 +8,16 @@ import type { AccessState } from './access/access-state.ts';
 import { tokenRoutes } from './access/token-routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
-import type { Opened } from './app/listening.ts';
-import { buildMetrics, certificateMetric, searchMetrics, storeMetrics } from './app/metrics.ts';
+import type { PreopenedResources } from './app/listening.ts';
+import {
+  buildMetrics, certificateMetric, searchMetrics, storeMetrics,
+} from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
-import { announceEngine, findSharedLog } from './app/engine.ts';
+import { announceEngine, findSharedLog } from './app/shared-log.ts';
 import { composeDispatcher } from './app/dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
-import { bookEvents, composeRelay } from './app/relay.ts';
+import { createBookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
@@ -83,7 +85,7 @@ type AppOptions = {
   /** Is given what is logged. */
   readonly lines?: LogLines;
   /** What root has opened before it became the user who serves. */
-  readonly opened?: Opened;
+  readonly preopened?: PreopenedResources;
   /** The engine that keeps the log, and who we are to it. */
   readonly sharedLog?: SharedLog;
 };
@@ -94,7 +96,7 @@ export interface App {
   readonly bookList: BookList;
   readonly webhooks: Webhooks;
   /** What closing waits for. */
-  readonly underWay: InFlightCounter;
+  readonly inFlight: InFlightCounter;
   /**
    * Begins the work that nobody has to ask for: deliveries, retries, retention, the part in a
    * cluster. Idempotent; a command has none of it.
@@ -154,7 +156,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const makeId = createIdSource(clock);
   const nodes = sharedLog === null ? null : await loadNodes(({ composeNodes }) =>
     composeNodes({
-      store, clock, logger, makeId, node: sharedLog.node, places: () => listening.places,
+      store, clock, logger, makeId, node: sharedLog.node, addresses: () => listening.addresses,
       attemptMs: settings.http.timeout * 1000,
     }));
   if (nodes !== null) closers.add(() => nodes.close());
@@ -162,10 +164,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.isMaintainer(),
   });
   closers.add(() => keys.close());
-  const shared: Shared = {
+  const shared: SharedDeps = {
     store, keys, clock, turns: createTurns(clock), logger, settings, makeId,
     metrics: new Metrics(),
-    underWay: new InFlightCounter(), statistics: new Statistics(clock),
+    inFlight: new InFlightCounter(), statistics: new Statistics(clock),
     lines: options.lines ?? new LogLines(),
   };
   closers.add(() => shared.metrics.close());
@@ -205,25 +207,25 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => findCurrentScope(exchange, verifier) !== null,
   });
-  const refusals = new RateLimitedLog(clock, (leftOut) =>
+  const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
-  closers.add(() => refusals.close());
-  const sharing = nodes?.sharing ?? null;
-  const parts = {
-    ...shared, unreadiness, sharing, maxMemoryBytes,
+  closers.add(() => rejectionLog.close());
+  const readConsistency = nodes?.readConsistency ?? null;
+  const dispatcherDeps = {
+    ...shared, unreadiness, readConsistency, maxMemoryBytes,
     ...isServer && settings.server.apiToken !== null
       ? { prepare: () => rememberToken(tokens, logger) } : {},
   };
-  const dispatcher = composeDispatcher(parts, verifier, [
+  const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, accessState),
-    ...maintenanceRoutes(store, () => listening.places),
+    ...maintenanceRoutes(store, () => listening.addresses),
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
       ...shared, unreadiness, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
-  ], refusals);
+  ], rejectionLog);
   closers.add(() => dispatcher.close());
   const listening = new Listening({
     ...options, clock, dispatcher, needsToken: () => verifier.isRequired,
@@ -233,7 +235,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(async () => {
     stream.close();
     await Promise.all([
-      listening.close(), webhooks.close(graceMs), shared.underWay.waitUntilIdle(graceMs, clock),
+      listening.close(), webhooks.close(graceMs), shared.inFlight.waitUntilIdle(graceMs, clock),
     ]);
     await webhooks.closeHealth();
   });
@@ -247,7 +249,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     keys.start();
   };
   return {
-    dispatcher, books: shelf, bookList: list, webhooks, underWay: shared.underWay, start,
+    dispatcher, books: shelf, bookList: list, webhooks, inFlight: shared.inFlight, start,
     async listen(place = {}) {
       const address = await listening.listen(place);
       start();
@@ -274,7 +276,7 @@ async function rememberToken(tokens: Tokens, logger: Logger): Promise<void> {
 }
 
 /** What the parts of an app share. */
-type Shared = {
+type SharedDeps = {
   readonly store: OpenedStore;
   readonly keys: IdempotencyKeys;
   readonly clock: Clock;
@@ -283,7 +285,7 @@ type Shared = {
   readonly settings: Settings;
   readonly makeId: IdSource;
   readonly metrics: Metrics;
-  readonly underWay: InFlightCounter;
+  readonly inFlight: InFlightCounter;
   readonly statistics: Statistics;
   readonly lines: LogLines;
 };
@@ -300,7 +302,7 @@ async function loadActions(
 }
 
 /** Who may come in: with the token of the settings, and with those that are stored. */
-function composeAccess(shared: Shared, allowsAnonymous: boolean): {
+function composeAccess(shared: SharedDeps, allowsAnonymous: boolean): {
   readonly tokens: Tokens; readonly verifier: TokenVerifier; readonly state: () => AccessState;
 } {
   const { apiToken } = shared.settings.server;
@@ -315,7 +317,7 @@ function composeAccess(shared: Shared, allowsAnonymous: boolean): {
   return { tokens, verifier, state };
 }
 
-function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
+function composeBooks(shared: SharedDeps, events: Events, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly HttpRoute[];
 } {
@@ -323,7 +325,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,
-    ...settings.catalog.events ? { onChange: bookEvents(events) } : {},
+    ...settings.catalog.events ? { onChange: createBookEvents(events) } : {},
   });
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;

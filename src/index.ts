@@ -12,14 +12,14 @@ import { createRedactingLogger, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import { findNearest } from './base/text/nearest.ts';
 import type { JsonValue } from './base/schema.ts';
-import { requestsTo } from './app/request.ts';
-import type { ApiRequest } from './app/api.ts';
+import { createApiRequest } from './app/api-requests.ts';
+import type { ApiRequest } from './app/api-types.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/book-list.ts';
 import type { BookListQuery } from './books/query/parse-query.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load.ts';
-import type { GivenSettings as Settings } from './settings/load.ts';
+import type { SettingsInput as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendOptions } from './webhooks/outgoing/send-options.ts';
 import type { SendResult } from './webhooks/sending/sender.ts';
@@ -29,7 +29,7 @@ export type {
   ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, Delivery,
   IncomingWebhook, IncomingWebhookExamples, IncomingWebhookInput, OutgoingWebhook,
   OutgoingWebhookInput, Patch, WebhookActionConfiguration, WebhookActionConfigurationInput,
-} from './app/api.ts';
+} from './app/api-types.ts';
 export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
 export type { Logger } from './base/log.ts';
@@ -37,7 +37,7 @@ export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing } from './books/list/book-list.ts';
 export type { BookListQuery } from './books/query/parse-query.ts';
-export type { GivenSettings as Settings } from './settings/load.ts';
+export type { SettingsInput as Settings } from './settings/load.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload, Verified,
@@ -103,8 +103,11 @@ export interface Hookshelf {
  */
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
   checkOptions(options);
-  const { data = 'data', settings: given = {}, actions = [], allowAnonymous = false } = options;
-  const { settings, origins } = loadSettings({ file: { origin: 'settings', value: given } });
+  const {
+    data = 'data', settings: settingsInput = {}, actions = [], allowAnonymous = false,
+  } = options;
+  const file = { origin: 'settings', value: settingsInput };
+  const { settings, origins } = loadSettings({ file });
   const lines = new LogLines();
   const logger = createRedactingLogger(options.logger ?? silentLogger, {
     level: settings.log.level, now: Date.now, keep: (line) => lines.add(line),
@@ -128,10 +131,10 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
       },
     },
     webhooks: {
-      send: (...args) => app.underWay.track(app.webhooks.send(...args)),
+      send: (...args) => app.inFlight.track(app.webhooks.send(...args)),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
-    request: requestsTo(app.dispatcher.listeners('control').request),
+    request: createApiRequest(app.dispatcher.listeners('control').request),
     close: () => app.close(),
     [Symbol.asyncDispose]: () => app.close(),
   };

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tokens, TOKENS } from '../src/access/tokens.ts';
-import { bookEvents } from '../src/app/relay.ts';
+import { createBookEvents } from '../src/app/relay.ts';
 import { systemClock } from '../src/base/clock.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
@@ -35,7 +35,7 @@ function build(statusCode = 200): House {
     outgoing: { ...OUTGOING, retrySchedule: [] },
   });
   const catalog = createCatalog({
-    store, makeId, now: () => clock.now(), onChange: bookEvents(webhooks.events),
+    store, makeId, now: () => clock.now(), onChange: createBookEvents(webhooks.events),
   });
   const tokens = new Tokens({ store, clock, makeId, log: silentLogger });
   return { store, catalog, webhooks, tokens };

@@ -8,7 +8,7 @@ import type { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { InFlightCounter } from '../base/in-flight-counter.ts';
 import { VERSION } from '../base/version.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
-import { getChapter, readChapter } from '../manual/text.ts';
+import { getChapter, readChapter } from '../manual/read-chapter.ts';
 import { chapterRoute, docsRoute } from '../server/documents/docs-routes.ts';
 import { iconRoute } from '../server/documents/icon-route.ts';
 import type { OpenApiDocument } from '../server/documents/openapi.ts';
@@ -21,15 +21,15 @@ import type { Settings } from '../settings/load.ts';
 
 const loadOpenApi = lazyImport(() => import('../server/documents/openapi.ts'));
 
-type DispatcherParts = {
+type DispatcherDeps = {
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
   /** null: the store is this process's alone. */
-  readonly sharing: ReadConsistency | null;
+  readonly readConsistency: ReadConsistency | null;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly underWay: InFlightCounter;
+  readonly inFlight: InFlightCounter;
   readonly settings: Settings;
   /** How much memory the process may take. */
   readonly maxMemoryBytes: number;
@@ -40,10 +40,10 @@ type DispatcherParts = {
 const BODIES_SHARE = 1 / 8;
 
 export function composeDispatcher(
-  parts: DispatcherParts, tokens: TokenVerifier, domainRoutes: readonly HttpRoute[],
-  refusals: RateLimitedLog,
+  deps: DispatcherDeps, tokens: TokenVerifier, domainRoutes: readonly HttpRoute[],
+  rejectionLog: RateLimitedLog,
 ): Dispatcher {
-  const { clock, logger, metrics, underWay, unreadiness, sharing, settings } = parts;
+  const { clock, logger, metrics, inFlight, unreadiness, readConsistency, settings } = deps;
   const { server, log } = settings;
   const operations = operationsRoutes({
     version: VERSION,
@@ -60,24 +60,25 @@ export function composeDispatcher(
   const routes = [...domainRoutes, ...operations, docs, chapter, iconRoute()];
   const document = (): OpenApiDocument | Promise<OpenApiDocument> => loadOpenApi(
     ({ createDocument }) => createDocument({
-      routes: sharing === null ? routes : routes.map((route) => sharing.describeRoute(route)),
+      routes: readConsistency === null ? routes
+        : routes.map((route) => readConsistency.describeRoute(route)),
       version: VERSION, baseUri: server.baseUri,
     }));
   return createDispatcher({
-    routes, clock, logger, metrics, underWay, readConsistency: sharing,
+    routes, clock, logger, metrics, underWay: inFlight, readConsistency,
     guard: createGuard({
       tokens,
       corsOrigins: server.corsOrigins,
       allowedHosts: server.allowedHosts,
       baseUri: server.baseUri,
-      refusals,
+      refusals: rejectionLog,
     }),
     bodyBytesMax: server.maxBodyBytes,
-    bodiesBytesMax: Math.min(BODIES_BYTES_MAX, parts.maxMemoryBytes * BODIES_SHARE),
+    bodiesBytesMax: Math.min(BODIES_BYTES_MAX, deps.maxMemoryBytes * BODIES_SHARE),
     bodyStallMs: server.requestTimeout * 1000,
     accessLog: log.access,
     trustProxy: server.trustProxy,
     baseUri: server.baseUri,
-    ...parts.prepare === undefined ? {} : { prepare: parts.prepare },
+    ...deps.prepare === undefined ? {} : { prepare: deps.prepare },
   });
 }

@@ -12,7 +12,7 @@ import { requestCollection } from '../webhooks/inbox/stored-request.ts';
 
 const ORDERED = [deliveryCollection, fanOutCollection, requestCollection];
 
-export function drawInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
+export function keepIdsInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
   for (const { name } of ORDERED) {
     const collection = store.collection(name);
     makeId.advancePast(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');

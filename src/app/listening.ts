@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { RENEWAL_HINT, examineTerm, readCertificate } from './certificate.ts';
 import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
-import { limitsOf } from './options.ts';
+import { createServerLimits } from './room-options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -18,7 +18,7 @@ import { isLoopbackName } from '../access/host-name.ts';
 import type { Settings } from '../settings/load.ts';
 
 /** What root has opened before it became the user who serves. */
-export type Opened = {
+export type PreopenedResources = {
   readonly port: ReservedPort | null;
   readonly certificate: Certificate | null;
 };
@@ -32,7 +32,7 @@ type ListeningOptions = {
   readonly allowAnonymous?: boolean;
   /** Whether a token is needed. */
   readonly needsToken: () => boolean;
-  readonly opened?: Opened;
+  readonly preopened?: PreopenedResources;
 };
 
 type BoundAddress = { readonly url: string; readonly host: string; readonly port: number };
@@ -52,8 +52,8 @@ export class Listening {
   /** The end of the certificate in use, in milliseconds since the epoch; null without one. */
   #certificateExpiresMs: number | null = null;
   #port: number | null = null;
-  readonly #places: BoundAddress[] = [];
-  #ownFolder: string | null = null;
+  readonly #addresses: BoundAddress[] = [];
+  #socketFolder: string | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: ListeningOptions) {
@@ -64,7 +64,7 @@ export class Listening {
   async listenOnControl(): Promise<string> {
     const { data, dispatcher, clock } = this.#options;
     const path = controlSocketPath(data);
-    if (dirname(path) !== data) this.#ownFolder = dirname(path);
+    if (dirname(path) !== data) this.#socketFolder = dirname(path);
     const server = createHttpServer(dispatcher.listeners('control'), CONTROL_LIMITS, clock);
     this.#listeners.push(await listenOnSocket(server, path, clock));
     return path;
@@ -75,14 +75,14 @@ export class Listening {
    * this is closed.
    */
   async listen(
-    place: { readonly port?: number; readonly host?: string },
+    address: { readonly port?: number; readonly host?: string },
   ): Promise<{ url: string; port: number | null }> {
-    const { settings, dispatcher, clock, allowAnonymous, needsToken, opened } = this.#options;
-    const { host = settings.server.host, port = settings.server.port } = place;
+    const { settings, dispatcher, clock, allowAnonymous, needsToken, preopened } = this.#options;
+    const { host = settings.server.host, port = settings.server.port } = address;
     if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
       throw new AppError('usage', `the port must be an integer from 0 to ${PORT_MAX}`);
     }
-    if (this.#closing !== null) throw closed();
+    if (this.#closing !== null) throw createClosedError();
     const isLocal = isLoopbackName(host);
     checkTokenLength(host, settings);
     if (!isLocal && !needsToken() && allowAnonymous !== true) {
@@ -90,29 +90,32 @@ export class Listening {
         + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
     }
     const entrance = isLocal ? 'loopback' : 'network';
-    const certificate = opened?.certificate ?? readCertificate(settings);
+    const certificate = preopened?.certificate ?? readCertificate(settings);
     const server = createHttpServer(
-      dispatcher.listeners(entrance), limitsOf(settings), clock, certificate ?? undefined,
+      dispatcher.listeners(entrance), createServerLimits(settings), clock, certificate ?? undefined,
     );
-    const isHeld = opened?.port?.host === host && opened.port.port === port;
-    const listener = await listenOnPort(server, host, port, clock, isHeld ? opened.port : null);
+    const isPreopened = preopened?.port?.host === host && preopened.port.port === port;
+    const reserved = isPreopened ? preopened.port : null;
+    const listener = await listenOnPort(server, host, port, clock, reserved);
     if (this.#closing !== null) {
       await listener.close(0);
-      throw closed();
+      throw createClosedError();
     }
     this.#listeners.push(listener);
     this.#port = listener.port;
-    if (listener.port !== null) this.#places.push({ url: listener.url, host, port: listener.port });
+    if (listener.port !== null) {
+      this.#addresses.push({ url: listener.url, host, port: listener.port });
+    }
     if (certificate !== null) {
       this.#secure = listener;
-      this.#noteTerm(certificate);
+      this.#checkTerm(certificate);
     }
     return { url: listener.url, port: listener.port };
   }
 
   /** Where on TCP it listens. */
-  get places(): readonly BoundAddress[] {
-    return this.#places;
+  get addresses(): readonly BoundAddress[] {
+    return this.#addresses;
   }
 
   /** The absolute address of this service, as others are told. */
@@ -127,7 +130,7 @@ export class Listening {
     const certificate = readCertificate(this.#options.settings);
     if (certificate === null) return false;
     this.#secure?.renew(certificate);
-    this.#noteTerm(certificate);
+    this.#checkTerm(certificate);
     return true;
   }
 
@@ -136,7 +139,7 @@ export class Listening {
     return this.#certificateExpiresMs;
   }
 
-  #noteTerm(certificate: Certificate): void {
+  #checkTerm(certificate: Certificate): void {
     const { clock, logger } = this.#options;
     const { expiresMs, problem } = examineTerm(certificate, clock.now());
     this.#certificateExpiresMs = expiresMs;
@@ -152,7 +155,7 @@ export class Listening {
     const timeoutMs = this.#options.settings.server.shutdownTimeout * 1000;
     this.#options.dispatcher.drain();
     await Promise.all(this.#listeners.map((listener) => listener.close(timeoutMs)));
-    if (this.#ownFolder !== null) removeSocketFolder(this.#ownFolder);
+    if (this.#socketFolder !== null) removeSocketFolder(this.#socketFolder);
   }
 }
 
@@ -164,6 +167,6 @@ export function checkTokenLength(host: string, { server: { apiToken } }: Setting
     + 'token:create');
 }
 
-function closed(): AppError {
+function createClosedError(): AppError {
   return new AppError('unavailable', 'the app is closed');
 }

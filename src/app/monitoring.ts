@@ -10,12 +10,12 @@ import type { Statistics } from '../monitoring/statistics.ts';
 import { consoleRoute } from '../server/documents/console-route.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { LoadedSettings } from '../settings/load.ts';
-import { shownSettings } from '../settings/shown.ts';
+import { listPublicSettings } from '../settings/public-settings.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { requestQueue } from '../webhooks/inbox/request-changes.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-type MonitoringParts = {
+type MonitoringDeps = {
   readonly store: OpenedStore;
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
@@ -28,21 +28,21 @@ type MonitoringParts = {
   readonly startedMs: number;
 };
 
-export function composeMonitoring(parts: MonitoringParts): readonly HttpRoute[] {
-  const { settings, statistics, lines, webhooks } = parts;
+export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
+  const { settings, statistics, lines, webhooks } = deps;
   return [
     ...monitoringRoutes({
       statistics, logLines: lines,
       describeWebhook: (hook) => webhooks.describeWebhook(hook),
-      getStatus: () => statusOf(parts),
-      listSettings: () => shownSettings(settings),
+      getStatus: () => readStatus(deps),
+      listSettings: () => listPublicSettings(settings),
     }),
     ...settings.settings.server.console ? [consoleRoute(readConsole)] : [],
   ];
 }
 
-function statusOf(
-  { store, unreadiness, collections, webhooks, startedMs }: MonitoringParts,
+function readStatus(
+  { store, unreadiness, collections, webhooks, startedMs }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;

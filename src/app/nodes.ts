@@ -15,9 +15,9 @@ import {
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
-import { drawInOrder } from './id-order.ts';
+import { keepIdsInOrder } from './id-order.ts';
 
-type NodesParts = {
+type NodesDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,12 +27,12 @@ type NodesParts = {
   /** `http.timeout`: how long an attempt takes at most. */
   readonly attemptMs: number;
   /** Where on TCP we listen. */
-  readonly places: () => readonly { readonly host: string; readonly port: number }[];
+  readonly addresses: () => readonly { readonly host: string; readonly port: number }[];
 };
 
 interface Nodes {
   readonly ownership: NodeOwnership;
-  readonly sharing: ReadConsistency;
+  readonly readConsistency: ReadConsistency;
   readonly metrics: readonly MetricSource[];
   list(): readonly NodeView[];
   /** Why this node is not ready; null when it is. */
@@ -43,20 +43,22 @@ interface Nodes {
 }
 
 /** The shortest lease, and by how much it is longer than an attempt. */
-const LENGTH_MS_MIN = 15_000;
-const BEYOND_ATTEMPT_MS = 10_000;
+const LEASE_MS_MIN = 15_000;
+const LEASE_BEYOND_ATTEMPT_MS = 10_000;
 
-export function composeNodes(parts: NodesParts): Nodes {
-  const { store, clock, logger, makeId, attemptMs, node } = parts;
+export function composeNodes(deps: NodesDeps): Nodes {
+  const { store, clock, logger, makeId, attemptMs, node } = deps;
   const { replica } = store;
   assert(replica !== null, 'the store is shared');
-  drawInOrder(makeId, store);
-  const lengthMs = Math.round(Math.max(LENGTH_MS_MIN, attemptMs + BEYOND_ATTEMPT_MS));
+  keepIdsInOrder(makeId, store);
+  const lengthMs = Math.round(Math.max(LEASE_MS_MIN, attemptMs + LEASE_BEYOND_ATTEMPT_MS));
   const membership = new Membership({
     store, clock, log: logger, lengths: { lengthMs, attemptMs },
     node, makeRun: makeId,
     isReloading: () => replica.isReloading,
-    describeNode: () => ({ version: VERSION, address: addressOf(parts), ...getPosition(replica) }),
+    describeNode: () => ({
+      version: VERSION, address: findAdvertisedAddress(deps), ...getPosition(replica),
+    }),
   });
   const { ownership } = membership;
   replica.maintainWhen(() => ownership.isMaintainer());
@@ -67,7 +69,7 @@ export function composeNodes(parts: NodesParts): Nodes {
   const view = { node, membership, replica, clock };
   return {
     ownership,
-    sharing: createReadConsistency(replica),
+    readConsistency: createReadConsistency(replica),
     metrics: createNodeMetrics(view),
     list: () => listNodeViews(view),
     unreadiness: () => explainUnreadiness(replica, clock),
@@ -80,8 +82,8 @@ export function composeNodes(parts: NodesParts): Nodes {
 }
 
 /** On all addresses of the machine, it is known by its name. */
-function addressOf({ places }: NodesParts): string | null {
-  const [place] = places();
+function findAdvertisedAddress({ addresses }: NodesDeps): string | null {
+  const [place] = addresses();
   if (place === undefined) return null;
   const { host, port } = place;
   const name = ['0.0.0.0', '::', ''].includes(host) ? hostname() : host;

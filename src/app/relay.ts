@@ -3,8 +3,8 @@
  * two knows the other.
  */
 import { getHeapStatistics } from 'node:v8';
-import { clientMetrics, healthMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
-import { clientOptionsOf } from './options.ts';
+import { clientMetrics, healthMetrics, incomingMetrics, queueMetrics } from './service-metrics.ts';
+import { createClientOptions } from './room-options.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -24,7 +24,7 @@ import type { Ownership } from '../webhooks/durable-queue/ownership.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-type RelayParts = {
+type RelayDeps = {
   readonly store: Store;
   readonly keys: IdempotencyKeys;
   /** Not given: all work is this process's. */
@@ -51,17 +51,17 @@ const PAYLOAD_SHARE = 1 / 4;
 
 /** Throws `usage`, naming where it comes from, for a custom action that is none. */
 export function composeRelay(
-  parts: RelayParts,
+  deps: RelayDeps,
 ): { readonly webhooks: Webhooks; readonly client: HttpClient } {
-  const { settings, clock, turns, logger, metrics, store, keys, makeId, baseUri } = parts;
-  const client = createLazyHttpClient(clientOptionsOf(settings), { clock, logger });
+  const { settings, clock, turns, logger, metrics, store, keys, makeId, baseUri } = deps;
+  const client = createLazyHttpClient(createClientOptions(settings), { clock, logger });
   const webhooks = createWebhooks({
-    onRejected: parts.onRejected, onOutcome: parts.onOutcome,
-    ...parts.ownership === undefined ? {} : { ownership: parts.ownership },
+    onRejected: deps.onRejected, onOutcome: deps.onOutcome,
+    ...deps.ownership === undefined ? {} : { ownership: deps.ownership },
     store, keys, logger, clock, turns, makeId, baseUri,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
     random: Math.random,
-    actions: parts.actions,
+    actions: deps.actions,
     incoming: {
       defaultAllowedMethods: settings.incoming.defaultAllowedMethods,
       allowUnsignedWhenSecretMissing: settings.incoming.allowUnsignedWhenSecretMissing,
@@ -76,16 +76,16 @@ export function composeRelay(
       retentionMs: settings.inbox.retentionDays * DAY_MS,
       failedRetentionMs: settings.inbox.failedRetentionDays * DAY_MS,
       maxCount: settings.inbox.maxCount,
-      maxBytes: Math.min(settings.inbox.maxBytes, parts.pendingBytesMax),
+      maxBytes: Math.min(settings.inbox.maxBytes, deps.pendingBytesMax),
     },
     outgoing: {
       retrySchedule: settings.outgoing.retrySchedule,
       retentionMs: settings.outgoing.retentionDays * DAY_MS,
       retentionCount: settings.outgoing.retentionCount,
-      retentionBytes: Math.min(settings.outgoing.retentionBytes, parts.pendingBytesMax / 2),
+      retentionBytes: Math.min(settings.outgoing.retentionBytes, deps.pendingBytesMax / 2),
       failedRetentionMs: settings.outgoing.failedRetentionDays * DAY_MS,
       maxPending: settings.outgoing.maxPending,
-      maxPendingBytes: Math.min(settings.outgoing.maxPendingBytes, parts.pendingBytesMax),
+      maxPendingBytes: Math.min(settings.outgoing.maxPendingBytes, deps.pendingBytesMax),
       maxInFlight: settings.outgoing.maxInFlight,
       maxInFlightPerHook: settings.outgoing.maxInFlightPerHook,
     },
@@ -98,19 +98,19 @@ export function composeRelay(
 }
 
 /** Turns each change of a book into its event, in the transaction of the change itself. */
-export function bookEvents(events: Events): ChangeHook {
-  return (transaction, { before, after }, drawn) => {
+export function createBookEvents(events: Events): ChangeHook {
+  return (transaction, { before, after }, inputs) => {
     const book = after ?? before;
-    const name = eventName(before, after);
+    const name = chooseEventName(before, after);
     // Mostly no hook listens: then no payload is made.
     if (book === null || !events.isHeard(name)) return;
-    const timestamp = formatTimestamp(drawn.nowMs);
+    const timestamp = formatTimestamp(inputs.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
-    events.emit(transaction, drawn, name, `${head},"data":{"book":${book.toString()}}}`);
+    events.emit(transaction, inputs, name, `${head},"data":{"book":${book.toString()}}}`);
   };
 }
 
-function eventName(before: Buffer | null, after: Buffer | null): string {
+function chooseEventName(before: Buffer | null, after: Buffer | null): string {
   if (before === null) return 'book.created';
   return after === null ? 'book.deleted' : 'book.updated';
 }

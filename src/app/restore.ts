@@ -13,24 +13,24 @@ import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
 import { openStore } from '../store/store.ts';
 import type { OpenedStore } from '../store/store.ts';
 
-type Options = RestoreOptions & { readonly logger: Logger };
+type RestoreDataOptions = RestoreOptions & { readonly logger: Logger };
 
-type Known = ReadonlyMap<string, string>;
+type TokenRecords = ReadonlyMap<string, string>;
 
 /** Throws as `restoreBackup`. Its notes say where tokens could not be kept. */
-export async function restoreData(options: Options): Promise<RestoreReport> {
-  const known = options.isReplacing ? await readTokens(options) : new Map<string, string>();
+export async function restoreData(options: RestoreDataOptions): Promise<RestoreReport> {
+  const tokenRecords = options.isReplacing ? await readTokens(options) : new Map<string, string>();
   const report = await restoreBackup({
-    ...options, complete: (directory) => keepTokens(options, directory, known),
+    ...options, complete: (directory) => putTokens(options, directory, tokenRecords),
   });
-  if (known !== null) return report;
+  if (tokenRecords !== null) return report;
   const note = 'the tokens of the data that was there could not be read: the API stays closed '
     + 'until there is a token (token:create), and tokens revoked since the backup are good again';
   return { ...report, notes: [...report.notes, note] };
 }
 
 /** null: what is there cannot be opened. */
-async function readTokens(options: Options): Promise<Known | null> {
+async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
   try {
     return await withStore(options, options.directory, async (store) => {
       const tokens = new Map<string, string>();
@@ -48,19 +48,19 @@ async function readTokens(options: Options): Promise<Known | null> {
   }
 }
 
-async function keepTokens(
-  options: Options, directory: string, known: Known | null,
+async function putTokens(
+  options: RestoreDataOptions, directory: string, tokenRecords: TokenRecords | null,
 ): Promise<void> {
-  if (known?.size === 0) return;
+  if (tokenRecords?.size === 0) return;
   await withStore(options, directory, async (store) => {
-    if (known === null) return closeApi(options, store);
+    if (tokenRecords === null) return closeApi(options, store);
     await store.transact((transaction) => {
-      for (const [id, json] of known) transaction.put(TOKENS.name, id, json);
+      for (const [id, json] of tokenRecords) transaction.put(TOKENS.name, id, json);
     });
   });
 }
 
-async function closeApi({ logger }: Options, store: OpenedStore): Promise<void> {
+async function closeApi({ logger }: RestoreDataOptions, store: OpenedStore): Promise<void> {
   const makeId = createIdSource(systemClock);
   const tokens = new Tokens({ store, clock: systemClock, makeId, log: logger });
   await tokens.recordConfiguredToken();
@@ -68,7 +68,8 @@ async function closeApi({ logger }: Options, store: OpenedStore): Promise<void> 
 }
 
 async function withStore<T>(
-  { files, logger, specs }: Options, directory: string, use: (store: OpenedStore) => Promise<T>,
+  { files, logger, specs }: RestoreDataOptions, directory: string,
+  use: (store: OpenedStore) => Promise<T>,
 ): Promise<T> {
   const store = await openStore({ directory, files, logger, specs });
   try {

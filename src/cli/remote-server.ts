@@ -6,7 +6,9 @@
 import { AppError, messageOf } from '../base/errors.ts';
 import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { redactText } from '../base/log.ts';
-import { DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE } from '../settings/sources.ts';
+import {
+  DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE,
+} from '../settings/settings-sources.ts';
 import type { Arguments } from './arguments/parse-arguments.ts';
 import type { CommandSpec } from './commands/command-context.ts';
 

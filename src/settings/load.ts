@@ -7,13 +7,13 @@ import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
 import { didYouMean, findNearest } from '../base/text/nearest.ts';
-import { ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags } from './sources.ts';
-import type { SettingsFile, SettingsSources } from './sources.ts';
+import { ROWS_BY_NAME, readEnvironment, readFile, readFlags } from './settings-sources.ts';
+import type { SettingsFile, SettingsSources } from './settings-sources.ts';
 import { SETTING_ROWS } from './table.ts';
 import type { Kind, ListKind, SettingRow, Settings } from './table.ts';
 
-export type { FlagValue, SettingsFile, SettingsSources } from './sources.ts';
-export type { GivenSettings, Settings } from './table.ts';
+export type { FlagValue, SettingsFile, SettingsSources } from './settings-sources.ts';
+export type { Settings, SettingsInput } from './table.ts';
 
 export type LoadedSettings = {
   readonly settings: Settings;
@@ -23,9 +23,9 @@ export type LoadedSettings = {
 };
 
 /** A setting that is allowed but unwise, and what to do about it. */
-type SettingsWarning = { readonly problem: string; readonly mend: string };
+type SettingsWarning = { readonly problem: string; readonly fix: string };
 
-const PROBLEMS_SHOWN_MAX = 5;
+const PROBLEMS_LISTED_MAX = 5;
 
 /** Throws `usage` with every problem found. */
 export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
@@ -34,9 +34,9 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
   const origins = new Map<string, string>(SETTING_ROWS.map((row) => [row.name, 'default']));
   // From weak to strong: each later source replaces earlier values.
   const layers = [
-    fromFile(sources.file ?? null, problems),
-    fromEnvironment(sources.environment ?? {}, problems),
-    fromFlags(sources.flags ?? []),
+    readFile(sources.file ?? null, problems),
+    readEnvironment(sources.environment ?? {}, problems),
+    readFlags(sources.flags ?? []),
   ];
   for (const { name, value, origin, directory } of layers.flat()) {
     const row = ROWS_BY_NAME.get(name);
@@ -45,48 +45,48 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
       problems.push(`unknown setting \`${name}\` in ${origin}${hint}`);
       continue;
     }
-    const read = readValue(row.kind, value, directory);
-    if ('problem' in read) {
-      const given = row.isSecret ? '' : `, not ${redactText(JSON.stringify(value))}`;
-      problems.push(`setting \`${name}\` must be ${read.problem}${given} (from ${origin})`);
+    const checked = readValue(row.kind, value, directory);
+    if ('problem' in checked) {
+      const actual = row.isSecret ? '' : `, not ${redactText(JSON.stringify(value))}`;
+      problems.push(`setting \`${name}\` must be ${checked.problem}${actual} (from ${origin})`);
       continue;
     }
-    values.set(name, read.value);
+    values.set(name, checked.value);
     origins.set(name, origin);
   }
-  if (problems.length === 0) checkTogether(values, origins, problems);
+  if (problems.length === 0) checkAcrossSettings(values, origins, problems);
   if (problems.length > 0) throw usageError(problems);
-  return { settings: nest(values), origins, warnings: warningsOf(sources.file ?? null) };
+  return { settings: nest(values), origins, warnings: findWarnings(sources.file ?? null) };
 }
 
-function warningsOf(file: SettingsFile | null): SettingsWarning[] {
+function findWarnings(file: SettingsFile | null): SettingsWarning[] {
   if (file?.isReadByAll !== true) return [];
-  const secrets = fromFile(file, []).flatMap(({ name, value }) => {
+  const secrets = readFile(file, []).flatMap(({ name, value }) => {
     const row = ROWS_BY_NAME.get(name);
-    return row !== undefined && shownValue(row, value) !== value ? [name] : [];
+    return row !== undefined && maskSettingValue(row, value) !== value ? [name] : [];
   });
   if (secrets.length === 0) return [];
   return [{
     problem: `${file.origin} holds ${secrets.join(' and ')}, and every user may read it`,
-    mend: `chmod 600 ${file.origin}`,
+    fix: `chmod 600 ${file.origin}`,
   }];
 }
 
 /** A setting's value as a person may see it: `***` for a secret, URLs without credentials. */
-export function shownValue(row: SettingRow, value: unknown): unknown {
+export function maskSettingValue(row: SettingRow, value: unknown): unknown {
   if (!row.isSecret || typeof value !== 'string') return value;
   // That of a store may name several hosts, which URL does not read.
   return URL.canParse(value) || row.name === 'store.url' ? redactText(value) : '***';
 }
 
 function usageError(problems: readonly string[]): AppError {
-  const rest = problems.length - PROBLEMS_SHOWN_MAX;
-  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).join('; ');
+  const rest = problems.length - PROBLEMS_LISTED_MAX;
+  const shown = problems.slice(0, PROBLEMS_LISTED_MAX).join('; ');
   return new AppError('usage', rest > 0 ? `${shown}; and ${rest} more` : shown);
 }
 
 /** Rules across settings. */
-function checkTogether(
+function checkAcrossSettings(
   values: Map<string, unknown>, origins: Map<string, string>, problems: string[],
 ): void {
   const alone = ['server.tlsCert', 'server.tlsKey'].filter((name) => values.get(name) !== null);
@@ -111,9 +111,9 @@ function checkTogether(
   }
 }
 
-type Read = { readonly value: unknown } | { readonly problem: string };
+type CheckedValue = { readonly value: unknown } | { readonly problem: string };
 
-function readValue(kind: Kind, value: unknown, directory: string): Read {
+function readValue(kind: Kind, value: unknown, directory: string): CheckedValue {
   switch (kind.is) {
     case 'number': {
       const { minimum, maximum, isInteger } = kind;
@@ -133,8 +133,8 @@ function readValue(kind: Kind, value: unknown, directory: string): Read {
     case 'list': return readList(kind, value, directory);
     case 'flagOrList': {
       if (typeof value === 'boolean') return { value };
-      const read = readList(kind.list, value, directory);
-      return 'problem' in read ? { problem: `true, false or ${read.problem}` } : read;
+      const checked = readList(kind.list, value, directory);
+      return 'problem' in checked ? { problem: `true, false or ${checked.problem}` } : checked;
     }
     default: {
       if (value === null && kind.isNullable) return { value };
@@ -145,14 +145,14 @@ function readValue(kind: Kind, value: unknown, directory: string): Read {
   }
 }
 
-function readList(kind: ListKind, value: unknown, directory: string): Read {
+function readList(kind: ListKind, value: unknown, directory: string): CheckedValue {
   if (!Array.isArray(value)) return { problem: 'a list' };
   if (value.length > kind.itemsMax) return { problem: `a list of at most ${kind.itemsMax}` };
   const items: unknown[] = [];
   for (const item of value) {
-    const read = readValue(kind.items, item, directory);
-    if ('problem' in read) return { problem: `a list in which each is ${read.problem}` };
-    items.push(read.value);
+    const checked = readValue(kind.items, item, directory);
+    if ('problem' in checked) return { problem: `a list in which each is ${checked.problem}` };
+    items.push(checked.value);
   }
   return { value: Object.freeze(items) };
 }

@@ -7,8 +7,8 @@ import { LOG_LEVELS } from '../base/log.ts';
 import {
   checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
   checkOrigin, checkProxy, checkProxyAddress, checkStoreUrl, checkToken,
-} from './check.ts';
-import type { Check } from './check.ts';
+} from './setting-checks.ts';
+import type { Check } from './setting-checks.ts';
 
 export type Kind =
   | { readonly is: 'number'; readonly minimum: number; readonly maximum: number;
@@ -27,7 +27,7 @@ type Setting<Value> = {
   readonly kind: Kind;
   readonly default: Value;
   readonly unit: string;
-  readonly meaning: string;
+  readonly description: string;
   readonly isSecret: boolean;
 };
 
@@ -39,63 +39,66 @@ export const BODY_BYTES_MAX = 268_435_456;
 const LIST_ITEMS_MAX = 1000;
 const SCHEDULE_ITEMS_MAX = 100;
 
-const seconds = (standard: number, meaning: string, minimum = 0.001): Setting<number> =>
-  number(standard, 'seconds', meaning, minimum, TIMER_SECONDS_MAX);
-const days = (standard: number, meaning: string): Setting<number> =>
-  number(standard, 'days', meaning, 0, DAYS_MAX);
+const seconds = (defaultValue: number, description: string, minimum = 0.001): Setting<number> =>
+  number(defaultValue, 'seconds', description, minimum, TIMER_SECONDS_MAX);
+const days = (defaultValue: number, description: string): Setting<number> =>
+  number(defaultValue, 'days', description, 0, DAYS_MAX);
 const count = (
-  standard: number, meaning: string, minimum: number, maximum = COUNT_MAX, unit = '',
+  defaultValue: number, description: string, minimum: number, maximum = COUNT_MAX, unit = '',
 ): Setting<number> => ({
   kind: { is: 'number', minimum, maximum, isInteger: true },
-  default: standard, unit, meaning, isSecret: false,
+  default: defaultValue, unit, description, isSecret: false,
 });
-const flag = (standard: boolean, meaning: string): Setting<boolean> =>
-  ({ kind: { is: 'boolean' }, default: standard, unit: '', meaning, isSecret: false });
-const optional = (check: Check | null, meaning: string): Setting<string | null> => ({
+const flag = (defaultValue: boolean, description: string): Setting<boolean> =>
+  ({ kind: { is: 'boolean' }, default: defaultValue, unit: '', description, isSecret: false });
+const optional = (check: Check | null, description: string): Setting<string | null> => ({
   kind: { is: 'text', isNullable: true, ...check === null ? {} : { check } },
-  default: null, unit: '', meaning, isSecret: false,
+  default: null, unit: '', description, isSecret: false,
 });
-const optionalPath = (meaning: string): Setting<string | null> => ({
-  kind: { is: 'path', isNullable: true }, default: null, unit: '', meaning, isSecret: false,
+const optionalPath = (description: string): Setting<string | null> => ({
+  kind: { is: 'path', isNullable: true }, default: null, unit: '', description, isSecret: false,
 });
 const choice = <Value extends string>(
-  standard: Value, values: readonly Value[], meaning: string,
+  defaultValue: Value, values: readonly Value[], description: string,
 ): Setting<Value> =>
-  ({ kind: { is: 'choice', values }, default: standard, unit: '', meaning, isSecret: false });
-const text = (standard: string, check: Check, meaning: string): Setting<string> => ({
+  ({ kind: { is: 'choice', values }, default: defaultValue, unit: '', description,
+    isSecret: false });
+const text = (defaultValue: string, check: Check, description: string): Setting<string> => ({
   kind: { is: 'text', check, isNullable: false },
-  default: standard, unit: '', meaning, isSecret: false,
+  default: defaultValue, unit: '', description, isSecret: false,
 });
-const paths = (meaning: string): Setting<readonly string[]> => ({
+const paths = (description: string): Setting<readonly string[]> => ({
   kind: { is: 'list', items: { is: 'path', isNullable: false }, itemsMax: LIST_ITEMS_MAX },
-  default: [], unit: '', meaning, isSecret: false,
+  default: [], unit: '', description, isSecret: false,
 });
-const schedule = (standard: readonly number[], meaning: string): Setting<readonly number[]> => ({
+const schedule = (
+  defaultValue: readonly number[], description: string,
+): Setting<readonly number[]> => ({
   kind: {
     is: 'list', itemsMax: SCHEDULE_ITEMS_MAX,
     items: { is: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX, isInteger: false },
   },
-  default: standard, unit: 'seconds', meaning, isSecret: false,
+  default: defaultValue, unit: 'seconds', description, isSecret: false,
 });
-const listOf = (check: Check): ListKind =>
+const createListKind = (check: Check): ListKind =>
   ({ is: 'list', items: { is: 'text', check, isNullable: false }, itemsMax: LIST_ITEMS_MAX });
 const texts = (
-  standard: readonly string[], check: Check, meaning: string,
+  defaultValue: readonly string[], check: Check, description: string,
 ): Setting<readonly string[]> =>
-  ({ kind: listOf(check), default: standard, unit: '', meaning, isSecret: false });
+  ({ kind: createListKind(check), default: defaultValue, unit: '', description, isSecret: false });
 const flagOrTexts = (
-  standard: boolean, check: Check, meaning: string,
+  defaultValue: boolean, check: Check, description: string,
 ): Setting<boolean | readonly string[]> => ({
-  kind: { is: 'flagOrList', list: listOf(check) },
-  default: standard, unit: '', meaning, isSecret: false,
+  kind: { is: 'flagOrList', list: createListKind(check) },
+  default: defaultValue, unit: '', description, isSecret: false,
 });
 
 function number(
-  standard: number, unit: string, meaning: string, minimum: number, maximum: number,
+  defaultValue: number, unit: string, description: string, minimum: number, maximum: number,
 ): Setting<number> {
   return {
     kind: { is: 'number', minimum, maximum, isInteger: false },
-    default: standard, unit, meaning, isSecret: false,
+    default: defaultValue, unit, description, isSecret: false,
   };
 }
 
@@ -222,15 +225,15 @@ export type Settings = {
 };
 
 /** Settings as a program may give them: some of them, in the groups of the settings file. */
-export type GivenSettings = PartOf<Settings> & {
+export type SettingsInput = DeepPartial<Settings> & {
   /** Where two of the groups stood in the program that they come from. */
-  readonly Vendor?: { readonly Webhook?: PartOf<Pick<Settings, 'http' | 'incoming'>> };
+  readonly Vendor?: { readonly Webhook?: DeepPartial<Pick<Settings, 'http' | 'incoming'>> };
 };
 
-type PartOf<Whole> = {
+type DeepPartial<Whole> = {
   readonly [Name in keyof Whole]?:
     | (Whole[Name] extends readonly unknown[] | string | number | boolean | null
-      ? Whole[Name] : PartOf<Whole[Name]>)
+      ? Whole[Name] : DeepPartial<Whole[Name]>)
     | undefined;
 };
 
@@ -244,14 +247,14 @@ export type SettingRow = {
 /** The table in order, one row a setting. */
 export const SETTING_ROWS: readonly SettingRow[] = Object.entries(SETTINGS).flatMap(
   ([group, member]) => isSetting(member)
-    ? [rowOf(group, member)]
-    : Object.entries(member).map(([name, setting]) => rowOf(`${group}.${name}`, setting)));
+    ? [createRow(group, member)]
+    : Object.entries(member).map(([name, setting]) => createRow(`${group}.${name}`, setting)));
 
 function isSetting(member: object): member is Setting<unknown> {
-  return 'meaning' in member;
+  return 'description' in member;
 }
 
-function rowOf(name: string, setting: Setting<unknown>): SettingRow {
+function createRow(name: string, setting: Setting<unknown>): SettingRow {
   if (Array.isArray(setting.default)) Object.freeze(setting.default);
   const words = name.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
   return { name, variable: `HOOKSHELF_${words}`, ...setting };

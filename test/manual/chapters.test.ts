@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { CHAPTERS } from '../../src/manual/chapters.ts';
-import { getChapter, readChapter } from '../../src/manual/text.ts';
+import { getChapter, readChapter } from '../../src/manual/read-chapter.ts';
 import { PAGES, pathOfPage, readPage } from '../support/manual-blocks.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

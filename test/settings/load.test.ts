@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { readSettingsFile } from '../../src/settings/file.ts';
+import { readSettingsFile } from '../../src/settings/settings-file.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
-import { loadSettings, shownValue } from '../../src/settings/load.ts';
+import { loadSettings, maskSettingValue } from '../../src/settings/load.ts';
 import type { SettingsSources } from '../../src/settings/load.ts';
 
 const fromFile = (value: unknown): SettingsSources => ({ file: { origin: 'the.json', value } });
@@ -68,7 +68,7 @@ test('every default is a value that its own setting takes', () => {
     const [group = '', name] = row.name.split('.');
     const value = name === undefined ? row.default : { [name]: row.default };
     loadSettings(fromFile({ [group]: value }));
-    return row.meaning === '';
+    return row.description === '';
   });
   assert.deepEqual(problems, []);
 });
@@ -263,7 +263,7 @@ test('no message contains a token or a proxy\'s password', () => {
     assert.throws(() => loadSettings(source), (error: Error) => !error.message.includes(planted));
   }
   const shown = SETTING_ROWS.filter((row) => row.isSecret).map((row) =>
-    shownValue(row, URLS[row.name] ?? 'planted'));
+    maskSettingValue(row, URLS[row.name] ?? 'planted'));
   assert.deepEqual(shown, ['***', 'http://***@h:1', 'postgres://***@a:1,b:2/c?sslmode=require']);
 });
 

@@ -17,9 +17,9 @@ export const TABLE_HEADS = {
 } as const;
 
 export function settingRows(): TableRows {
-  return SETTING_ROWS.map(({ name, default: value, unit, meaning }) =>
+  return SETTING_ROWS.map(({ name, default: value, unit, description }) =>
     `| \`${name}\` | ${value === null ? 'none' : code(textOf(value))} `
-    + `| ${unit === '' ? '' : `${unit}: `}${prose(meaning)} |`);
+    + `| ${unit === '' ? '' : `${unit}: `}${prose(description)} |`);
 }
 
 export function senderRows(): TableRows {

@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { clientOptionsOf } from '../../app/options.ts';
+import { createClientOptions } from '../../app/room-options.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { createConnector } from '../../client/connector.ts';
@@ -33,7 +33,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 /** Throws `usage` when `http.*` settings cannot be used. */
 export function createRemoteTarget({ url, token, settings, clock }: RemoteOptions): ApiTarget {
   const base = url.origin + trimSlashes(url.pathname);
-  const options = clientOptionsOf(settings);
+  const options = createClientOptions(settings);
   const connector = createConnector(base, {
     ...options, denyAddresses: options.denyAddresses.filter((entry) => !NOT_DENIED.has(entry)),
   }, clock);

@@ -1,7 +1,7 @@
 /** `manual [chapter]`: the chapters of the manual, or the text of one. */
 import { CHAPTERS } from '../../manual/chapters.ts';
 import type { Chapter } from '../../manual/chapters.ts';
-import { getChapter, readChapter } from '../../manual/text.ts';
+import { getChapter, readChapter } from '../../manual/read-chapter.ts';
 import { showInPager } from '../terminal/pager.ts';
 import type { Column } from '../terminal/text-table.ts';
 import type { CommandContext } from './command-context.ts';

@@ -3,7 +3,7 @@ import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { time } from '../base/format.ts';
 import { badge } from './badge.ts';
-import type { IncomingWebhook, OutgoingWebhook } from '../../app/api.ts';
+import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 
 type Hook = Pick<IncomingWebhook | OutgoingWebhook, 'health' | 'disabledReason'>;
 

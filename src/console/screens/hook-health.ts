@@ -9,7 +9,7 @@ import { badge } from '../parts/badge.ts';
 import { hookLabel, hookLabelOf } from '../parts/hook-label.ts';
 import { lastFailure } from '../parts/hook-state.ts';
 import { table } from '../parts/table.ts';
-import type { IncomingWebhook, OutgoingWebhook } from '../../app/api.ts';
+import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 

@@ -10,7 +10,7 @@ import { openView } from '../parts/screen.ts';
 import type { Screen } from '../parts/screen.ts';
 import { table } from '../parts/table.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
-import type { ShownSetting } from '../../settings/shown.ts';
+import type { PublicSetting } from '../../settings/public-settings.ts';
 
 type Token = {
   readonly identifier: string; readonly name: string; readonly scope: string;
@@ -23,7 +23,7 @@ export const settingsScreen: Screen = {
   open(place) {
     return openView(place, async () => {
       const [settings, tokens, status] = await Promise.all([
-        get<readonly ShownSetting[]>('/api/settings'), get<readonly Token[]>('/api/tokens'),
+        get<readonly PublicSetting[]>('/api/settings'), get<readonly Token[]>('/api/tokens'),
         get<ServiceStatus>('/api/status'),
       ]);
       render(place, settings, tokens, status);
@@ -32,7 +32,7 @@ export const settingsScreen: Screen = {
 };
 
 function render(
-  place: HTMLElement, settings: readonly ShownSetting[], tokens: readonly Token[],
+  place: HTMLElement, settings: readonly PublicSetting[], tokens: readonly Token[],
   { version, node, startedAt }: ServiceStatus,
 ): void {
   const search = h('input', { type: 'search', oninput: () => show() });
@@ -57,7 +57,7 @@ function render(
     found, list);
 }
 
-function settingRow({ name, value, origin, unit, meaning, variable }: ShownSetting): Child[] {
+function settingRow({ name, value, origin, unit, meaning, variable }: PublicSetting): Child[] {
   const text = value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
   return [h('span', { title: variable }, name), h('span', {}, h('code', {}, text), ` ${unit}`),
     origin === 'default' ? origin : h('strong', {}, origin), meaning];

@@ -85,7 +85,7 @@ export const NEXT_VERSION = '99.0.0';
 export const NEXT_RELEASE: readonly Edit[] = [
   ['base/version.ts', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
   ['app.ts', '[bookResource.collection,', "[{ name: 'n', key: 'id' }, bookResource.collection,"],
-  ['app/nodes.ts', 'describeNode: () => ({', "describe: () => ({ zone: 'a', "],
+  ['app/nodes.ts', 'describeNode: () => ({', "describeNode: () => ({ zone: 'a', "],
   ['books/book.ts', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
 ];
 /** It writes in logs of the format that it finds. */

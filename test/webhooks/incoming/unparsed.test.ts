@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Payload } from '../../../src/index.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
-import { incomingMetrics } from '../../../src/app/metrics.ts';
+import { incomingMetrics } from '../../../src/app/service-metrics.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { startRelay, type Relay } from '../relay.ts';
 

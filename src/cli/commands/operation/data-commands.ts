@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
-import { engineOf } from '../../../app/engine.ts';
+import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { isCutShort, openFiles, writeBackup } from '../../../store/backup/backup.ts';
@@ -35,7 +35,7 @@ const LIVE_ATTEMPTS_MAX = 3;
 /** Exit code 1 for damage, 0 with a note for a torn end. */
 export async function verifyData(context: CommandContext): Promise<number> {
   const { output } = context;
-  const engine = await engineOf(context.loadSettings().settings);
+  const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return verifyEngineLog(context, engine);
   const report = await verifyWithRetries(context.enterExistingData());
   for (const note of report.notes) if (!output.isJson) output.note(note);
@@ -158,7 +158,7 @@ async function restoreArchive(
   const { args, output, io } = context;
   const directory = context.enterData();
   makeDataDirectory(directory);
-  const engine = await engineOf(context.loadSettings().settings);
+  const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return restoreIntoEngine(context, files, archive, engine);
   return withDirectoryLock(directory, files, async () => {
     const report = await restoreData({

@@ -6,9 +6,9 @@ import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
-import { engineAt, engineOf } from '../../../app/engine.ts';
+import { createEngine, createConfiguredEngine } from '../../../app/shared-log.ts';
 import { AppError, isAccessRefused } from '../../../base/errors.ts';
-import { checkStoreUrl } from '../../../settings/check.ts';
+import { checkStoreUrl } from '../../../settings/setting-checks.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
 import type { FrozenRecords } from '../../../store/backup/move.ts';
 import { checkNothingPending } from '../../../store/backup/pending-marks.ts';
@@ -46,13 +46,13 @@ const URL_PATTERN = /^[a-z]+:\/\//;
 
 export async function moveData(context: CommandContext): Promise<number> {
   const { settings } = context.loadSettings();
-  const source = await engineOf(settings);
+  const source = await createConfiguredEngine(settings);
   const data = source === null ? context.enterExistingData() : context.enterData();
   makeDataDirectory(data);
   const to = context.args.get('to');
   const passwordFile = context.args.find('password-file');
   const target = !URL_PATTERN.test(to) ? null
-    : await engineAt(checkUrl(to), passwordFile === undefined ? null : resolve(passwordFile));
+    : await createEngine(checkUrl(to), passwordFile === undefined ? null : resolve(passwordFile));
   const files = createNodeFiles();
   return withLockIfWritable(data, files, () => withScratch(data, async (scratch) => {
     const deps = { context, files, data, scratch, target };

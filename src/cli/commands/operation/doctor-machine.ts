@@ -1,7 +1,7 @@
 /** What `doctor` looks at of the machine: Node, the disk, the limits of files, the clock. */
 import { readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
+import { DESCRIPTORS_RESERVED } from '../../../app/room-options.ts';
 import type { Settings } from '../../../settings/load.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';

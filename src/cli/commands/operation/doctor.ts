@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { engineOf } from '../../../app/engine.ts';
+import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -83,7 +83,7 @@ function loadSettingsOrDefaults(
     const { settings, warnings } = context.loadSettings();
     const [first] = warnings;
     return { settings, settingsResult: first === undefined
-      ? ok('every setting is known and valid') : warning(first.problem, first.mend) };
+      ? ok('every setting is known and valid') : warning(first.problem, first.fix) };
   } catch (thrown) {
     return { settings: loadSettings().settings, settingsResult: failed(messageOf(thrown), '') };
   }
@@ -141,7 +141,7 @@ async function checkLock({ enterData }: CommandContext): Promise<CheckResult> {
 
 async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<CheckResult> {
   try {
-    const engine = await engineOf(settings);
+    const engine = await createConfiguredEngine(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
     return isReplicaDirectory(createNodeFiles(), enterData())
       ? warning('the data directory is a node\'s, whose records an engine keeps, and these '

@@ -1,9 +1,9 @@
 /** `settings:show`: every setting, its value and where it came from. Secrets stay hidden. */
-import { shownSettings } from '../../../settings/shown.ts';
+import { listPublicSettings } from '../../../settings/public-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 
 export async function showSettings({ loadSettings, output }: CommandContext): Promise<number> {
-  const rows = shownSettings(loadSettings());
+  const rows = listPublicSettings(loadSettings());
   await output.list(rows, [
     { title: 'SETTING', value: ({ name }) => name, isWhole: true },
     { title: 'VALUE', value: ({ value }) => formatSetting(value) },

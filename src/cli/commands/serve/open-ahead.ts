@@ -4,7 +4,7 @@
  * variable or in `--config`: the settings in the data directory are the owner's.
  */
 import { readCertificate } from '../../../app/certificate.ts';
-import type { Opened } from '../../../app/listening.ts';
+import type { PreopenedResources } from '../../../app/listening.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { LoadedSettings } from '../../../settings/load.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts';
 const FREE_PORT_MIN = 1024;
 
 /** Opens nothing where the process keeps its user. Throws as listening does. */
-export async function openAhead(context: CommandContext): Promise<Opened> {
+export async function openAhead(context: CommandContext): Promise<PreopenedResources> {
   if (!context.identity.needsSwitch) return { port: null, certificate: null };
   const loadedSettings = context.loadCallersSettings();
   const { host, port } = loadedSettings.settings.server;
@@ -26,7 +26,7 @@ export async function openAhead(context: CommandContext): Promise<Opened> {
 
 function openCertificate(
   { identity }: CommandContext, loadedSettings: LoadedSettings,
-): Opened['certificate'] {
+): PreopenedResources['certificate'] {
   const { tlsCert, tlsKey } = loadedSettings.settings.server;
   if (tlsCert === null || tlsKey === null) return null;
   // What the owner could replace is read later, as the owner.

@@ -35,7 +35,7 @@ export async function runServer(
     process.send?.('become');
     logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
   }
-  for (const { problem, mend } of warnings) logger.warning(problem, { mend });
+  for (const { problem, fix } of warnings) logger.warning(problem, { mend: fix });
   const stop = listenForStop(logger);
   let runningApp: App | null = null;
   // Before the app is open: without a listener the signal would end the process.
@@ -43,7 +43,7 @@ export async function runServer(
   try {
     const app = await openApp({
       data: context.enterData(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
-      allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes, opened: resources,
+      allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes, preopened: resources,
       origins, lines,
     });
     try {

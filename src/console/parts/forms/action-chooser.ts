@@ -7,7 +7,7 @@ import { field } from './field.ts';
 import { leaf } from './leaf.ts';
 import { pairsField } from './pairs.ts';
 import type { Field, FieldOptions } from './leaf.ts';
-import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api.ts';
+import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 
 const DESCRIBED_LENGTH_MAX = 90;
 

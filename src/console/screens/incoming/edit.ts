@@ -9,7 +9,7 @@ import type { Words } from '../../parts/forms/leaf.ts';
 import { duplicatesField } from './duplicates.ts';
 import { trySection } from './match.ts';
 import { senderField } from './sender.ts';
-import type { IncomingWebhook } from '../../../app/api.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
 export type ShownHook = {

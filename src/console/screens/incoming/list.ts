@@ -14,7 +14,7 @@ import type { RowColumn } from '../../parts/lists/rows.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openIncoming } from './one.ts';
 import { openNewIncoming } from './new.ts';
-import type { IncomingWebhook } from '../../../app/api.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { StatisticsReport } from '../../../monitoring/statistics.ts';
 
 type HookRow = {

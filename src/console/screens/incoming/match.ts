@@ -8,7 +8,7 @@ import type { Actions } from '../../parts/forms/action-chooser.ts';
 import { conditionWords } from '../../parts/forms/condition-text.ts';
 import { leaf } from '../../parts/forms/leaf.ts';
 import { tellFailure } from '../../parts/notice.ts';
-import type { IncomingWebhook } from '../../../app/api.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
 
 type Match = {
   readonly routes: readonly {

@@ -11,7 +11,7 @@ import { NAMING_WORDS } from './edit.ts';
 import { madeSecrets } from './made-secrets.ts';
 import { senderField } from './sender.ts';
 import { stepList } from './steps.ts';
-import type { IncomingWebhook } from '../../../app/api.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
 export function openNewIncoming(place: HTMLElement): () => void {

@@ -21,7 +21,7 @@ import type { ShownHook } from './edit.ts';
 import { madeSecrets } from './made-secrets.ts';
 import { actionSection } from './match.ts';
 import { stepList } from './steps.ts';
-import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api.ts';
+import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 
 const KEEPS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',

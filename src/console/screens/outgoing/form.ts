@@ -3,7 +3,7 @@ import type { Actions } from '../../parts/forms/action-chooser.ts';
 import type { Asking, Words } from '../../parts/forms/leaf.ts';
 import { pairsField } from '../../parts/forms/pairs.ts';
 import { retriesField } from './retries.ts';
-import type { OutgoingWebhook } from '../../../app/api.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 const WORDS: Words = {
   name: ['Name', 'What people call it: a-z, 0-9, `.`, `_` and `-`. Good wherever its id is'],

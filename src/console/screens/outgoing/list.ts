@@ -9,7 +9,7 @@ import type { Screen } from '../../parts/screen.ts';
 import { eventsText } from './form.ts';
 import { openNewOutgoing } from './new.ts';
 import { openOutgoing } from './one.ts';
-import type { OutgoingWebhook } from '../../../app/api.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 export const outgoingScreen: Screen = {
   name: 'outgoing', title: 'Outgoing', key: 'u',

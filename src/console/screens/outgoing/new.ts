@@ -12,7 +12,7 @@ import { goFrom, openView } from '../../parts/screen.ts';
 import { outgoingAsking } from './form.ts';
 import { newSecretField } from './new-secret.ts';
 import { sampleSection } from './sample.ts';
-import type { OutgoingWebhook } from '../../../app/api.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 export function openNewOutgoing(place: HTMLElement): () => void {
   return openView(place, async () => {

@@ -17,7 +17,7 @@ import { goFrom, openView } from '../../parts/screen.ts';
 import { workButton } from '../../parts/work-button.ts';
 import { eventsText, outgoingAsking } from './form.ts';
 import { sampleSection } from './sample.ts';
-import type { OutgoingWebhook } from '../../../app/api.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 type ShownOutgoing = {
   readonly hook: OutgoingWebhook; readonly path: string; readonly etag: string;

@@ -7,15 +7,15 @@ import { quoted } from '../base/text/refusal.ts';
 import { callApi } from '../server/local/api-call.ts';
 import type { ApiTarget } from '../server/local/api-call.ts';
 import { createMemoryTarget } from '../server/local/memory-target.ts';
-import type { ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions } from './api.ts';
+import type { ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions } from './api-types.ts';
 
 /** `listener` gives its callers all rights. */
-export function requestsTo(listener: RequestListener): ApiRequest {
+export function createApiRequest(listener: RequestListener): ApiRequest {
   let target: ApiTarget | null = null;
   const request = async (
     method: ApiMethod, path: string, body?: unknown, options: ApiRequestOptions = {},
   ): Promise<ApiAnswer<unknown>> => {
-    checkPlace(method, path);
+    checkMethodAndPath(method, path);
     target ??= createMemoryTarget(listener);
     const { headers } = options;
     try {
@@ -35,7 +35,7 @@ export function requestsTo(listener: RequestListener): ApiRequest {
 }
 
 // A program in plain JavaScript has no types that would check these.
-function checkPlace(method: unknown, path: unknown): void {
+function checkMethodAndPath(method: unknown, path: unknown): void {
   // A server drops the connection for a method of nobody's, and a CONNECT has no answer of ours.
   const name = typeof method === 'string' ? method.toUpperCase() : '';
   if (!http.METHODS.includes(name) || name === 'CONNECT') {
@@ -45,13 +45,13 @@ function checkPlace(method: unknown, path: unknown): void {
     throw new AppError('malformed', 'the path must be a string that begins with "/"');
   }
   // Node's client sends characters of Latin-1 as they are, which its server refuses.
-  const [raw] = NO_PATH.exec(path) ?? [];
+  const [raw] = NOT_IN_PATH.exec(path) ?? [];
   if (raw === undefined) return;
   throw new AppError('malformed', `the path holds ${quoted(raw)}: percent-encode it, as `
     + 'encodeURIComponent does');
 }
 
-const NO_PATH = /[^!-~]/u;
+const NOT_IN_PATH = /[^!-~]/u;
 
 /** What `node:http` throws for a header that it cannot send. */
 function isNodeTypeError(thrown: unknown): boolean {

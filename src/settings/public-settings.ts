@@ -1,8 +1,8 @@
 /** The settings as a person may see them: each with where it came from, secrets hidden. */
-import { shownValue, type LoadedSettings } from './load.ts';
+import { maskSettingValue, type LoadedSettings } from './load.ts';
 import { SETTING_ROWS } from './table.ts';
 
-export type ShownSetting = {
+export type PublicSetting = {
   readonly name: string; readonly value: unknown;
   /** `default`, `--port`, `HOOKSHELF_…` or the file's path. */
   readonly origin: string;
@@ -12,17 +12,17 @@ export type ShownSetting = {
   readonly meaning: string;
 };
 
-export function shownSettings(
+export function listPublicSettings(
   { settings, origins }: Pick<LoadedSettings, 'settings' | 'origins'>,
-): readonly ShownSetting[] {
+): readonly PublicSetting[] {
   return SETTING_ROWS.map((row) => ({
-    name: row.name, value: shownValue(row, valueAt(settings, row.name)),
+    name: row.name, value: maskSettingValue(row, readSetting(settings, row.name)),
     origin: origins.get(row.name) ?? 'default', default: row.default, unit: row.unit,
-    variable: row.variable, meaning: row.meaning,
+    variable: row.variable, meaning: row.description,
   }));
 }
 
-function valueAt(settings: object, name: string): unknown {
+function readSetting(settings: object, name: string): unknown {
   let value: unknown = settings;
   for (const step of name.split('.')) value = Reflect.get(Object(value), step);
   return value;

@@ -23,36 +23,38 @@ import type { SendResult } from '../webhooks/sending/sender.ts';
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 
 /** What the service alone writes of a webhook. */
-type OwnMember = 'previousSecret' | keyof DisabledMembers;
-type Stamps = { readonly createdAt: string; readonly updatedAt: string };
-type Shown<Stored> = Omit<Stored, 'secret'> & Stamps;
+type ServiceMember = 'previousSecret' | keyof DisabledMembers;
+type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
+type PublicRecord<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
 /** With the members of `Optional` left to the service; null counts as absent. */
-type Given<Stored, Optional extends keyof Stored> =
+type RequestBody<Stored, Optional extends keyof Stored> =
   & Omit<Stored, Optional>
   & { readonly [Name in Optional]?: Stored[Name] | null };
 /** A JSON Merge Patch (RFC 7396): null removes a member. */
 export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
 
 type InboxMember = 'inbox' | 'answer' | 'deduplicate' | 'deduplicateHours';
-export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret' | InboxMember>
+export type IncomingWebhook = Omit<PublicRecord<StoredIncoming>, 'previousSecret' | InboxMember>
   & Required<Pick<StoredIncoming, InboxMember>> & {
   readonly hasSecret: boolean;
   readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
 };
-export type IncomingWebhookInput = Given<Omit<StoredIncoming, OwnMember>,
+export type IncomingWebhookInput = RequestBody<Omit<StoredIncoming, ServiceMember>,
   'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
-export type OutgoingWebhook = Omit<Shown<StoredOutgoing>, 'previousSecret'> & {
+export type OutgoingWebhook = Omit<PublicRecord<StoredOutgoing>, 'previousSecret'> & {
   readonly hasSecret: boolean;
   readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string };
 };
 export type OutgoingWebhookInput =
-  Given<Omit<StoredOutgoing, OwnMember>, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
-export type WebhookActionConfiguration = Shown<ActionConfiguration>;
-export type WebhookActionConfigurationInput = Given<ActionConfiguration, 'identifier' | 'options'>;
+  RequestBody<Omit<StoredOutgoing, ServiceMember>,
+    'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
+export type WebhookActionConfiguration = PublicRecord<ActionConfiguration>;
+export type WebhookActionConfigurationInput =
+  RequestBody<ActionConfiguration, 'identifier' | 'options'>;
 export type ActionDescription = {
   readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];
@@ -106,10 +108,10 @@ export type ApiRequestOptions = {
  * commands do. Throws the AppError of a problem answer: `invalid`, `not_found`, `conflict`, ….
  */
 export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
-  method: Method, path: Path, ...given: Arguments<BodyOf<Method, Path>>
-) => Promise<ApiAnswer<AnswerOf<Method, Path>>>;
+  method: Method, path: Path, ...given: RequestArguments<RequestBodyOf<Method, Path>>
+) => Promise<ApiAnswer<ResponseBodyOf<Method, Path>>>;
 
-type Arguments<Body> = undefined extends Body
+type RequestArguments<Body> = undefined extends Body
   ? [body?: Body, options?: ApiRequestOptions] : [body: Body, options?: ApiRequestOptions];
 
 /** Method, path, body, answer; the first that fits counts. */
@@ -157,13 +159,13 @@ type Resource<Path extends string, One, Input> = [
 ];
 
 type WithoutQuery<Path> = Path extends `${infer Place}?${string}` ? Place : Path;
-type BodyOf<Method, Path> = Find<Routes, Method, WithoutQuery<Path>, 'body'>;
-type AnswerOf<Method, Path> = Find<Routes, Method, WithoutQuery<Path>, 'answer'>;
+type RequestBodyOf<Method, Path> = FindRoute<Routes, Method, WithoutQuery<Path>, 'body'>;
+type ResponseBodyOf<Method, Path> = FindRoute<Routes, Method, WithoutQuery<Path>, 'answer'>;
 
-type Find<Table, Method, Path, Part> =
+type FindRoute<Table, Method, Path, Part> =
   Table extends [[infer Verb, infer Place, infer Body, infer Answer], ...infer Rest]
     ? [Method, Path] extends [Verb, Place]
       ? { body: Body; answer: Answer }[Part & ('body' | 'answer')]
-      : Find<Rest, Method, Path, Part>
+      : FindRoute<Rest, Method, Path, Part>
     // A path that is made at run time, or that we do not know.
     : unknown;

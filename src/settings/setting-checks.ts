@@ -13,7 +13,7 @@ const DENY_GROUPS = [...ADDRESS_GROUPS.keys()];
 const URL_LENGTH_MAX = 2048;
 
 export const checkHost: Check = (text) => {
-  const host = withoutBrackets(text);
+  const host = stripBrackets(text);
   const isHost = isIP(host) !== 0 || isHostName(host);
   return isHost ? { value: host } : { problem: 'an IP address or a host name' };
 };
@@ -47,14 +47,15 @@ export const checkOrigin: Check = (text) => {
   if (text === '*') return { value: text };
   const url = parseHttpUrl(text);
   const bare = text.replace(/\/$/, '').toLowerCase();
-  return url !== null && url.username === '' && `${url.protocol}//${withPort(url, bare)}` === bare
+  return url !== null && url.username === ''
+    && `${url.protocol}//${formatHostWithPort(url, bare)}` === bare
     ? { value: url.origin }
     : { problem: 'an origin like https://example.com, or "*"' };
 };
 
 export const checkHostPattern: Check = (text) => {
   const { host, isValid } = splitPort(text);
-  return isValid && (isIP(withoutBrackets(host)) !== 0 || isHostName(host))
+  return isValid && (isIP(stripBrackets(host)) !== 0 || isHostName(host))
     ? { value: text.toLowerCase() }
     : { problem: 'a host name or address, with or without a port' };
 };
@@ -74,7 +75,7 @@ export const checkDeniedAddress: Check = (text) => {
 };
 
 export const checkProxyAddress: Check = (text) => {
-  const plain = withoutBrackets(text);
+  const plain = stripBrackets(text);
   return isAddressBlock(plain)
     ? { value: plain } : { problem: 'an address or a CIDR such as 10.0.0.0/8' };
 };
@@ -97,7 +98,7 @@ function parseHttpUrl(text: string): URL | null {
 }
 
 // URL drops a scheme's own port; an origin that names it is the same origin.
-function withPort(url: URL, bare: string): string {
+function formatHostWithPort(url: URL, bare: string): string {
   const named = /:(\d+)$/.exec(bare.slice(url.protocol.length))?.[1];
   return named === undefined || url.port === named ? url.host : `${url.hostname}:${named}`;
 }
@@ -112,6 +113,6 @@ function splitPort(text: string): { readonly host: string; readonly isValid: boo
   return { host, isValid: host !== '' && Number(port ?? 1) <= 65_535 };
 }
 
-function withoutBrackets(text: string): string {
+function stripBrackets(text: string): string {
   return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
 }

@@ -32,7 +32,7 @@ export type SettingsFile = {
 };
 
 /** One value as it was found; `directory` is what a relative path in it starts from. */
-type Found = {
+type SourceValue = {
   readonly name: string; readonly value: unknown; readonly origin: string;
   readonly directory: string;
 };
@@ -46,7 +46,7 @@ export const DATA_VARIABLE = 'HOOKSHELF_DATA';
 export const SERVER_VARIABLE = 'HOOKSHELF_SERVER';
 export const TOKEN_FILE_VARIABLE = 'HOOKSHELF_TOKEN_FILE';
 // They say where a command works, and are no settings.
-const PLACES: readonly string[] = [DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE];
+const LOCATION_VARIABLES: readonly string[] = [DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE];
 const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
 // Where these two groups stand in the settings files of the program that they were taken from.
@@ -57,38 +57,39 @@ const FLAGS: ReadonlyMap<string, boolean> =
 const DECIMAL = /^-?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})$/;
 const VENDOR_GROUPS = /^(http|incoming)\./;
 
-export function fromFlags(flags: readonly FlagValue[]): Found[] {
+export function readFlags(flags: readonly FlagValue[]): SourceValue[] {
   return flags.map(({ name, value, flag }) => {
     const row = ROWS_BY_NAME.get(name);
-    const read = row === undefined ? value : fromText(row.kind, value);
-    return { name, value: read, origin: flag, directory: '.' };
+    const parsed = row === undefined ? value : parseText(row.kind, value);
+    return { name, value: parsed, origin: flag, directory: '.' };
   });
 }
 
-export function fromEnvironment(
+export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>, problems: string[],
-): Found[] {
-  const found: Found[] = [];
+): SourceValue[] {
+  const values: SourceValue[] = [];
   const token = environment[TOKEN_ALIAS];
   for (const [variable, text] of Object.entries(environment)) {
-    if (text === undefined || !variable.startsWith(PREFIX) || PLACES.includes(variable)) continue;
+    if (text === undefined || !variable.startsWith(PREFIX)) continue;
+    if (LOCATION_VARIABLES.includes(variable)) continue;
     const row = variable === TOKEN_ALIAS
       ? ROWS_BY_NAME.get(TOKEN_NAME) : ROWS_BY_VARIABLE.get(variable);
     if (row === undefined) {
       if (isServiceLink(variable, text)) continue;
-      problems.push(`unknown environment variable ${variable}${hintForVariable(variable)}`);
+      problems.push(`unknown environment variable ${variable}${formatVariableHint(variable)}`);
       continue;
     }
     if (row.name === TOKEN_NAME && token !== undefined && text !== token) {
       problems.push(`${row.variable} and ${TOKEN_ALIAS} differ; set one of them`);
       continue;
     }
-    found.push({
-      name: row.name, value: fromText(row.kind, text, row.name !== TOKEN_NAME), origin: variable,
+    values.push({
+      name: row.name, value: parseText(row.kind, text, row.name !== TOKEN_NAME), origin: variable,
       directory: '.',
     });
   }
-  return found;
+  return values;
 }
 
 // A Kubernetes service named `hookshelf` puts such variables in every container beside it.
@@ -98,13 +99,13 @@ function isServiceLink(variable: string, text: string): boolean {
     || (variable === 'HOOKSHELF_PORT' && /^(tcp|udp|sctp):\/\//.test(text));
 }
 
-export function fromFile(file: SettingsFile | null, problems: string[]): Found[] {
+export function readFile(file: SettingsFile | null, problems: string[]): SourceValue[] {
   if (file === null) return [];
   if (!isJsonObject(file.value)) {
     problems.push(`${file.origin} must hold a JSON object of settings`);
     return [];
   }
-  const found = new Map<string, Found>();
+  const values = new Map<string, SourceValue>();
   const visit = (value: unknown, path: string): void => {
     if (value === undefined) return;
     const inner = path.startsWith(VENDOR_PATH) ? path.slice(VENDOR_PATH.length) : path;
@@ -116,13 +117,13 @@ export function fromFile(file: SettingsFile | null, problems: string[]): Found[]
         return;
       }
     }
-    if (found.has(name)) problems.push(`setting \`${name}\` stands twice in ${file.origin}`);
-    found.set(name, {
+    if (values.has(name)) problems.push(`setting \`${name}\` stands twice in ${file.origin}`);
+    values.set(name, {
       name, value, origin: file.origin, directory: file.directory ?? '.',
     });
   };
   for (const [name, value] of Object.entries(file.value)) visit(value, name);
-  return [...found.values()];
+  return [...values.values()];
 }
 
 function isGroup(path: string): boolean {
@@ -131,13 +132,13 @@ function isGroup(path: string): boolean {
 }
 
 /** A variable's or flag's text as the JSON value it stands for; as it is when it is none. */
-function fromText(kind: Kind, text: string, canUnset = true): unknown {
+function parseText(kind: Kind, text: string, canUnset = true): unknown {
   const trimmed = text.trim();
   switch (kind.is) {
     case 'number':
       return DECIMAL.test(trimmed) ? Number(trimmed) : text;
     case 'boolean': return FLAGS.get(trimmed) ?? text;
-    case 'flagOrList': return FLAGS.get(trimmed) ?? fromText(kind.list, text);
+    case 'flagOrList': return FLAGS.get(trimmed) ?? parseText(kind.list, text);
     case 'choice': return trimmed;
     case 'list': {
       // A list of addresses may begin with one in brackets, which is no JSON.
@@ -145,7 +146,7 @@ function fromText(kind: Kind, text: string, canUnset = true): unknown {
         return parseJsonOr(trimmed, text);
       }
       const items = trimmed === '' ? [] : trimmed.split(',');
-      return items.map((item) => fromText(kind.items, item.trim()));
+      return items.map((item) => parseText(kind.items, item.trim()));
     }
     default:
       // Empty text unsets the file's value; an empty token is more likely a dangerous mistake.
@@ -162,8 +163,8 @@ function parseJsonOr(text: string, otherwise: string): unknown {
 }
 
 // With the common prefix every name would look similar.
-function hintForVariable(variable: string): string {
-  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, ...PLACES]
+function formatVariableHint(variable: string): string {
+  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, ...LOCATION_VARIABLES]
     .map((name) => name.slice(PREFIX.length));
   const near = findNearest(variable.slice(PREFIX.length), bare);
   return near === null ? '' : `: did you mean ${PREFIX}${near}?`;

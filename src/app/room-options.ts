@@ -8,7 +8,7 @@ import type { Settings } from '../settings/load.ts';
 export const DESCRIPTORS_RESERVED = 256;
 const CONNECTIONS_MIN = 16;
 
-export function clientOptionsOf({ http }: Settings): HttpClientOptions {
+export function createClientOptions({ http }: Settings): HttpClientOptions {
   return {
     timeoutMs: http.timeout * 1000,
     connectTimeoutMs: http.connectTimeout * 1000,
@@ -23,28 +23,28 @@ export function clientOptionsOf({ http }: Settings): HttpClientOptions {
   };
 }
 
-export function limitsOf({ server }: Settings): ServerLimits {
+export function createServerLimits({ server }: Settings): ServerLimits {
   return {
-    requestTimeoutMs: wholeMs(server.requestTimeout),
-    headersTimeoutMs: wholeMs(server.headersTimeout),
-    keepAliveTimeoutMs: wholeMs(server.keepAliveTimeout),
-    connectionsMax: connectionsMaxOf(server.maxConnections, descriptorsMax()),
+    requestTimeoutMs: toWholeMs(server.requestTimeout),
+    headersTimeoutMs: toWholeMs(server.headersTimeout),
+    keepAliveTimeoutMs: toWholeMs(server.keepAliveTimeout),
+    connectionsMax: limitConnections(server.maxConnections, readDescriptorsMax()),
   };
 }
 
 // Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998.
-function wholeMs(seconds: number): number {
+function toWholeMs(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1000));
 }
 
 /** As many connections as wanted, but not more than the process has descriptors for. */
-function connectionsMaxOf(wanted: number, descriptors: number): number {
+function limitConnections(wanted: number, descriptors: number): number {
   const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
   return Math.min(wanted, room);
 }
 
 /** The soft limit of open files; where the kernel does not tell, the usual one. */
-function descriptorsMax(): number {
+function readDescriptorsMax(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
     const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];

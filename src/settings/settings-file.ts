@@ -5,7 +5,7 @@ import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { findOwnerProblem, formatChown } from '../base/files/ownership.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
-import type { SettingsFile } from './sources.ts';
+import type { SettingsFile } from './settings-sources.ts';
 
 const READABLE_BY_ALL = 0o004;
 const WRITABLE_BY_ALL = 0o002;

@@ -20,21 +20,21 @@ import type { Engine } from '../store/engines/engine.ts';
 import type { SharedLog } from '../store/store.ts';
 
 const loadEngines = lazyImport(() => import('../store/engines/open-engine.ts'));
-const NODE_NAME = 'node.json';
+const NODE_FILE = 'node.json';
 
 /** Null: the store is files in the data directory. Throws `usage`. */
-export async function engineOf(settings: Settings): Promise<Engine | null> {
+export async function createConfiguredEngine(settings: Settings): Promise<Engine | null> {
   const { url } = settings.store;
-  return url === null ? null : engineAt(url, settings.store.passwordFile);
+  return url === null ? null : createEngine(url, settings.store.passwordFile);
 }
 
 /** That of a URL. Throws `usage`. */
-export async function engineAt(url: string, passwordFile: string | null): Promise<Engine> {
+export async function createEngine(url: string, passwordFile: string | null): Promise<Engine> {
   return loadEngines(({ openEngine }) =>
     openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
 }
 
-type Place = {
+type SharedLogOptions = {
   readonly data: string; readonly files: Files; readonly settings: Settings;
   readonly logger: Logger; readonly clock: Clock;
   /** A command begins no log: in the wrong database it would find nothing, and say no word. */
@@ -43,15 +43,15 @@ type Place = {
 
 /** What openStore needs of an engine; null without one. The caller holds the directory's lock. */
 export async function findSharedLog(
-  { data, files, settings, logger, clock, role }: Place,
+  { data, files, settings, logger, clock, role }: SharedLogOptions,
 ): Promise<SharedLog | null> {
-  const engine = await engineOf(settings);
+  const engine = await createConfiguredEngine(settings);
   if (engine === null) return null;
   if (files.listSync(data).some(isStoreName)) {
     logger.warning('the data directory holds a store of files, which is not used while store.url '
       + 'is set', { data, engine: engine.name });
   }
-  const node = readNode(join(data, NODE_NAME)) ?? makeNode(data, clock);
+  const node = readNodeId(join(data, NODE_FILE)) ?? createNodeId(data, clock);
   return { engine, node, mayCreate: role === 'server' };
 }
 
@@ -62,7 +62,7 @@ export function announceEngine(replica: Replica | null, logger: Logger): void {
   logger.info('the journal is kept by an engine', { engine, promise: durability });
 }
 
-function readNode(path: string): string | null {
+function readNodeId(path: string): string | null {
   let bytes: Buffer;
   try {
     ({ bytes } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }));
@@ -82,9 +82,9 @@ function readNode(path: string): string | null {
     + 'becomes a new node');
 }
 
-function makeNode(data: string, clock: Clock): string {
+function createNodeId(data: string, clock: Clock): string {
   const node = createIdSource(clock)();
-  const path = join(data, NODE_NAME);
+  const path = join(data, NODE_FILE);
   const descriptor = openSync(`${path}.tmp`, 'w', 0o600);
   try {
     writeSync(descriptor, `{"node":"${node}"}\n`);

@@ -56,7 +56,7 @@ import { computeMemoryLimits } from './store/records/memory-limits.ts';
 import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
-import type { Events } from './webhooks/deliveries/events.ts';
+import type { EventPublisher } from './webhooks/deliveries/event-publisher.ts';
 import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-action-modules.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
@@ -317,7 +317,7 @@ function composeAccess(shared: SharedDeps, allowsAnonymous: boolean): {
   return { tokens, verifier, state };
 }
 
-function composeBooks(shared: SharedDeps, events: Events, maxMemoryBytes: number): {
+function composeBooks(shared: SharedDeps, events: EventPublisher, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly HttpRoute[];
 } {

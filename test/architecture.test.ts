@@ -60,7 +60,6 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'lock', 'disk'],
   'store/engines': ['etcd', 'postgres'],
   'store/replication': ['appending'],
-  'webhooks/deliveries': ['api'],
   'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [

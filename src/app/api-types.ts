@@ -10,9 +10,9 @@ import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
 import type { SenderSetup } from '../webhooks/incoming/diagnostics/webhook-examples.ts';
 import type { NodeView } from '../nodes/node-routes.ts';
-import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
+import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
-import type { ShownSent } from '../webhooks/deliveries/sent.ts';
+import type { PublicSentRequest } from '../webhooks/deliveries/sent-request.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
 import type { DisabledMembers } from '../webhooks/health/disabled-members.ts';
 import type { WebhookHealth } from '../webhooks/health/public-health.ts';
@@ -135,9 +135,9 @@ type Routes = [
   ['POST', '/api/events', { readonly name: string; readonly payload?: JsonValue },
     { readonly deliveries: readonly string[] }],
   ['GET', '/api/deliveries', undefined, readonly Delivery[]],
-  ['GET', '/api/deliveries/reconcile', undefined, Reconciliation],
+  ['GET', '/api/deliveries/reconcile', undefined, DeliveryReconciliation],
   ['GET', `/api/deliveries/${string}`, undefined,
-    Delivery & { readonly sent: ShownSent | null }],
+    Delivery & { readonly sent: PublicSentRequest | null }],
   ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
   ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
   ['POST', `/api/deliveries/${string}/resend`, { readonly as?: 'retry' | 'new' } | undefined,

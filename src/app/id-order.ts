@@ -7,7 +7,7 @@
 import type { AdvancingIdSource } from '../base/uuid.ts';
 import type { Store } from '../store/store-port.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
-import { fanOutCollection } from '../webhooks/deliveries/unit-of-work.ts';
+import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
 import { requestCollection } from '../webhooks/inbox/stored-request.ts';
 
 const ORDERED = [deliveryCollection, fanOutCollection, requestCollection];

@@ -18,7 +18,7 @@ import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/store-port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ChangeHook } from '../resources/repository.ts';
-import type { Events } from '../webhooks/deliveries/events.ts';
+import type { EventPublisher } from '../webhooks/deliveries/event-publisher.ts';
 import type { WebhooksOptions } from '../webhooks/webhooks-options.ts';
 import type { Ownership } from '../webhooks/durable-queue/ownership.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
@@ -98,15 +98,15 @@ export function composeRelay(
 }
 
 /** Turns each change of a book into its event, in the transaction of the change itself. */
-export function createBookEvents(events: Events): ChangeHook {
+export function createBookEvents(events: EventPublisher): ChangeHook {
   return (transaction, { before, after }, inputs) => {
     const book = after ?? before;
     const name = chooseEventName(before, after);
     // Mostly no hook listens: then no payload is made.
-    if (book === null || !events.isHeard(name)) return;
+    if (book === null || !events.hasListeners(name)) return;
     const timestamp = formatTimestamp(inputs.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
-    events.emit(transaction, inputs, name, `${head},"data":{"book":${book.toString()}}}`);
+    events.stageEvent(transaction, inputs, name, `${head},"data":{"book":${book.toString()}}}`);
   };
 }
 

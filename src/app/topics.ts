@@ -2,9 +2,9 @@
 import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
 import type { StreamTopic } from '../stream/stream-topic.ts';
-import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
+import { decodeDelivery } from '../webhooks/deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
-import type { DeliveryService } from '../webhooks/deliveries/service.ts';
+import type { DeliveryService } from '../webhooks/deliveries/delivery-service.ts';
 import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';

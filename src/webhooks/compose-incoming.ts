@@ -4,7 +4,7 @@ import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
-import type { OwnEvents } from './deliveries/own-events.ts';
+import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { keptRoutes } from './incoming/intake/stored-request-routes.ts';
@@ -40,12 +40,13 @@ type Incoming = {
 
 export function composeIncoming(options: WebhooksOptions, shared: {
   readonly hooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
-  readonly runner: ActionRunner; readonly actions: ActionRegistry; readonly ownEvents: OwnEvents;
+  readonly runner: ActionRunner; readonly actions: ActionRegistry;
+  readonly systemEvents: SystemEvents;
   readonly health: HealthMonitor;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
-  const { hooks, configurations, runner, actions, ownEvents, health } = shared;
+  const { hooks, configurations, runner, actions, systemEvents, health } = shared;
   const onRun: OnRun = (hook, { success, message, isChainRefused }, atMs) => {
     onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
     // Any caller can send a header that ends a chain: that says nothing of the webhook.
@@ -58,7 +59,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const recent = new RecentRequests();
   const payloadRoom = new PayloadBudget(incoming.payloadBytesMax);
   const intake = new Intake({
-    store, clock, turns, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
+    store, clock, turns, makeId, capacity, recent, configurations, actions, runner, log,
+    systemEvents,
     health,
     onRun(hook, result, atMs) {
       onRun(hook, result, atMs);
@@ -83,7 +85,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     mayRemove: () => ownership.isMaintainer(),
   });
   const worker = new RequestWorker({
-    store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
+    store, hooks, configurations, actions, runner, clock, log, random, makeId, systemEvents, recent,
     ownership, payloadRoom,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,

@@ -2,13 +2,13 @@
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
-import { Capacity } from './deliveries/capacity.ts';
-import { createEvents, type Events } from './deliveries/events.ts';
+import { QueueCapacity } from './deliveries/queue-capacity.ts';
+import { createEventPublisher, type EventPublisher } from './deliveries/event-publisher.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
-import { createOwnEvents, type OwnEvents } from './deliveries/own-events.ts';
-import { deliveryRetention } from './deliveries/retention.ts';
-import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
-import { deliveryKind } from './deliveries/unit-of-work.ts';
+import { createSystemEvents, type SystemEvents } from './deliveries/system-events.ts';
+import { deliveryRetention } from './deliveries/delivery-retention.ts';
+import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
+import { deliveryQueue } from './deliveries/delivery-changes.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
@@ -26,9 +26,9 @@ import { Retention } from './durable-queue/queue-retention.ts';
 /** What accepts events and forwards; their deliveries follow. */
 type Queue = {
   readonly fanOuts: FanOuts;
-  readonly capacity: Capacity;
-  readonly events: Events;
-  readonly ownEvents: OwnEvents;
+  readonly capacity: QueueCapacity;
+  readonly events: EventPublisher;
+  readonly systemEvents: SystemEvents;
 };
 
 type Outgoing = {
@@ -45,11 +45,13 @@ export function composeQueue(
   hooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingIndex },
 ): Queue {
   const fanOuts = new FanOuts({ store, clock, log });
-  const capacity = new Capacity(store, {
+  const capacity = new QueueCapacity(store, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
-  const events = createEvents({ store, hooks: hooks.outgoing, fanOuts, makeId, clock, capacity });
-  return { fanOuts, capacity, events, ownEvents: createOwnEvents({ events, log, hooks }) };
+  const events = createEventPublisher({
+    store, hooks: hooks.outgoing, fanOuts, makeId, clock, capacity,
+  });
+  return { fanOuts, capacity, events, systemEvents: createSystemEvents({ events, log, hooks }) };
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {
@@ -60,7 +62,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED } = options;
   const { hooks, configurations, actions, runner, health } = shared;
-  const { fanOuts, capacity, ownEvents } = shared.queue;
+  const { fanOuts, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
   });
@@ -68,11 +70,11 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const sender = createSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
-    ownEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
+    systemEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
   });
-  const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
+  const storeWatch = new StoreWatch({ store, clock, log, makeId, systemEvents });
   const retention = new Retention({
-    ...deliveryRetention(outgoing, store), queue: deliveryKind, store, clock, log, ownership,
+    ...deliveryRetention(outgoing, store), queue: deliveryQueue, store, clock, log, ownership,
   });
   const retirement = { store, hooks, scheduler, clock };
   return {

@@ -18,11 +18,11 @@ import { createActionRegistry, type ActionRegistry } from './actions/action-regi
 import { createActionEndpoints } from './actions/action-endpoints.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
-import type { Events } from './deliveries/events.ts';
-import { eventCollection } from './deliveries/message.ts';
-import { deliveryRoutes } from './deliveries/api/routes.ts';
-import type { DeliveryService } from './deliveries/service.ts';
-import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
+import type { EventPublisher } from './deliveries/event-publisher.ts';
+import { eventCollection } from './deliveries/event-record.ts';
+import { deliveryRoutes } from './deliveries/delivery-routes.ts';
+import type { DeliveryService } from './deliveries/delivery-service.ts';
+import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
@@ -56,7 +56,7 @@ import { ALL_OWNED } from './durable-queue/ownership.ts';
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
-  eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
+  eventCollection, deliveryCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
   jobCollection,
   failingCollection, healthCollection,
@@ -77,7 +77,7 @@ export interface Webhooks {
     readonly hookName: string | null; readonly target: string | null;
   };
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
-  readonly events: Events;
+  readonly events: EventPublisher;
   /**
    * Sends now, with a stored hook, by identifier or name, or with one that is not stored. Throws
    * `not_found` for an unknown one, `invalid` for an unsaved hook that breaks the model's rules and
@@ -109,7 +109,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const runner = makeRunner(options);
   const { configurations } = indexes;
   const queue = composeQueue(options, indexes);
-  const { events, ownEvents } = queue;
+  const { events, systemEvents } = queue;
   const health = createMonitors(options, indexes);
   const actions = makeRegistry(options, events);
   const shared = { configurations, actions, runner };
@@ -117,7 +117,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...shared, hooks: indexes.outgoing, queue, health: health.outgoing,
   });
   const incoming = composeIncoming(options, {
-    ...shared, hooks: indexes.incoming, ownEvents, health: health.incoming,
+    ...shared, hooks: indexes.incoming, systemEvents, health: health.incoming,
   });
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
@@ -126,7 +126,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys, requests, deliveries, hooks,
     ownership: options.ownership ?? ALL_OWNED,
-    settled: () => queue.fanOuts.settled(),
+    settled: () => queue.fanOuts.whenWritten(),
   });
   const resources = createWebhookResources({
     store, actions, makeId, health, now: () => clock.now(),
@@ -172,7 +172,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         target: targetUrl === undefined ? null : formatTargetLabel(targetUrl),
       };
     },
-    emit: (name, payload) => events.emitNow(name, payload),
+    emit: (name, payload) => events.emitValue(name, payload),
     start() {
       outgoing.start();
       incoming.start();
@@ -240,13 +240,13 @@ function makeRunner({ clock, logger, incoming }: WebhooksOptions): ActionRunner 
   };
 }
 
-function makeRegistry(options: WebhooksOptions, events: Events): ActionRegistry {
+function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionRegistry {
   const { http, logger: log, actions } = options;
   return createActionRegistry({
     builtIn: [
       createLogAction(),
       createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
-      createEmitEventAction((...event) => events.emitText(...event)),
+      createEmitEventAction((...event) => events.emitJson(...event)),
     ],
     custom: actions,
     http, log,

@@ -7,7 +7,7 @@ import { bookResource } from '../../src/books/book-resource.ts';
 import type { Resource } from '../../src/resources/resource.ts';
 import { configurationResource } from '../../src/webhooks/actions/action-configuration-resource.ts';
 import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';
-import { deliveryResource } from '../../src/webhooks/deliveries/resource.ts';
+import { deliveryResource } from '../../src/webhooks/deliveries/delivery-resource.ts';
 import { incomingResource } from '../../src/webhooks/incoming/incoming-resource.ts';
 import { outgoingResource } from '../../src/webhooks/outgoing/resource.ts';
 

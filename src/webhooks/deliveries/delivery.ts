@@ -12,7 +12,7 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
   'pending', 'delivered', 'failed', 'cancelled',
 ];
 
-type Attempt = {
+type DeliveryAttempt = {
   readonly at: string;
   readonly durationMs: number;
   readonly statusCode: number | null;
@@ -39,9 +39,9 @@ export type Delivery = {
   /** The outgoing webhook; null for a queued forward. */
   readonly hook: string | null;
   readonly event: string | null;
-  readonly message: string;
+  readonly eventId: string;
   /** The members of a message that no other delivery has; null when it is shared. */
-  readonly carried: string | Buffer | null;
+  readonly embeddedEvent: string | Buffer | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
   readonly proxyFailures: number;
@@ -52,7 +52,7 @@ export type Delivery = {
   /** Of what was sent last; null before, and of a queued forward, whose message has it. */
   readonly sent: SentHead | null;
   readonly body: string | null;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
 };
 
 export type PublicDelivery = Pick<Delivery,
@@ -73,12 +73,12 @@ type DeliveryWebhook = {
   readonly target: string | null;
 };
 
-export type KnownDelivery = StoredItem<Delivery>;
+export type StoredDelivery = StoredItem<Delivery>;
 
 /** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
-export type Outcome = {
+export type AttemptOutcome = {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
-  readonly attempt: Attempt;
+  readonly attempt: DeliveryAttempt;
   /** What the answer's Retry-After asks for; 0 without one. */
   readonly retryAfterMs: number;
   /** Nothing went out: the action or the template failed. */
@@ -96,75 +96,78 @@ const ATTEMPTS_MAX = 50;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
 
-export function newDelivery(
-  given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>
+export function createDelivery(
+  input: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'eventId' | 'embeddedEvent'>
     & { readonly resendOf?: string }, at: string,
 ): Delivery {
-  const { identifier, hook, event, message, carried, resendOf = null } = given;
+  const { identifier, hook, event, eventId, embeddedEvent, resendOf = null } = input;
   return {
-    identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, message, carried,
-    nextAttemptAt: at, failures: 0, proxyFailures: 0, resendOf, isPayload: false, sent: null,
-    body: null, attempts: [],
+    identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, eventId,
+    embeddedEvent, nextAttemptAt: at, failures: 0, proxyFailures: 0, resendOf, isPayload: false,
+    sent: null, body: null, attempts: [],
   };
 }
 
 /** The delivery after an attempt: delivered, failed for good, or pending with its next time. */
 export function afterAttempt(
-  delivery: Delivery, outcome: Outcome, schedule: readonly number[], nowMs: number, random: number,
+  delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
+  random: number,
 ): Delivery {
   const { attempt, kind } = outcome;
   if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
   const attempts = [...delivery.attempts, attempt].slice(-ATTEMPTS_MAX);
-  if (kind === 'delivered') return finished({ ...delivery, attempts }, 'delivered', nowMs);
+  if (kind === 'delivered') return finish({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
-  const counted = { ...delivery, failures, attempts };
+  const delivered = { ...delivery, failures, attempts };
   const nextAttemptAt = kind === 'failed'
     ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
-  if (nextAttemptAt === null) return finished(counted, 'failed', nowMs);
-  return { ...stamped(counted, nowMs), nextAttemptAt };
+  if (nextAttemptAt === null) return finish(delivered, 'failed', nowMs);
+  return { ...withUpdatedAt(delivered, nowMs), nextAttemptAt };
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
   const before = delivery.proxyFailures;
   const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
   return {
-    ...stamped(delivery, nowMs), proxyFailures: before + 1,
+    ...withUpdatedAt(delivery, nowMs), proxyFailures: before + 1,
     nextAttemptAt: formatTimestamp(nowMs + addJitter(backoffMs, random)),
   };
 }
 
-export function finished(
+export function finish(
   delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>, nowMs: number,
 ): Delivery {
-  return { ...stamped(delivery, nowMs), status, nextAttemptAt: null };
+  return { ...withUpdatedAt(delivery, nowMs), status, nextAttemptAt: null };
 }
 
 /** null: it is not pending any more. */
-export function cancelledIfPending(before: Delivery, nowMs: number): Delivery | null {
-  return before.status === 'pending' ? finished(before, 'cancelled', nowMs) : null;
+export function cancelIfPending(before: Delivery, nowMs: number): Delivery | null {
+  return before.status === 'pending' ? finish(before, 'cancelled', nowMs) : null;
 }
 
 /** null: it is not pending any more. */
-export function failedIfPending(before: Delivery, nowMs: number): Delivery | null {
-  return before.status === 'pending' ? finished(before, 'failed', nowMs) : null;
+export function failIfPending(before: Delivery, nowMs: number): Delivery | null {
+  return before.status === 'pending' ? finish(before, 'failed', nowMs) : null;
 }
 
 /** `updatedAt` rises, whatever the clock does. */
-export function stamped(delivery: Delivery, nowMs: number): Delivery {
+export function withUpdatedAt(delivery: Delivery, nowMs: number): Delivery {
   return { ...delivery, updatedAt: nextVersionTime(delivery.updatedAt, nowMs) };
 }
 
 /** Due now, with the whole schedule before it. */
-export function retried(delivery: Delivery, nowMs: number): Delivery {
+export function resetForRetry(delivery: Delivery, nowMs: number): Delivery {
   return {
-    ...stamped(delivery, nowMs), status: 'pending', failures: 0,
+    ...withUpdatedAt(delivery, nowMs), status: 'pending', failures: 0,
     nextAttemptAt: formatTimestamp(nowMs),
     proxyFailures: 0,
   };
 }
 
 /** When a pending delivery is due, by a clock that stands at `nowMs`: see `storedDueMs`. */
-export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number): number {
+export function computeDeliveryDueMs(
+  { nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number,
+): number {
   return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
 }
 

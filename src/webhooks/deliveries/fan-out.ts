@@ -16,9 +16,9 @@ import { deriveIds } from '../../base/uuid.ts';
 import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { newDelivery } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
-import { fanOutCollection, putDelivery } from './unit-of-work.ts';
+import { fanOutCollection, putDelivery } from './delivery-changes.ts';
 
 type FanOut = {
   /** Of the message. */
@@ -30,11 +30,11 @@ type FanOut = {
   readonly hooks: readonly string[];
 };
 
-type Open = { readonly fanOut: FanOut; written: number };
+type OpenFanOut = { readonly fanOut: FanOut; written: number };
 type Waiter = { readonly identifier: string; readonly resolve: () => void };
 
 const RETRY_MS = 1000;
-const PROGRESS_END = '~';
+const PROGRESS_SUFFIX = '~';
 
 /** To be written with the event, whose deliveries have been accepted. */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
@@ -42,27 +42,29 @@ export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
 }
 
 export class FanOuts {
-  readonly #parts: { readonly store: Store; readonly clock: Clock; readonly log: Logger };
+  readonly #deps: { readonly store: Store; readonly clock: Clock; readonly log: Logger };
   readonly #unfollow: () => void;
   /** In order of commit. */
-  readonly #open = new Map<string, Open>();
+  readonly #openFanOuts = new Map<string, OpenFanOut>();
   readonly #idleListeners: (() => void)[] = [];
   #waiters: Waiter[] = [];
   #running: Promise<void> | null = null;
   #isFailing = false;
   #isClosing = false;
-  #isCut = false;
+  #isCutOff = false;
 
-  constructor(parts: { readonly store: Store; readonly clock: Clock; readonly log: Logger }) {
-    this.#parts = parts;
-    const collection = parts.store.collection(fanOutCollection.name);
+  constructor(deps: { readonly store: Store; readonly clock: Clock; readonly log: Logger }) {
+    this.#deps = deps;
+    const collection = deps.store.collection(fanOutCollection.name);
     this.#unfollow = followRecords(collection, (applied) => this.#apply(applied));
   }
 
   /** Deliveries that are accepted and not written yet. */
-  get unwritten(): number {
+  get unwrittenCount(): number {
     let count = 0;
-    for (const { fanOut, written } of this.#open.values()) count += fanOut.hooks.length - written;
+    for (const { fanOut, written } of this.#openFanOuts.values()) {
+      count += fanOut.hooks.length - written;
+    }
     return count;
   }
 
@@ -72,8 +74,8 @@ export class FanOuts {
   }
 
   /** Resolves when what is accepted now is written, or the store takes no writes at present. */
-  settled(): Promise<void> {
-    const identifier = [...this.#open.keys()].at(-1);
+  whenWritten(): Promise<void> {
+    const identifier = [...this.#openFanOuts.keys()].at(-1);
     if (identifier === undefined || this.#isFailing) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ identifier, resolve }));
   }
@@ -81,75 +83,76 @@ export class FanOuts {
   /** Goes on writing for `graceMs`; the next start does the rest. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const timer = this.#parts.clock.startTimer(graceMs, () => {
-      this.#isCut = true;
+    const timer = this.#deps.clock.startTimer(graceMs, () => {
+      this.#isCutOff = true;
     });
     await this.#running;
     timer.cancel();
     this.#unfollow();
-    this.#release(() => true);
+    this.#resolveWaiters(() => true);
   }
 
   #apply({ id, after }: Change): void {
-    if (id.endsWith(PROGRESS_END)) {
-      const open = this.#open.get(id.slice(0, -PROGRESS_END.length));
+    if (id.endsWith(PROGRESS_SUFFIX)) {
+      const open = this.#openFanOuts.get(id.slice(0, -PROGRESS_SUFFIX.length));
       if (open !== undefined && after !== null) open.written = decodeWritten(after);
     } else if (after === null) {
-      this.#open.delete(id);
-      this.#release(({ identifier }) => identifier === id);
-      if (this.#open.size === 0) for (const listener of this.#idleListeners) listener();
+      this.#openFanOuts.delete(id);
+      this.#resolveWaiters(({ identifier }) => identifier === id);
+      if (this.#openFanOuts.size === 0) for (const listener of this.#idleListeners) listener();
     } else {
-      this.#open.set(id, { fanOut: decodeFanOut(after), written: 0 });
+      this.#openFanOuts.set(id, { fanOut: decodeFanOut(after), written: 0 });
       // Not at once: the rest of this transaction is not applied yet.
-      this.#running ??= Promise.resolve().then(() => this.#run());
+      this.#running ??= Promise.resolve().then(() => this.#writeAll());
     }
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isCut) {
-      const [open] = this.#open.values();
+  async #writeAll(): Promise<void> {
+    while (!this.#isCutOff) {
+      const [open] = this.#openFanOuts.values();
       if (open === undefined) break;
       try {
-        await this.#parts.store.transact((transaction) => writeChunk(transaction, open.fanOut));
+        await this.#deps.store.transact((transaction) =>
+          writeFanOutChunk(transaction, open.fanOut));
         this.#isFailing = false;
       } catch (thrown) {
         if (!this.#isFailing) {
-          this.#parts.log.error('the deliveries of an event wait to be written', { error: thrown });
+          this.#deps.log.error('the deliveries of an event wait to be written', { error: thrown });
         }
         this.#isFailing = true;
-        this.#release(() => true);
+        this.#resolveWaiters(() => true);
         if (this.#isClosing) break;
-        await sleep(this.#parts.clock, RETRY_MS);
+        await sleep(this.#deps.clock, RETRY_MS);
       }
     }
     this.#running = null;
   }
 
-  #release(isDone: (waiter: Waiter) => boolean): void {
+  #resolveWaiters(isDone: (waiter: Waiter) => boolean): void {
     const done = this.#waiters.filter(isDone);
     this.#waiters = this.#waiters.filter((waiter) => !done.includes(waiter));
     for (const { resolve } of done) resolve();
   }
 }
 
-function writeChunk(transaction: Transaction, fanOut: FanOut): void {
-  const { identifier: message, seed, createdAt, event, hooks } = fanOut;
+function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
+  const { identifier: eventId, seed, createdAt, event, hooks } = fanOut;
   const collection = fanOutCollection.name;
-  if (transaction.find(collection, message) === undefined) return;
-  const progress = `${message}${PROGRESS_END}`;
+  if (transaction.find(collection, eventId) === undefined) return;
+  const progress = `${eventId}${PROGRESS_SUFFIX}`;
   const bytes = transaction.find(collection, progress);
   const start = bytes === undefined ? 0 : decodeWritten(bytes);
   const nextId = deriveIds(seed, start);
   for (const hook of hooks.slice(start, start + CHUNK_ITEMS_MAX)) {
-    const origin = { identifier: nextId(), hook, event, message, carried: null };
-    putDelivery(transaction, newDelivery(origin, createdAt));
+    const origin = { identifier: nextId(), hook, event, eventId, embeddedEvent: null };
+    putDelivery(transaction, createDelivery(origin, createdAt));
   }
   const written = start + CHUNK_ITEMS_MAX;
   if (written < hooks.length) {
     transaction.put(collection, progress, JSON.stringify({ identifier: progress, written }));
   } else {
     transaction.delete(collection, progress);
-    transaction.delete(collection, message);
+    transaction.delete(collection, eventId);
   }
 }
 

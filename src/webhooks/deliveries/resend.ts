@@ -9,17 +9,17 @@ import { deriveIds } from '../../base/uuid.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
-import type { Capacity } from './capacity.ts';
-import { decodeDelivery } from './codec.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
+import { decodeDelivery } from './delivery-codec.ts';
 import {
-  deliveryCollection, isQueued, newDelivery, retried, type Delivery, type KnownDelivery,
+  deliveryCollection, isQueued, createDelivery, resetForRetry, type Delivery, type StoredDelivery,
 } from './delivery.ts';
 import {
-  CARRIED_LENGTH_MAX, copiedMembers, encodeMessage, eventCollection,
-} from './message.ts';
-import { acceptDeliveries, changeDeliveries, deliveryKind } from './unit-of-work.ts';
+  EMBEDDED_LENGTH_MAX, copyEventMembers, encodeEventRecord, eventCollection,
+} from './event-record.ts';
+import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
 
-export type ResendAs = 'retry' | 'new';
+export type ResendMode = 'retry' | 'new';
 
 /**
  * Stages it and returns the delivery that is due now. Throws `not_found`; `conflict` when there is
@@ -27,69 +27,71 @@ export type ResendAs = 'retry' | 'new';
  * the queue is full.
  */
 export function stageResend(
-  transaction: Transaction, identifier: string, as: ResendAs,
-  drawn: Omit<TransactionInputs, 'hops'>,
-  capacity: Pick<Capacity, 'check'>,
+  transaction: Transaction, identifier: string, mode: ResendMode,
+  inputs: Omit<TransactionInputs, 'hops'>,
+  capacity: Pick<QueueCapacity, 'assertRoom'>,
 ): Delivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
   if (bytes === undefined) throw notFoundError('delivery', identifier);
-  const known = { bytes, item: decodeDelivery(bytes) };
-  const message = messageOf(transaction, known);
-  return as === 'new' ? stageNew(transaction, known, message, drawn, capacity)
-    : stageRetry(transaction, known, message, drawn.nowMs, capacity);
+  const stored = { bytes, item: decodeDelivery(bytes) };
+  const eventRecord = getEventRecord(transaction, stored);
+  return mode === 'new' ? stageNewDelivery(transaction, stored, eventRecord, inputs, capacity)
+    : stageRetry(transaction, stored, eventRecord, inputs.nowMs, capacity);
 }
 
 /** The record that has what is to be sent. */
-function messageOf(transaction: Transaction, { bytes, item }: KnownDelivery): Buffer {
-  const { identifier, hook, carried, message } = item;
+function getEventRecord(transaction: Transaction, { bytes, item }: StoredDelivery): Buffer {
+  const { identifier, hook, embeddedEvent, eventId } = item;
   if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
-  const found = carried === null ? transaction.find(eventCollection.name, message) : bytes;
+  const eventRecord = embeddedEvent === null
+    ? transaction.find(eventCollection.name, eventId) : bytes;
   // Version 1.0.0 kept nothing of those that were delivered or cancelled.
-  if (found === undefined) {
+  if (eventRecord === undefined) {
     throw new AppError('conflict', `what delivery ${identifier} sent has not been kept`);
   }
-  return found;
+  return eventRecord;
 }
 
 function stageRetry(
-  transaction: Transaction, known: KnownDelivery, message: Buffer, nowMs: number,
-  capacity: Pick<Capacity, 'check'>,
+  transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, nowMs: number,
+  capacity: Pick<QueueCapacity, 'assertRoom'>,
 ): Delivery {
-  const { identifier, status, carried } = known.item;
+  const { identifier, status, embeddedEvent } = stored.item;
   if (status !== 'pending') {
     // The bytes of a failed one are counted already.
     const bytes = isQueued(status) ? 0
-      : known.bytes.length + (carried === null ? message.length : 0);
-    capacity.check(deliveryKind.totals.read(transaction).pending, 1, bytes);
+      : stored.bytes.length + (embeddedEvent === null ? eventRecord.length : 0);
+    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes);
   }
-  const change = (before: Delivery): Delivery => retried(before, nowMs);
+  const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
   return changeDeliveries(transaction, (unit) =>
-    unit.change(identifier, change, known)) ?? known.item;
+    unit.change(identifier, change, stored)) ?? stored.item;
 }
 
-function stageNew(
-  transaction: Transaction, known: KnownDelivery, source: Buffer,
-  drawn: Omit<TransactionInputs, 'hops'>,
-  capacity: Pick<Capacity, 'check'>,
+function stageNewDelivery(
+  transaction: Transaction, stored: StoredDelivery, original: Buffer,
+  inputs: Omit<TransactionInputs, 'hops'>,
+  capacity: Pick<QueueCapacity, 'assertRoom'>,
 ): Delivery {
-  const { identifier: resendOf, status, hook, event } = known.item;
+  const { identifier: resendOf, status, hook, event } = stored.item;
   if (status === 'pending') {
     throw new AppError('conflict', `delivery ${resendOf} is still pending: resend it as "retry", `
       + 'which makes it due now');
   }
-  const identifier = deriveIds(drawn.seed)();
-  const at = formatTimestamp(drawn.nowMs);
-  const isCarried = source.length <= CARRIED_LENGTH_MAX;
-  const members = copiedMembers(source, isCarried ? [] : [identifier]);
-  capacity.check(deliveryKind.totals.read(transaction).pending, 1, members.length);
-  const delivery = newDelivery({
-    identifier, hook, event, message: identifier, carried: isCarried ? members : null, resendOf,
+  const identifier = deriveIds(inputs.seed)();
+  const at = formatTimestamp(inputs.nowMs);
+  const isEmbedded = original.length <= EMBEDDED_LENGTH_MAX;
+  const members = copyEventMembers(original, isEmbedded ? [] : [identifier]);
+  capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, members.length);
+  const delivery = createDelivery({
+    identifier, hook, event, eventId: identifier, embeddedEvent: isEmbedded ? members : null,
+    resendOf,
   }, at);
-  const shared = isCarried ? null
-    : { identifier, json: encodeMessage(identifier, at, event, members) };
+  const eventRecord = isEmbedded ? null
+    : { identifier, json: encodeEventRecord(identifier, at, event, members) };
   changeDeliveries(transaction, (unit) =>
-    acceptDeliveries(transaction, unit, [delivery], shared));
+    acceptDeliveries(transaction, unit, [delivery], eventRecord));
   return delivery;
 }

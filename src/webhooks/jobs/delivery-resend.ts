@@ -2,8 +2,8 @@
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
-import { deliveryMatcher } from '../deliveries/list.ts';
-import type { DeliveryService } from '../deliveries/service.ts';
+import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
+import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { filterOf } from './filter.ts';
 import type { JobKind } from './kind.ts';
 import { countEach, selectionIn } from './matching.ts';
@@ -18,7 +18,7 @@ type Parts = {
 export function createDeliveryResend({ store, service, settled }: Parts): JobKind {
   return {
     select(given) {
-      const isWanted = deliveryMatcher(filterOf(given, DELIVERY_STATUSES));
+      const isWanted = createDeliveryMatcher(filterOf(given, DELIVERY_STATUSES));
       const as = given['as'] === 'new' ? 'new' : 'retry';
       const selection = selectionIn(store.collection(deliveryCollection.name), isWanted);
       return {

@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
-import type { OwnEvents } from '../deliveries/own-events.ts';
+import type { SystemEvents } from '../deliveries/system-events.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { decodeRequest, readStatus, readUpdatedMs } from '../inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
@@ -39,7 +39,7 @@ type WorkerParts = RunParts & {
   readonly onRun: OnRun;
   readonly health: HealthMonitor;
   readonly ownership: Ownership;
-  readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
+  readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
   /** Runs at once for one webhook; with 1 they begin in order of arrival. */
   readonly runningPerHookMax: number;
 };
@@ -171,7 +171,7 @@ export class RequestWorker implements AttemptRunner<Ran, StoredRequest>, Removal
   }
 
   #write({ known, index, attempt, unparsed, hold }: Ran): Promise<StoredRequest | undefined> {
-    const { clock, schedule, random, makeId, ownEvents, health } = this.#parts;
+    const { clock, schedule, random, makeId, systemEvents, health } = this.#parts;
     const { hook } = known.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
@@ -191,7 +191,7 @@ export class RequestWorker implements AttemptRunner<Ran, StoredRequest>, Removal
     }, (transaction, after) => {
       if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at));
       health.stage(transaction, hook);
-      if (hasFailed) ownEvents.requestFailed(transaction, drawn, after);
+      if (hasFailed) systemEvents.requestFailed(transaction, drawn, after);
     });
   }
 

@@ -1,6 +1,6 @@
 /** One attempt of a delivery: prepared and sent; and what it shows of the host. */
 import * as types from 'node:util/types';
-import type { Outcome } from '../deliveries/delivery.ts';
+import type { AttemptOutcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { Attempted } from './recorder.ts';
@@ -37,7 +37,9 @@ export async function makeAttempt(
 }
 
 /** What an outcome shows of the target's host; null: nothing. */
-export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): TargetHealth | null {
+export function verdictOf(
+  { kind, attempt, isUnsent = false }: AttemptOutcome,
+): TargetHealth | null {
   if (kind === 'proxy' || isUnsent) return null;
   if (attempt.statusCode === null) return 'unreachable';
   return attempt.durationMs < SLOW_MS ? 'healthy' : 'slow';
@@ -45,7 +47,7 @@ export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): TargetH
 
 async function send(
   parts: AttemptParts, prepared: Prepared, cutOff: AbortSignal,
-): Promise<Outcome | null> {
+): Promise<AttemptOutcome | null> {
   if (cutOff.aborted) return null;
   if ('failure' in prepared) return prepared.failure;
   try {

@@ -6,8 +6,8 @@
 import { parseTimestamp } from '../../base/clock.ts';
 import type { Transaction } from '../../store/store-port.ts';
 import {
-  afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
-  type Outcome, type SentHead,
+  afterAttempt, finish, withUpdatedAt, type Delivery, type DeliveryStatus, type StoredDelivery,
+  type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
@@ -30,10 +30,10 @@ export type RecorderParts = WriteRetryDeps & RetirementParts & TellingParts & {
 
 /** An attempt that was made, and the delivery as it was before. */
 export type Attempted = {
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
   /** What is to be kept of the request's head. */
   readonly sent: SentHead | null;
-  readonly known: KnownDelivery;
+  readonly known: StoredDelivery;
   readonly hold: QueueLease;
 };
 
@@ -96,7 +96,7 @@ function countTry(health: HealthMonitor, { outcome, known }: Attempted): void {
 function stageHealth(
   health: HealthMonitor, transaction: Transaction, hook: string,
   { outcome: { kind, attempt, isChainRefused = false }, hasFailed }:
-  { readonly outcome: Outcome; readonly hasFailed: boolean },
+  { readonly outcome: AttemptOutcome; readonly hasFailed: boolean },
 ): void {
   const isToldElsewhere = kind === 'gone' || isChainRefused;
   if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at), isToldElsewhere);
@@ -136,10 +136,10 @@ async function writeWatched(
 }
 
 /** The delivery was cancelled, or failed with its hook, while the attempt was under way. */
-function afterLateAttempt(before: Delivery, outcome: Outcome, nowMs: number): Delivery {
+function afterLateAttempt(before: Delivery, outcome: AttemptOutcome, nowMs: number): Delivery {
   const counted = { ...before, attempts: [...before.attempts, outcome.attempt] };
   return outcome.kind === 'delivered'
-    ? finished(counted, 'delivered', nowMs) : stamped(counted, nowMs);
+    ? finish(counted, 'delivered', nowMs) : withUpdatedAt(counted, nowMs);
 }
 
 /** The same rule as for runs: see `actions/run-log.ts`. */

@@ -7,17 +7,17 @@ import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import type { BodyMaker } from './body.ts';
-import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
+import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
 import {
-  deliveryCollection, type KnownDelivery, type Outcome, type SentHead,
+  deliveryCollection, type StoredDelivery, type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
-import { changeDeliveries } from '../deliveries/unit-of-work.ts';
+import { changeDeliveries } from '../deliveries/delivery-changes.ts';
 import {
-  decodeForward, depthOf, messageBytesOf, payloadOf,
-} from '../deliveries/message.ts';
-import { OWN_EVENT_HEADER } from '../deliveries/own-events.ts';
+  decodeForward, readHops, findEventRecord, readPayloadBytes,
+} from '../deliveries/event-record.ts';
+import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
-import type { Capacity } from '../deliveries/capacity.ts';
+import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { requestOf, type DeliveryRequest } from './sender.ts';
 import { sentHeadOf } from './sent-head.ts';
@@ -28,14 +28,14 @@ export type RequestParts = {
   readonly bodies: BodyMaker;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly capacity: Pick<Capacity, 'mayMakeBody' | 'roomForBody' | 'reserveWhile'>;
+  readonly capacity: Pick<QueueCapacity, 'mayMakeBody' | 'checkBodyRoom' | 'reserveWhile'>;
 };
 
 export type Prepared = {
   /** What is to be kept of its head; null for what its message holds, or when nothing goes out. */
   readonly sent: SentHead | null;
-  readonly known: KnownDelivery;
-} & ({ readonly request: DeliveryRequest } | { readonly failure: Outcome });
+  readonly known: StoredDelivery;
+} & ({ readonly request: DeliveryRequest } | { readonly failure: AttemptOutcome });
 
 /** There is no room for a body at present; the delivery is to wait as it is. */
 export const HELD_BACK = 'held back';
@@ -50,19 +50,19 @@ export function prepareRequest(
   parts: RequestParts, identifier: string,
 ): Prepared | null | Promise<Prepared | typeof HELD_BACK | null> {
   const bytes = parts.store.collection(deliveryCollection.name).findBytes(identifier);
-  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   const known = { bytes, item: decodeDelivery(bytes) };
   const delivery = known.item;
-  const messageBytes = messageBytesOf(parts.store, known);
-  const fail = (failure: Outcome): Prepared => ({ failure, sent: null, known });
+  const messageBytes = findEventRecord(parts.store, known);
+  const fail = (failure: AttemptOutcome): Prepared => ({ failure, sent: null, known });
   if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
-  const payload = payloadOf(messageBytes);
+  const payload = readPayloadBytes(messageBytes);
   if (payload === null || delivery.hook === null) {
     return { request: forwardRequest(identifier, messageBytes), sent: null, known };
   }
   const hook = parts.hooks.find(delivery.hook);
   if (hook === undefined || !hook.enabled) return null;
-  const depth = depthOf(messageBytes);
+  const depth = readHops(messageBytes);
   const sendBody = (body: Buffer): Prepared => {
     const request = requestOf(hook, identifier, body, depth);
     return { request: namingOwnEvent(request, delivery.event), sent: sentHeadOf(hook), known };
@@ -81,7 +81,7 @@ export function prepareRequest(
 /** What one of our own events causes elsewhere is not told by another one. */
 function namingOwnEvent(request: DeliveryRequest, event: string | null): DeliveryRequest {
   if (!isSystemEventName(event)) return request;
-  return { ...request, headers: { ...request.headers, [OWN_EVENT_HEADER]: event } };
+  return { ...request, headers: { ...request.headers, [SYSTEM_EVENT_HEADER]: event } };
 }
 
 /**
@@ -90,7 +90,7 @@ function namingOwnEvent(request: DeliveryRequest, event: string | null): Deliver
  */
 async function storeBody(
   parts: RequestParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
-): Promise<Outcome | typeof HELD_BACK | null> {
+): Promise<AttemptOutcome | typeof HELD_BACK | null> {
   const { capacity } = parts;
   if (!capacity.mayMakeBody(identifier)) return HELD_BACK;
   let text: string;
@@ -112,7 +112,7 @@ async function storeBody(
   }
   // As the record holds it.
   const bytes = Buffer.byteLength(JSON.stringify(text));
-  const room = capacity.roomForBody(identifier, bytes, payload.length);
+  const room = capacity.checkBodyRoom(identifier, bytes, payload.length);
   if (room === 'later') return HELD_BACK;
   if (room === 'never') {
     return failureOf(parts.clock, 'there is no room to keep its body (outgoing.maxPendingBytes)');
@@ -131,20 +131,20 @@ function forwardRequest(id: string, messageBytes: Buffer): DeliveryRequest {
 }
 
 /** An attempt that failed before anything could go out. */
-export function failureOf(clock: Clock, error: string): Outcome {
+export function failureOf(clock: Clock, error: string): AttemptOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }
 
 /** Host and path that a queued forward goes to; null when its message is gone. */
-export function findForwardTarget(store: Store, known: KnownDelivery): string | null {
-  const bytes = messageBytesOf(store, known);
+export function findForwardTarget(store: Store, known: StoredDelivery): string | null {
+  const bytes = findEventRecord(store, known);
   return bytes === undefined ? null : formatTargetLabel(decodeForward(bytes).url);
 }
 
 /** `host:port` that a queued forward goes to. */
-export function forwardHost(store: Store, known: KnownDelivery): string {
-  const bytes = messageBytesOf(store, known);
+export function forwardHost(store: Store, known: StoredDelivery): string {
+  const bytes = findEventRecord(store, known);
   return bytes === undefined ? '' : new URL(decodeForward(bytes).url).host;
 }

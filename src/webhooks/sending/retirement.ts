@@ -9,9 +9,11 @@ import { disableHook } from '../outgoing/disabling.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
-  cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus, type KnownDelivery,
+  cancelIfPending, failIfPending, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from '../deliveries/delivery.ts';
-import { changeDeliveries, deliveryKind, type DeliveryUnit } from '../deliveries/unit-of-work.ts';
+import {
+  changeDeliveries, deliveryQueue, type DeliveryUnit,
+} from '../deliveries/delivery-changes.ts';
 import {
   endPending, stageEndOfPending, type EndPendingDeps,
 } from '../durable-queue/end-pending.ts';
@@ -27,7 +29,7 @@ export type RetirementParts = {
   readonly clock: Clock;
 };
 
-type Own = Result & { readonly known: KnownDelivery; readonly hold: QueueLease };
+type Own = Result & { readonly known: StoredDelivery; readonly hold: QueueLease };
 
 type Retired = {
   /** The delivery whose attempt it was, as written; undefined where its hold has ended. */
@@ -54,7 +56,7 @@ export function stageCancelled(
   hook: string, nowMs: number,
 ): void {
   stageEndOfPending(endingParts(store, scheduler), transaction, hook,
-    (before) => cancelledIfPending(before, nowMs));
+    (before) => cancelIfPending(before, nowMs));
 }
 
 /** Cancels what is pending for a hook, as long as there is no such hook. */
@@ -62,13 +64,13 @@ export function cancelPending(
   { store, hooks, clock, scheduler }: RetirementParts, hook: string,
 ): Promise<void> {
   return endPending(endingParts(store, scheduler), hook, () => hooks.find(hook) === undefined,
-    (nowMs) => (before) => cancelledIfPending(before, nowMs), clock);
+    (nowMs) => (before) => cancelIfPending(before, nowMs), clock);
 }
 
 function endingParts(
   store: Store, scheduler: RetirementParts['scheduler'],
 ): EndPendingDeps<Delivery, DeliveryStatus> {
-  return { kind: deliveryKind, store, scheduler, recordIdOf: (taskId) => taskId };
+  return { kind: deliveryQueue, store, scheduler, recordIdOf: (taskId) => taskId };
 }
 
 const NOT_HELD: Retired = { own: undefined, isDisabled: false };
@@ -84,9 +86,9 @@ async function failAll(
   const others = (): string[] =>
     scheduler.listIds(hook, CHUNK_ITEMS_MAX + 1).filter((other) => other !== identifier);
   const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
-    for (const id of ids) unit.change(id, (before) => failedIfPending(before, nowMs));
+    for (const id of ids) unit.change(id, (before) => failIfPending(before, nowMs));
   };
-  const sizeOf = createSizeLookup(store.collection(deliveryKind.collection.name));
+  const sizeOf = createSizeLookup(store.collection(deliveryQueue.collection.name));
   let last = others();
   for (;;) {
     const ids = takeChunk(last, sizeOf);

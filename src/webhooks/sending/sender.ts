@@ -20,7 +20,7 @@ import type { PassedHeaders } from '../http/pass-through.ts';
 import type { PreviousSecret } from '../http/rotate-secret.ts';
 import { hasRequestBody } from '../http/target-rules.ts';
 import type { BodyMaker, BodyOrigin } from './body.ts';
-import { RESPONSE_BYTES_MAX, type Outcome } from '../deliveries/delivery.ts';
+import { RESPONSE_BYTES_MAX, type AttemptOutcome } from '../deliveries/delivery.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { SendOptions } from '../outgoing/send-options.ts';
 import { signatureHeaders } from '../outgoing/signature.ts';
@@ -58,7 +58,7 @@ export interface Sender {
     hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
   ): Promise<SendResult>;
   /** One attempt of a durable delivery; null when it was abandoned by the signal. */
-  attempt(request: DeliveryRequest, signal: AbortSignal): Promise<Outcome | null>;
+  attempt(request: DeliveryRequest, signal: AbortSignal): Promise<AttemptOutcome | null>;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -167,7 +167,7 @@ function describeFailure(thrown: unknown): string {
 
 async function attempt(
   { http, clock }: SenderParts, request: DeliveryRequest, signal: AbortSignal,
-): Promise<Outcome | null> {
+): Promise<AttemptOutcome | null> {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
   const told = (statusCode: number | null, error: string | null, response: string | null) => ({
@@ -207,7 +207,7 @@ function httpRequestOf(
   };
 }
 
-function kindOf(statusCode: number): Outcome['kind'] {
+function kindOf(statusCode: number): AttemptOutcome['kind'] {
   if (isSuccessStatus(statusCode)) return 'delivered';
   return statusCode === GONE ? 'gone' : 'failed';
 }

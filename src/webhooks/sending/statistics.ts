@@ -2,7 +2,7 @@
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/histogram.ts';
 import { FORWARDS_LABEL, OTHER_WEBHOOKS_LABEL } from '../webhook-label.ts';
-import type { Delivery, Outcome } from '../deliveries/delivery.ts';
+import type { Delivery, AttemptOutcome } from '../deliveries/delivery.ts';
 
 export type DeliveryStatistics = {
   readonly pending: number;
@@ -31,7 +31,8 @@ export class DeliveryFigures {
   readonly failures = new Map<string, number>();
 
   record(
-    { identifier, hook }: Pick<Delivery, 'identifier' | 'hook'>, outcome: Outcome, nowMs: number,
+    { identifier, hook }: Pick<Delivery, 'identifier' | 'hook'>, outcome: AttemptOutcome,
+    nowMs: number,
   ): void {
     this.attempts[outcome.kind] += 1;
     if (outcome.isUnsent !== true) {

@@ -5,14 +5,14 @@
 import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
-import type { OwnEvents } from '../deliveries/own-events.ts';
+import type { SystemEvents } from '../deliveries/system-events.ts';
 
 type StoreWatchParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  readonly ownEvents: Pick<OwnEvents, 'storeRecovered' | 'isStoreHeard'>;
+  readonly systemEvents: Pick<SystemEvents, 'storeRecovered' | 'hasStoreListeners'>;
 };
 
 type Failure = { readonly sinceMs: number; readonly reason: string };
@@ -59,14 +59,14 @@ export class StoreWatch {
 
   async #tell(): Promise<void> {
     const failure = this.#failure;
-    const { store, clock, log, makeId, ownEvents } = this.#parts;
+    const { store, clock, log, makeId, systemEvents } = this.#parts;
     this.#failure = null;
-    if (failure === null || !ownEvents.isStoreHeard()) return;
+    if (failure === null || !systemEvents.hasStoreListeners()) return;
     const nowMs = clock.now();
     const seeds = [makeId(), makeId()] as const;
     try {
       await store.transact((transaction) =>
-        ownEvents.storeRecovered(transaction, seeds, nowMs, failure));
+        systemEvents.storeRecovered(transaction, seeds, nowMs, failure));
     } catch (thrown) {
       // It has failed again: what is told when it goes on begins where this one did.
       this.#failure = failure;

@@ -1,14 +1,14 @@
 /** Stages the events of our own that tell what an attempt has led to. */
 import type { Store, Transaction } from '../../store/store-port.ts';
-import type { Delivery, KnownDelivery } from '../deliveries/delivery.ts';
-import { hopsOfDelivery } from '../deliveries/message.ts';
-import type { OwnEvents } from '../deliveries/own-events.ts';
+import type { Delivery, StoredDelivery } from '../deliveries/delivery.ts';
+import { findHops } from '../deliveries/event-record.ts';
+import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 
 export type TellingParts = {
   readonly store: Store;
   readonly hooks: Pick<OutgoingIndex, 'find'>;
-  readonly ownEvents: Pick<OwnEvents, 'deliveryFailed' | 'webhookDisabled'>;
+  readonly systemEvents: Pick<SystemEvents, 'deliveryFailed' | 'webhookDisabled'>;
   readonly makeId: () => string;
 };
 
@@ -28,20 +28,20 @@ export type Result = {
 
 /** Of an attempt of `known`; drawn before its transaction, which may run again. */
 export function telling(
-  { store, hooks, ownEvents, makeId }: TellingParts, known: KnownDelivery, nowMs: number,
+  { store, hooks, systemEvents, makeId }: TellingParts, known: StoredDelivery, nowMs: number,
 ): Telling {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
   const { hook, identifier, event } = known.item;
   return {
     deliveryFailed(transaction, after) {
-      const drawn = { nowMs, seed: failedSeed, hops: hopsOfDelivery(store, known) };
-      ownEvents.deliveryFailed(transaction, drawn, after);
+      const drawn = { nowMs, seed: failedSeed, hops: findHops(store, known) };
+      systemEvents.deliveryFailed(transaction, drawn, after);
     },
     webhookDisabled(transaction, reason) {
       const webhook = hook === null ? undefined : hooks.find(hook);
       if (webhook === undefined) return;
-      const drawn = { nowMs, seed: disabledSeed, hops: hopsOfDelivery(store, known) };
-      ownEvents.webhookDisabled(transaction, drawn, {
+      const drawn = { nowMs, seed: disabledSeed, hops: findHops(store, known) };
+      systemEvents.webhookDisabled(transaction, drawn, {
         identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
         delivery: { identifier, event },
       });

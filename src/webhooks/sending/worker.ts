@@ -6,14 +6,16 @@ import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
-import { decodeDelivery, freshHookOf, statusOf, updatedMsOf } from '../deliveries/codec.ts';
 import {
-  deliveryCollection, dueTimeMs, type Delivery, type KnownDelivery,
+  decodeDelivery, readUntriedHook, readStatus, readUpdatedMs,
+} from '../deliveries/delivery-codec.ts';
+import {
+  deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
-import type { OwnEvents } from '../deliveries/own-events.ts';
+import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import { deliveryKind } from '../deliveries/unit-of-work.ts';
+import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
@@ -36,11 +38,11 @@ type WorkerParts = RequestParts & {
   readonly scheduler: Scheduler;
   readonly ownership: Ownership;
   readonly sender: Pick<Sender, 'attempt'>;
-  readonly fanOuts: Pick<FanOuts, 'unwritten' | 'onIdle'>;
+  readonly fanOuts: Pick<FanOuts, 'unwrittenCount' | 'onIdle'>;
   readonly log: Logger;
   /** Seconds between attempts. */
   readonly schedule: readonly number[];
-  readonly ownEvents: OwnEvents;
+  readonly systemEvents: SystemEvents;
   readonly makeId: () => string;
   /** In [0, 1). */
   readonly random: () => number;
@@ -66,7 +68,7 @@ export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
   constructor(parts: WorkerParts) {
     this.#worker = new QueueWorker(parts, this);
     this.#parts = {
-      ...parts, results: new ResultBatch(deliveryKind, parts.store),
+      ...parts, results: new ResultBatch(deliveryQueue, parts.store),
       closing: this.#worker.closing,
     };
     this.#records = parts.store.collection(deliveryCollection.name);
@@ -109,7 +111,7 @@ export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
 
   // A later event's delivery must not overtake one that is not there yet.
   mayBegin(): boolean {
-    return this.#parts.fanOuts.unwritten === 0;
+    return this.#parts.fanOuts.unwrittenCount === 0;
   }
 
   async runAttempt(
@@ -134,11 +136,11 @@ export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
 
   dueTimeMs(id: string, recorded: Delivery | undefined): number | null {
     const bytes = this.#records.findBytes(id);
-    if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+    if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
     const isCurrent = recorded !== undefined
-      && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);
+      && Date.parse(recorded.updatedAt) === readUpdatedMs(bytes);
     const delivery = isCurrent ? recorded : decodeDelivery(bytes);
-    return dueTimeMs(delivery, this.#parts.clock.now());
+    return computeDeliveryDueMs(delivery, this.#parts.clock.now());
   }
 
   logLabels(id: string): object {
@@ -147,15 +149,15 @@ export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
 
   #apply({ id, before, after }: Change): void {
     const { scheduler, clock } = this.#parts;
-    if (after === null || statusOf(after) !== 'pending') return scheduler.remove(id);
+    if (after === null || readStatus(after) !== 'pending') return scheduler.remove(id);
     // Many may wait: to look for one that is new takes a cache miss or two.
     const task = before === null ? undefined : scheduler.find(id);
     // What runs is given its next time when its attempt is over.
     if (task?.state === 'running') return;
-    const freshHook = task === undefined ? freshHookOf(after) : null;
+    const freshHook = task === undefined ? readUntriedHook(after) : null;
     if (freshHook !== null) return this.#add(id, this.#hookQueueSettings(freshHook), 0);
     const delivery = decodeDelivery(after);
-    const dueAtMs = dueTimeMs(delivery, clock.now());
+    const dueAtMs = computeDeliveryDueMs(delivery, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
     return this.#add(id, this.#queueSettings({ bytes: after, item: delivery }), dueAtMs);
   }
@@ -165,7 +167,7 @@ export class DeliveryWorker implements AttemptRunner<Attempted, Delivery> {
     if (this.#worker.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
   }
 
-  #queueSettings(known: KnownDelivery): QueueSettings {
+  #queueSettings(known: StoredDelivery): QueueSettings {
     const { hook } = known.item;
     if (hook !== null) return this.#hookQueueSettings(hook);
     const host = forwardHost(this.#parts.store, known);

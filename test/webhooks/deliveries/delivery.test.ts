@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, statusOf, updatedMsOf,
-} from '../../../src/webhooks/deliveries/codec.ts';
+  decodeDelivery, encodeDelivery, readStatus, readUpdatedMs,
+} from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, cancelledIfPending, newDelivery, retried, type Delivery, type Outcome,
+  afterAttempt, cancelIfPending, createDelivery, resetForRetry, type Delivery, type AttemptOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
-  decodeForward, depthOf, encodeMessage, eventMembers, forwardMembers, hasDelivery, payloadOf,
-} from '../../../src/webhooks/deliveries/message.ts';
+  decodeForward, readHops, encodeEventRecord, encodeEventMembers, encodeForwardMembers,
+  someListedDelivery, readPayloadBytes,
+} from '../../../src/webhooks/deliveries/event-record.ts';
 
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
 const START_MS = Date.UTC(2026, 0, 1);
-const fresh = newDelivery(
-  { identifier: 'd1', hook: 'h1', event: 'a.b', message: 'd1', carried: null },
+const fresh = createDelivery(
+  { identifier: 'd1', hook: 'h1', event: 'a.b', eventId: 'd1', embeddedEvent: null },
   new Date(START_MS).toISOString());
 
-function outcome(kind: Outcome['kind'], retryAfterMs = 0): Outcome {
+function outcome(kind: AttemptOutcome['kind'], retryAfterMs = 0): AttemptOutcome {
   const attempt = {
     at: new Date(START_MS).toISOString(), durationMs: 3, statusCode: 500, error: null, response: '',
   };
@@ -79,12 +80,12 @@ test('updatedAt rises though the clock steps back', () => {
 });
 
 test('a finished delivery keeps what was made for it and what it carries', () => {
-  const made = { ...fresh, body: '{}', carried: eventMembers(1, [], '"p"') };
+  const made = { ...fresh, body: '{}', embeddedEvent: encodeEventMembers(1, [], '"p"') };
   const stored = (delivery: Delivery | null): unknown =>
     delivery !== null && JSON.parse(encodeDelivery(delivery));
   const failed = stored(afterAttempt(made, outcome('gone'), [], START_MS, 0));
   const delivered = stored(afterAttempt(made, outcome('delivered'), [], START_MS, 0));
-  const dropped = stored(cancelledIfPending(made, START_MS));
+  const dropped = stored(cancelIfPending(made, START_MS));
   const kept = ({ body, payload }: { body?: string; payload?: string }): unknown => [body, payload];
   assert.deepEqual(kept(failed as object), ['{}', 'p']);
   assert.deepEqual(kept(delivered as object), ['{}', 'p']);
@@ -93,7 +94,7 @@ test('a finished delivery keeps what was made for it and what it carries', () =>
 
 test('a manual retry starts the schedule anew and keeps what was tried', () => {
   const failed = afterAttempt(fresh, outcome('failed'), [], START_MS, 0);
-  const again = retried(failed, START_MS + 1000);
+  const again = resetForRetry(failed, START_MS + 1000);
   assert.deepEqual([again.status, again.failures, again.attempts.length], ['pending', 0, 1]);
   assert.equal(Date.parse(again.nextAttemptAt ?? ''), START_MS + 1000);
 });
@@ -104,71 +105,72 @@ test('whatever a delivery holds, it is read back the same', () => {
     fresh, failing, afterAttempt(failing, outcome('failed'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('proxy'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('delivered'), [5], START_MS, 0),
-    { ...fresh, hook: null, event: null, message: 'm1', body: '"status":"failed"' },
+    { ...fresh, hook: null, event: null, eventId: 'm1', body: '"status":"failed"' },
     { ...fresh, isPayload: true, event: '"status":"failed"' },
   ];
   for (const delivery of cases) {
     const bytes = Buffer.from(encodeDelivery(delivery));
     assert.deepEqual(decodeDelivery(bytes), delivery);
-    assert.equal(statusOf(bytes), delivery.status);
+    assert.equal(readStatus(bytes), delivery.status);
     assert.ok(bytes.toString().startsWith('{"identifier":"d1",'));
   }
 });
 
 test("a waiting delivery's record is small", () => {
   const id = '019aa000-0000-7000-8000-000000000000';
-  const delivery = newDelivery(
-    { identifier: id, hook: id, event: 'book.created', message: id, carried: null },
+  const delivery = createDelivery(
+    { identifier: id, hook: id, event: 'book.created', eventId: id, embeddedEvent: null },
     fresh.createdAt);
   assert.ok(encodeDelivery(delivery).length < 200);
 });
 
 test('what a delivery carries is passed on byte for byte, whatever stands in it', () => {
   const payload = '{"status":"failed", "updatedAt":"1999","depth":9,"deliveries":["x"],"é":1.0}';
-  const alone = { ...fresh, carried: eventMembers(2, [], payload) };
+  const alone = { ...fresh, embeddedEvent: encodeEventMembers(2, [], payload) };
   const first = Buffer.from(encodeDelivery(alone));
   const failing = afterAttempt(decodeDelivery(first), outcome('failed'), [5], START_MS, 0);
   for (const bytes of [first, Buffer.from(encodeDelivery(failing))]) {
-    assert.equal(statusOf(bytes), 'pending');
-    assert.equal(String(payloadOf(bytes)), payload);
-    assert.equal(depthOf(bytes), 2);
+    assert.equal(readStatus(bytes), 'pending');
+    assert.equal(String(readPayloadBytes(bytes)), payload);
+    assert.equal(readHops(bytes), 2);
     assert.deepEqual(deliveriesOf(bytes), []);
   }
-  assert.deepEqual({ ...decodeDelivery(first), carried: null }, fresh);
-  assert.equal(updatedMsOf(Buffer.from(encodeDelivery(failing))), Date.parse(failing.updatedAt));
+  assert.deepEqual({ ...decodeDelivery(first), embeddedEvent: null }, fresh);
+  assert.equal(readUpdatedMs(Buffer.from(encodeDelivery(failing))), Date.parse(failing.updatedAt));
 });
 
 test("an event's payload and deliveries are found whatever its name says", () => {
   const name = '],"payload":"x","deliveries":["y"],"depth":7,';
   const payload = { a: '],"payload":', deliveries: ['z'] };
-  const members = eventMembers(2, ['d1', 'd2'], JSON.stringify(payload));
-  const bytes = Buffer.from(encodeMessage('e1', fresh.createdAt, name, members));
-  assert.deepEqual(JSON.parse(String(payloadOf(bytes))), payload);
+  const members = encodeEventMembers(2, ['d1', 'd2'], JSON.stringify(payload));
+  const bytes = Buffer.from(encodeEventRecord('e1', fresh.createdAt, name, members));
+  assert.deepEqual(JSON.parse(String(readPayloadBytes(bytes))), payload);
   assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
-  assert.equal(depthOf(bytes), 2);
+  assert.equal(readHops(bytes), 2);
 });
 
 test('a queued forward keeps the received bytes as they came', () => {
   for (const body of [Buffer.from('\ufeff{ "a":\n1.0 }'), Buffer.from([0, 0xff, 0x22]), null]) {
     const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: ['x', 'y'] }, body };
-    const bytes = Buffer.from(encodeDelivery({ ...fresh, carried: forwardMembers(forward) }));
-    assert.equal(payloadOf(bytes), null);
+    const embeddedEvent = encodeForwardMembers(forward);
+    const bytes = Buffer.from(encodeDelivery({ ...fresh, embeddedEvent }));
+    assert.equal(readPayloadBytes(bytes), null);
     assert.deepEqual(decodeForward(bytes), forward);
   }
 });
 
 test('the deliveries of a message are asked for from the newest until one is sought', () => {
   const message = (ids: readonly string[]): Buffer => Buffer.from(
-    encodeMessage('e1', fresh.createdAt, 'a', eventMembers(1, ids, '["d0"]')));
+    encodeEventRecord('e1', fresh.createdAt, 'a', encodeEventMembers(1, ids, '["d0"]')));
   const asked: string[] = [];
-  assert.ok(hasDelivery(message(['d1', 'd2', 'd3']), (id) => asked.push(id) === 2));
+  assert.ok(someListedDelivery(message(['d1', 'd2', 'd3']), (id) => asked.push(id) === 2));
   assert.deepEqual(asked, ['d3', 'd2']);
-  assert.ok(!hasDelivery(message([]), () => true));
+  assert.ok(!someListedDelivery(message([]), () => true));
 });
 
 /** Newest first. */
 function deliveriesOf(bytes: Buffer): string[] {
   const found: string[] = [];
-  hasDelivery(bytes, (id) => found.push(id) === 0);
+  someListedDelivery(bytes, (id) => found.push(id) === 0);
   return found;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { isUuid } from '../../../src/base/uuid.ts';
-import { EVERY } from '../../../src/webhooks/deliveries/list.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 
@@ -99,7 +99,7 @@ test('what is asked meanwhile waits, and finds every delivery', async () => {
   simulation.targets.set('h0', DOWN);
   const emitting = simulation.webhooks.emit('thing.happened', {});
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-  const none = EVERY;
+  const none = NO_FILTER;
   const [listed, count, pending, { problems }] = await simulation.run(Promise.all([
     deliveries.list(none, null, 5000), deliveries.count(none),
     deliveries.count({ ...none, status: 'pending' }), deliveries.reconcile(),

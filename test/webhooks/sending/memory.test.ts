@@ -5,9 +5,9 @@ import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
-import { encodeDelivery } from '../../../src/webhooks/deliveries/codec.ts';
-import { newDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import { eventMembers } from '../../../src/webhooks/deliveries/message.ts';
+import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
+import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { encodeEventMembers } from '../../../src/webhooks/deliveries/event-record.ts';
 import { createWebhooks, webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
@@ -32,9 +32,9 @@ test('what waits costs the queue a fraction of its bytes', async () => {
   const recordBytes = await store.transact((transaction) => {
     let bytes = 0;
     for (const [count, identifier] of ids.entries()) {
-      const origin = { identifier, hook: `hook-${count % 10}`, event: 'a.b', message: identifier };
-      const carried = eventMembers(1, [], payload);
-      const delivery = encodeDelivery(newDelivery({ ...origin, carried }, AT));
+      const origin = { identifier, hook: `hook-${count % 10}`, event: 'a.b', eventId: identifier };
+      const embeddedEvent = encodeEventMembers(1, [], payload);
+      const delivery = encodeDelivery(createDelivery({ ...origin, embeddedEvent }, AT));
       transaction.put('deliveries', identifier, delivery);
       bytes += delivery.length;
     }

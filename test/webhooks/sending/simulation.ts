@@ -8,7 +8,7 @@ import { createIdSource } from '../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
-import { decodeDelivery } from '../../../src/webhooks/deliveries/codec.ts';
+import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { PriorityQueue } from '../../../src/base/structures/priority-queue.ts';
 import {

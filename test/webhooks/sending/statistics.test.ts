@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { DeliveryFigures } from '../../../src/webhooks/sending/statistics.ts';
-import type { Delivery, Outcome } from '../../../src/webhooks/deliveries/delivery.ts';
+import type { Delivery, AttemptOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const clock = new ManualClock();
@@ -12,7 +12,9 @@ function deliveryOf(hook: string | null): Pick<Delivery, 'identifier' | 'hook'> 
   return { identifier: makeId(), hook };
 }
 
-function outcomeOf(kind: Outcome['kind'], more: Partial<Outcome> = {}): Outcome {
+function outcomeOf(
+  kind: AttemptOutcome['kind'], more: Partial<AttemptOutcome> = {},
+): AttemptOutcome {
   const attempt = { at: '', durationMs: 500, statusCode: null, error: null, response: null };
   return { kind, attempt, retryAfterMs: 0, ...more };
 }

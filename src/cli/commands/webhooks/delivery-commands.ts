@@ -8,7 +8,9 @@ import { readJsonOption, encodeWithPayload } from '../option-input.ts';
 import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
 import { buildFilterQuery, listPaged, printBody, joinHeaders } from './request-and-delivery.ts';
 import { isBulk, runBulkAction } from './job-commands.ts';
-import { deliveryResource, formatNextAttempt } from '../../../webhooks/deliveries/resource.ts';
+import {
+  deliveryResource, formatNextAttempt,
+} from '../../../webhooks/deliveries/delivery-resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 

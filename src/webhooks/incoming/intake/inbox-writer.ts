@@ -5,7 +5,7 @@ import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Store } from '../../../store/store-port.ts';
 import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
-import type { OwnEvents } from '../../deliveries/own-events.ts';
+import type { SystemEvents } from '../../deliveries/system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
@@ -23,7 +23,7 @@ export type IntakeParts = RouteDeps & {
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly capacity: InboxCapacity;
-  readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
+  readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
   readonly log: Logger;
   readonly onRun: OnRun;
   readonly health: HealthMonitor;
@@ -99,12 +99,12 @@ export class Keeper {
   #commit(
     request: StoredRequest, { body }: AdmittedRequest, { event = null }: Kept,
   ): Promise<void> {
-    const { ownEvents, clock, makeId, health } = this.#parts;
+    const { systemEvents, clock, makeId, health } = this.#parts;
     const drawn = request.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
     return this.#arrivals.write(request.bodyBytes, (transaction, unit) => {
       unit.add(request, body);
       health.stage(transaction, request.hook);
-      if (drawn !== null) ownEvents.requestFailed(transaction, drawn, request);
+      if (drawn !== null) systemEvents.requestFailed(transaction, drawn, request);
       if (event !== null) putEventId(transaction, event, request.id);
     });
   }

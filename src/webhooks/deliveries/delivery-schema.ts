@@ -1,7 +1,7 @@
 /** Deliveries as callers see them, in answers and in the OpenAPI document. */
-import type { ObjectSchema, Schema } from '../../../base/schema.ts';
-import { arraySchema, objectSchema, TEXT } from '../../../resources/route-specs.ts';
-import { DELIVERY_STATUSES } from '../delivery.ts';
+import type { ObjectSchema, Schema } from '../../base/schema.ts';
+import { arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
+import { DELIVERY_STATUSES } from './delivery.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };

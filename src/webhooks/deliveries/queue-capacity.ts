@@ -10,12 +10,12 @@
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
-import { statusOf } from './codec.ts';
+import { readStatus } from './delivery-codec.ts';
 import { deliveryCollection, isQueued } from './delivery.ts';
-import { eventCollection, idleBytesOf, isIdleId } from './message.ts';
+import { eventCollection, readFinishedBytes, isFinishedMarkId } from './event-record.ts';
 
 /** Seconds that a caller who found the queue full is told to wait. */
-const FULL_RETRY_S = 10;
+const RETRY_AFTER_FULL_S = 10;
 /** Bytes that a delivery's record takes besides its payload, about. */
 const RECORD_BYTES = 256;
 /** Bodies made of accepted payloads may pass the limit by this factor, or nothing could leave. */
@@ -27,12 +27,12 @@ const BODIES_FACTOR = 1.5;
  */
 type BodyRoom = 'free' | 'later' | 'never';
 
-export class Capacity {
+export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
   readonly #unfollow: readonly (() => void)[];
   /** Bytes of bodies that were made, found no room and were dropped, by delivery. */
-  readonly #heldBodies = new Map<string, number>();
+  readonly #postponedBodyBytes = new Map<string, number>();
   #bytes = 0;
   #reservedBytes = 0;
 
@@ -40,11 +40,11 @@ export class Capacity {
     this.#pendingMax = limits.pendingMax;
     this.#bytesMax = limits.bytesMax;
     this.#unfollow = [
-      this.#count(store.collection(deliveryCollection.name), keptBytes),
+      this.#followBytes(store.collection(deliveryCollection.name), countDeliveryBytes),
       followRecords(store.collection(deliveryCollection.name), ({ id, after }) => {
-        if (after === null || statusOf(after) !== 'pending') this.#heldBodies.delete(id);
+        if (after === null || readStatus(after) !== 'pending') this.#postponedBodyBytes.delete(id);
       }),
-      this.#count(store.collection(eventCollection.name), queuedBytes),
+      this.#followBytes(store.collection(eventCollection.name), countEventBytes),
     ];
   }
 
@@ -67,27 +67,27 @@ export class Capacity {
    * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
    * the `pending` ones. `reserved` of these bytes are reserved already.
    */
-  check(pending: number, count: number, bytes: number, reserved = 0): void {
+  assertRoom(pending: number, count: number, bytes: number, reserved = 0): void {
     if (pending + count > this.#pendingMax) {
-      throw full(`${this.#pendingMax} wait (outgoing.maxPending)`);
+      throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
-    const taken = this.#bytes + this.#reservedBytes - reserved;
-    if (bytes === 0 || taken + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
-    throw full(`${this.#bytes} bytes wait or have failed and are kept `
+    const usedBytes = this.#bytes + this.#reservedBytes - reserved;
+    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
+    throw queueFullError(`${this.#bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
   /** Whether a delivery's body can be made now: one that found no room before is not made again. */
   mayMakeBody(delivery: string): boolean {
-    return this.#isFree(this.#heldBodies.get(delivery) ?? 0);
+    return this.#isFree(this.#postponedBodyBytes.get(delivery) ?? 0);
   }
 
   /** Whether a body of `bytes` can be stored beside its payload of `payloadBytes`. */
-  roomForBody(delivery: string, bytes: number, payloadBytes: number): BodyRoom {
-    this.#heldBodies.delete(delivery);
+  checkBodyRoom(delivery: string, bytes: number, payloadBytes: number): BodyRoom {
+    this.#postponedBodyBytes.delete(delivery);
     if (bytes + payloadBytes > this.#bytesMax * BODIES_FACTOR) return 'never';
     if (this.#isFree(bytes)) return 'free';
-    this.#heldBodies.set(delivery, bytes);
+    this.#postponedBodyBytes.set(delivery, bytes);
     return 'later';
   }
 
@@ -99,7 +99,9 @@ export class Capacity {
     return this.#bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
 
-  #count(collection: Collection, bytesOf: (record: Buffer, id: string) => number): () => void {
+  #followBytes(
+    collection: Collection, bytesOf: (record: Buffer, id: string) => number,
+  ): () => void {
     return followRecords(collection, ({ id, before, after }) => {
       if (before !== null) this.#bytes -= bytesOf(before, id);
       if (after !== null) this.#bytes += bytesOf(after, id);
@@ -107,16 +109,16 @@ export class Capacity {
   }
 }
 
-function keptBytes(delivery: Buffer): number {
-  return isQueued(statusOf(delivery)) ? delivery.length : 0;
+function countDeliveryBytes(delivery: Buffer): number {
+  return isQueued(readStatus(delivery)) ? delivery.length : 0;
 }
 
-function queuedBytes(message: Buffer, id: string): number {
-  return isIdleId(id) ? -idleBytesOf(message) : message.length;
+function countEventBytes(record: Buffer, id: string): number {
+  return isFinishedMarkId(id) ? -readFinishedBytes(record) : record.length;
 }
 
-function full(why: string): AppError {
-  return new AppError('unavailable', `the queue of deliveries is full: ${why}`, {
-    retryAfterS: FULL_RETRY_S,
+function queueFullError(reason: string): AppError {
+  return new AppError('unavailable', `the queue of deliveries is full: ${reason}`, {
+    retryAfterS: RETRY_AFTER_FULL_S,
   });
 }

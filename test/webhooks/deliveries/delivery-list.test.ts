@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EVERY } from '../../../src/webhooks/deliveries/list.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
 
 test("a list by hook holds that hook's deliveries, whatever another's payload says", async () => {
@@ -10,7 +10,7 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
   const hook = await simulation.addHook('sought', { triggerEvent: 'sought' });
   await simulation.addHook('other', { triggerEvent: 'other' });
   const { deliveries, events } = simulation.webhooks;
-  const filter = { ...EVERY, hook };
+  const filter = { ...NO_FILTER, hook };
   const [own = ''] = await simulation.emit({ hook: 'other' }, 'sought');
   await simulation.emit({ hook, deep: [{ hook }] }, 'other');
   await simulation.run(events.queueForward({

@@ -1,44 +1,44 @@
 /** Events and deliveries over HTTP. */
-import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
-import { parseTimestamp } from '../../../base/clock.ts';
-import { AppError } from '../../../base/errors.ts';
-import { parseObject } from '../../../base/fields.ts';
-import type { ObjectSchema } from '../../../base/schema.ts';
-import { problemResponses } from '../../../server/problem.ts';
-import type { Exchange, HttpRoute } from '../../../server/http-route.ts';
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+import { parseTimestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { parseObject } from '../../base/fields.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { Exchange, HttpRoute } from '../../server/http-route.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveIdempotently,
   type IdempotencyKeys,
-} from '../../../resources/idempotency-keys.ts';
-import { notFoundError } from '../../../resources/not-found.ts';
-import { parsePayload } from '../../../resources/payload-body.ts';
-import { Representation } from '../../../resources/representation.ts';
+} from '../../resources/idempotency-keys.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { parsePayload } from '../../resources/payload-body.ts';
+import { Representation } from '../../resources/representation.ts';
 import {
   ANY_JSON, JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
-} from '../../../resources/route-specs.ts';
+} from '../../resources/route-specs.ts';
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
-} from '../../../resources/send-representation.ts';
-import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
-import { attachmentResponse, sendAttachment } from '../../http/attachment.ts';
-import { refuseChained } from '../../http/refuse-chained.ts';
-import { resolveHook, type WebhookDirectory } from '../../naming/directory.ts';
+} from '../../resources/send-representation.ts';
+import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
+import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
+import { refuseChained } from '../http/refuse-chained.ts';
+import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import {
   ORDER_PARAMETER, sendQueueList, queueListParameters,
-} from '../../durable-queue/queue-list-route.ts';
-import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
-import type { Events } from '../events.ts';
-import type { ResendAs } from '../resend.ts';
-import { deliveryResource } from '../resource.ts';
+} from '../durable-queue/queue-list-route.ts';
+import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
+import type { EventPublisher } from './event-publisher.ts';
+import type { ResendMode } from './resend.ts';
+import { deliveryResource } from './delivery-resource.ts';
 import {
   deliverySchema, emittedSchema, reconciliationSchema, resendSchema, retriedSchema,
   sentDeliverySchema,
-} from './schema.ts';
-import { shownSent, type Sent } from '../sent.ts';
-import type { DeliveryService } from '../service.ts';
+} from './delivery-schema.ts';
+import { toPublicSentRequest, type SentHttpRequest } from './sent-request.ts';
+import type { DeliveryService } from './delivery-service.ts';
 
 const { path: PATH } = deliveryResource;
-const ONE = `${PATH}/{identifier}`;
+const ITEM_PATH = `${PATH}/{identifier}`;
 const IDENTIFIER = pathParameter('identifier', 'Of the delivery');
 
 const EVENT_SCHEMA: ObjectSchema = {
@@ -58,11 +58,11 @@ const EVENT_SCHEMA: ObjectSchema = {
   },
 };
 
-export function deliveryRoutes(parts: {
-  readonly events: Pick<Events, 'emitText'>; readonly service: DeliveryService;
+export function deliveryRoutes(deps: {
+  readonly events: Pick<EventPublisher, 'emitJson'>; readonly service: DeliveryService;
   readonly hooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
 }): readonly HttpRoute[] {
-  const { events, service, hooks, keys } = parts;
+  const { events, service, hooks, keys } = deps;
   return [
     emitRoute(events, keys),
     listRoute(service, hooks),
@@ -71,14 +71,14 @@ export function deliveryRoutes(parts: {
     resendRoute(service, keys),
     reconcileRoute(service),
     retryFailedRoute(service),
-    actRoute(service, 'retry',
+    actionRoute(service, 'retry',
       'Try one delivery again now; a failed one gets its whole schedule anew'),
-    actRoute(service, 'cancel', 'Cancel one pending delivery'),
+    actionRoute(service, 'cancel', 'Cancel one pending delivery'),
   ];
 }
 
 function emitRoute(
-  events: Pick<Events, 'emitText'>, keys: IdempotencyKeys | null,
+  events: Pick<EventPublisher, 'emitJson'>, keys: IdempotencyKeys | null,
 ): HttpRoute {
   return {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
@@ -96,7 +96,7 @@ function emitRoute(
       const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
       return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) => {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
-        return events.emitText(String(members['name']), payloadJson.toString(), hops,
+        return events.emitJson(String(members['name']), payloadJson.toString(), hops,
           (transaction, deliveries) => respond(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: JSON.stringify({ deliveries }),
@@ -130,7 +130,7 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute
 
 function getRoute(service: DeliveryService): HttpRoute {
   return {
-    method: 'GET', path: ONE, operationId: 'getDelivery', access: 'read',
+    method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
     summary: 'One delivery with its attempts, and the request that it sent last',
     parameters: [IDENTIFIER, IF_NONE_MATCH],
     responses: [
@@ -138,8 +138,8 @@ function getRoute(service: DeliveryService): HttpRoute {
       ...CONDITIONAL_RESPONSES,
     ],
     handle(exchange) {
-      const { delivery, sent } = getSent(service, exchange);
-      const body = { ...service.toPublic(delivery), sent: shownSent(sent) };
+      const { delivery, sent } = getSentRequest(service, exchange);
+      const body = { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) };
       // Name, target and state are those of its webhook now.
       sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
         delivery.identifier, Buffer.from(JSON.stringify(body)),
@@ -150,7 +150,7 @@ function getRoute(service: DeliveryService): HttpRoute {
 
 function bodyRoute(service: DeliveryService): HttpRoute {
   return {
-    method: 'GET', path: `${ONE}/body`, operationId: 'getDeliveryBody', access: 'read',
+    method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getDeliveryBody', access: 'read',
     summary: 'The body of the request that one delivery sent last, byte for byte',
     parameters: [IDENTIFIER],
     responses: [
@@ -158,7 +158,7 @@ function bodyRoute(service: DeliveryService): HttpRoute {
       ...problemResponses(404),
     ],
     handle(exchange) {
-      const { delivery: { identifier }, sent } = getSent(service, exchange);
+      const { delivery: { identifier }, sent } = getSentRequest(service, exchange);
       if (sent?.body === undefined || sent.body === null) {
         throw new AppError('not_found', `delivery ${identifier} has sent no body`);
       }
@@ -169,13 +169,13 @@ function bodyRoute(service: DeliveryService): HttpRoute {
   };
 }
 
-function getSent(
+function getSentRequest(
   service: DeliveryService, exchange: Exchange,
-): { readonly delivery: Delivery; readonly sent: Sent | null } {
+): { readonly delivery: Delivery; readonly sent: SentHttpRequest | null } {
   const identifier = exchange.params[0] ?? '';
-  const found = service.findSent(identifier);
-  if (found === undefined) throw notFoundError('delivery', identifier);
-  return found;
+  const sentRequest = service.findSentRequest(identifier);
+  if (sentRequest === undefined) throw notFoundError('delivery', identifier);
+  return sentRequest;
 }
 
 function reconcileRoute(service: DeliveryService): HttpRoute {
@@ -202,11 +202,11 @@ function retryFailedRoute(service: DeliveryService): HttpRoute {
   };
 }
 
-function actRoute(
+function actionRoute(
   service: DeliveryService, verb: 'retry' | 'cancel', summary: string,
 ): HttpRoute {
   return {
-    method: 'POST', path: `${ONE}/${verb}`, operationId: `${verb}Delivery`,
+    method: 'POST', path: `${ITEM_PATH}/${verb}`, operationId: `${verb}Delivery`,
     access: 'write', summary,
     parameters: [IDENTIFIER],
     responses: [
@@ -221,21 +221,23 @@ function actRoute(
 }
 
 function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): HttpRoute {
-  const answer = jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202);
+  const response = jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202);
   return {
-    method: 'POST', path: `${ONE}/resend`, operationId: 'resendDelivery', access: 'write',
+    method: 'POST', path: `${ITEM_PATH}/resend`, operationId: 'resendDelivery', access: 'write',
     summary: 'Send one delivery again, also one that was delivered or cancelled',
     parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
     responses: [
-      { ...answer, headers: keys === null ? {} : REPLAYED_HEADERS },
+      { ...response, headers: keys === null ? {} : REPLAYED_HEADERS },
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     handle(exchange) {
       refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
       return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) =>
-        service.resend(identifier, resendAs(parseOptionalBody(body)), (transaction, delivery) =>
+        service.resend(identifier, parseResendMode(parseOptionalBody(body)), (
+          transaction, delivery,
+        ) =>
           respond(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: JSON.stringify(service.toPublic(delivery)),
@@ -244,6 +246,6 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
   };
 }
 
-function resendAs(body: unknown): ResendAs {
+function parseResendMode(body: unknown): ResendMode {
   return parseObject(resendSchema, body)['as'] === 'new' ? 'new' : 'retry';
 }

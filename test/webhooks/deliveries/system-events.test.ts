@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import { createOwnEvents } from '../../../src/webhooks/deliveries/own-events.ts';
+import { createSystemEvents } from '../../../src/webhooks/deliveries/system-events.ts';
 import { SYSTEM_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import type { Transaction } from '../../../src/store/store-port.ts';
 import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
@@ -98,7 +98,7 @@ test('a failed forward is told with the hops of its chain', async () => {
 
 test('a failure at the end of a chain is logged, and written all the same', async () => {
   const { simulation, told } = await withListener('delivery.failed');
-  await simulation.run(simulation.webhooks.events.emitText('thing.x', '{}', 7));
+  await simulation.run(simulation.webhooks.events.emitJson('thing.x', '{}', 7));
   await simulation.clock.advance(1000);
   assert.deepEqual([simulation.webhooks.deliveries.totals().failed, told().length], [1, 0]);
   assert.ok(simulation.logLines.some((line) => /an event of our own could not be told/.test(line)));
@@ -123,7 +123,7 @@ test('a webhook on all events hears none about hookshelf, and a shop\'s own', as
   await simulation.addHook('named', { triggerEvent: 'delivery.*' });
   simulation.targets.set('named', UP);
   await simulation.emit();
-  await simulation.run(simulation.webhooks.events.emitText('delivery.shipped', '{}'));
+  await simulation.run(simulation.webhooks.events.emitJson('delivery.shipped', '{}'));
   await simulation.clock.advance(1000);
   const heard = (host: string): unknown[] => simulation.requests
     .filter((request) => request.host === host).map(({ headers }) => headers['x-hookshelf-event']);
@@ -134,8 +134,9 @@ test('a webhook on all events hears none about hookshelf, and a shop\'s own', as
 test('nobody listens for the store where all are on `*`', async () => {
   const { simulation } = await withListener('*');
   const { events } = simulation.webhooks;
-  assert.deepEqual([events.isHeard('store.unwritable'), events.isHeard('store.unwritable', true)],
-    [true, false]);
+  const answers = [undefined, true].map((isSystem) =>
+    events.hasListeners('store.unwritable', isSystem));
+  assert.deepEqual(answers, [true, false]);
 });
 
 test('nobody else can emit an event of hookshelf\'s own', async () => {
@@ -237,8 +238,10 @@ test('a store that fails while it is told, of which nothing is said, is told all
 test('a request that one of these events has caused is not told of', () => {
   const names: string[] = [];
   const events = {
-    isHeard: () => true,
-    emit(_: Transaction, { hops }: { hops: number }, name: string, payload: string): string[] {
+    hasListeners: () => true,
+    stageEvent(
+      _: Transaction, { hops }: { hops: number }, name: string, payload: string,
+    ): string[] {
       names.push(`${name} ${hops} ${payload}`);
       return [];
     },
@@ -246,7 +249,7 @@ test('a request that one of these events has caused is not told of', () => {
   const find = (identifier: string) =>
     identifier === 'h1' ? { identifier, name: 'shop' } : undefined;
   const directory = { find, findNamed: find };
-  const { requestFailed } = createOwnEvents({
+  const { requestFailed } = createSystemEvents({
     events, log: silentLogger, hooks: { incoming: directory, outgoing: directory },
   });
   const transaction = { find: () => undefined } as unknown as Transaction;

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
 function shownOf(simulation: Simulation, id: string): Record<string, unknown> {
-  const sent = simulation.webhooks.deliveries.findSent(id)?.sent ?? null;
+  const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent ?? null;
   if (sent === null) return {};
   const names = sent.headers.filter((_, index) => index % 2 === 0);
   return { ...sent, headers: Object.fromEntries(names.map((name, index) =>
@@ -54,7 +54,7 @@ test('what has not been sent, and what has no body, is not made up', async () =>
   await simulation.clock.advance(1000);
   assert.deepEqual([shownOf(simulation, id)['method'], shownOf(simulation, id)['body']],
     ['GET', null]);
-  assert.equal(simulation.webhooks.deliveries.findSent(waiting)?.sent, null);
+  assert.equal(simulation.webhooks.deliveries.findSentRequest(waiting)?.sent, null);
 });
 
 test('a queued forward shows what it sent', async () => {
@@ -68,7 +68,7 @@ test('a queued forward shows what it sent', async () => {
   assert.equal(url, 'http://target/?token=***');
   assert.deepEqual(headers,
     { 'content-type': 'image/png', 'x-key': '***', 'x-hookshelf-chain': '1' });
-  const sent = simulation.webhooks.deliveries.findSent(id)?.sent;
+  const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent;
   assert.deepEqual(sent?.body, Buffer.from([1, 2, 255]));
 });
 
@@ -179,7 +179,7 @@ test('what version 1.0.0 delivered is not sent again, and says why', async () =>
     transaction.put('delivery-totals', 'totals',
       '{"identifier":"totals","accepted":1,"delivered":1}');
   }));
-  assert.equal(simulation.webhooks.deliveries.findSent(id)?.sent, null);
+  assert.equal(simulation.webhooks.deliveries.findSentRequest(id)?.sent, null);
   await assert.rejects(simulation.run(simulation.webhooks.deliveries.resend(id, 'retry')),
     /has not been kept/);
 });

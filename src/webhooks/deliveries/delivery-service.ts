@@ -7,19 +7,21 @@ import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
-import type { Capacity } from './capacity.ts';
-import { decodeDelivery } from './codec.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
+import { decodeDelivery } from './delivery-codec.ts';
 import {
-  cancelledIfPending, deliveryCollection, retried, toPublicDelivery, type Delivery,
+  cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery, type Delivery,
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { EVERY, countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
-import { eventCollection, findForwardUrl } from './message.ts';
-import { reconcile, type Reconciliation } from './reconciliation.ts';
-import { stageResend, type ResendAs } from './resend.ts';
-import { findSent, type Sent } from './sent.ts';
-import { changeDeliveries, deliveryKind, type Totals } from './unit-of-work.ts';
+import {
+  NO_FILTER, countDeliveries, listDeliveries, type DeliveryFilter,
+} from './delivery-list.ts';
+import { eventCollection, findForwardUrl } from './event-record.ts';
+import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
+import { stageResend, type ResendMode } from './resend.ts';
+import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
+import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
 export interface DeliveryService {
   /** Up to `limit` deliveries behind key `after`, in order of creation or the newest first. */
@@ -32,34 +34,34 @@ export interface DeliveryService {
   /** As callers see it, by what its webhook is now. */
   toPublic(delivery: Delivery): PublicDelivery;
   /** With what it sent last. */
-  findSent(
+  findSentRequest(
     identifier: string,
-  ): { readonly delivery: Delivery; readonly sent: Sent | null } | undefined;
+  ): { readonly delivery: Delivery; readonly sent: SentHttpRequest | null } | undefined;
   /** Makes it due now. Throws `not_found`, `unavailable`; `conflict` if delivered or cancelled. */
   retry(identifier: string): Promise<Delivery>;
   /** Makes every failed one due now; how many there were. */
   retryFailed(): Promise<number>;
   /** See `stageResend`; what `onStaged` stages is committed with it. */
-  resend(identifier: string, as: ResendAs, onStaged?: OnStaged): Promise<Delivery>;
+  resend(identifier: string, as: ResendMode, onStaged?: OnStaged): Promise<Delivery>;
   /** `resend` in a transaction of many; `seed` is a UUIDv7 that nothing else is given. */
   stageResend(
-    transaction: Transaction, identifier: string, as: ResendAs,
-    drawn: Omit<TransactionInputs, 'hops'>,
+    transaction: Transaction, identifier: string, mode: ResendMode,
+    inputs: Omit<TransactionInputs, 'hops'>,
   ): Delivery;
   /** Throws `not_found`; `conflict` for a delivered or failed one. */
   cancel(identifier: string): Promise<Delivery>;
-  reconcile(): Promise<Reconciliation>;
-  totals(): Totals;
+  reconcile(): Promise<DeliveryReconciliation>;
+  totals(): DeliveryTotals;
 }
 
 type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
-export function createDeliveryService(parts: {
-  readonly store: Store; readonly fanOuts: Pick<FanOuts, 'settled' | 'unwritten'>;
+export function createDeliveryService(deps: {
+  readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten' | 'unwrittenCount'>;
   readonly hooks: Pick<OutgoingIndex, 'find'>;
-  readonly clock: Clock; readonly makeId: () => string; readonly capacity: Capacity;
+  readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
 }): DeliveryService {
-  const { store, fanOuts, hooks, clock, makeId, capacity } = parts;
+  const { store, fanOuts, hooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
     const bytes = records.find(identifier)?.bytes;
@@ -75,7 +77,7 @@ export function createDeliveryService(parts: {
       unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
     return after ?? delivery;
   });
-  const totals = (): Totals => deliveryKind.totals.readCommitted(store);
+  const totals = (): DeliveryTotals => deliveryQueue.totals.readCommitted(store);
   return {
     find,
     toPublic(delivery) {
@@ -84,30 +86,30 @@ export function createDeliveryService(parts: {
       return toPublicDelivery(delivery, { hookName: hook?.name ?? null, target },
         hook?.enabled === false);
     },
-    findSent(identifier) {
+    findSentRequest(identifier) {
       const bytes = records.find(identifier)?.bytes;
       if (bytes === undefined) return undefined;
       const delivery = decodeDelivery(bytes);
-      return { delivery, sent: findSent(store, { bytes, item: delivery }) };
+      return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
     },
     totals,
     async list(filter, after, limit, isNewestFirst) {
-      await fanOuts.settled();
+      await fanOuts.whenWritten();
       return listDeliveries(store, filter, after, limit, isNewestFirst);
     },
     async count(filter) {
-      await fanOuts.settled();
+      await fanOuts.whenWritten();
       const { hook, event, sinceMs, untilMs } = filter;
       if ([hook, event, sinceMs, untilMs].some((one) => one !== null)) {
         return countDeliveries(store, filter);
       }
       if (filter.status === null) return records.size;
-      return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwritten : 0);
+      return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwrittenCount : 0);
     },
     async retry(identifier) {
       const nowMs = clock.now();
       return change(identifier, (transaction, before) =>
-        tryAgain(transaction, before, nowMs, capacity));
+        retryDelivery(transaction, before, nowMs, capacity));
     },
     async retryFailed() {
       const sizeOf = createSizeLookup(records);
@@ -115,20 +117,20 @@ export function createDeliveryService(parts: {
       let after: string | null = null;
       for (;;) {
         const failed: Delivery[] =
-          await listDeliveries(store, { ...EVERY, status: 'failed' }, after, CHUNK_ITEMS_MAX);
+          await listDeliveries(store, { ...NO_FILTER, status: 'failed' }, after, CHUNK_ITEMS_MAX);
         after = failed.at(-1)?.identifier ?? null;
         if (after === null) return count;
         for (let rest = failed; rest.length > 0;) {
           const chunk = takeChunk(rest, ({ identifier }) => sizeOf(identifier));
-          count += await retryAll(store, chunk, clock.now(), capacity);
+          count += await retryChunk(store, chunk, clock.now(), capacity);
           rest = rest.slice(chunk.length);
         }
       }
     },
     resend(identifier, as, onStaged) {
-      const drawn = { nowMs: clock.now(), seed: makeId() };
+      const inputs = { nowMs: clock.now(), seed: makeId() };
       return store.transact((transaction) => {
-        const delivery = stageResend(transaction, identifier, as, drawn, capacity);
+        const delivery = stageResend(transaction, identifier, as, inputs, capacity);
         onStaged?.(transaction, delivery);
         return delivery;
       });
@@ -137,25 +139,25 @@ export function createDeliveryService(parts: {
     async cancel(identifier) {
       const nowMs = clock.now();
       return change(identifier, (_, before) => {
-        if (before.status === 'pending') return cancelledIfPending(before, nowMs);
+        if (before.status === 'pending') return cancelIfPending(before, nowMs);
         if (before.status === 'cancelled') return null;
         throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
       });
     },
     async reconcile() {
-      await fanOuts.settled();
-      return reconcile(store, fanOuts);
+      await fanOuts.whenWritten();
+      return reconcileDeliveries(store, fanOuts);
     },
   };
 }
 
 /** Of a webhook that changed its target, a finished delivery tells where it went. */
 function findTarget(
-  store: Store, { hook, status, sent, carried, message }: Delivery,
+  store: Store, { hook, status, sent, embeddedEvent, eventId }: Delivery,
   webhook: OutgoingWebhook | undefined,
 ): string | null {
   if (hook === null) {
-    const bytes = carried ?? store.collection(eventCollection.name).findBytes(message);
+    const bytes = embeddedEvent ?? store.collection(eventCollection.name).findBytes(eventId);
     const url = bytes === undefined ? null : findForwardUrl(Buffer.from(bytes));
     return url === null ? null : formatTargetLabel(url);
   }
@@ -165,8 +167,8 @@ function findTarget(
   return url === undefined ? null : formatTargetLabel(url);
 }
 
-function tryAgain(
-  transaction: Transaction, before: Delivery, nowMs: number, capacity: Capacity,
+function retryDelivery(
+  transaction: Transaction, before: Delivery, nowMs: number, capacity: QueueCapacity,
 ): Delivery {
   const { status, hook, identifier } = before;
   if (status === 'delivered' || status === 'cancelled') {
@@ -177,19 +179,21 @@ function tryAgain(
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
   // Its bytes are counted already, as those of a failed one that is kept.
-  if (status === 'failed') capacity.check(deliveryKind.totals.read(transaction).pending, 1, 0);
-  return retried(before, nowMs);
+  if (status === 'failed') {
+    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, 0);
+  }
+  return resetForRetry(before, nowMs);
 }
 
-function retryAll(
-  store: Store, failed: readonly Delivery[], nowMs: number, capacity: Capacity,
+function retryChunk(
+  store: Store, failed: readonly Delivery[], nowMs: number, capacity: QueueCapacity,
 ): Promise<number> {
   return store.transact((transaction) => {
-    capacity.check(deliveryKind.totals.read(transaction).pending, failed.length, 0);
+    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, failed.length, 0);
     const isHookGone = ({ hook }: Delivery): boolean =>
       hook !== null && transaction.find(outgoingCollection.name, hook) === undefined;
     return changeDeliveries(transaction, (unit) => failed.filter((delivery) =>
       !isHookGone(delivery) && unit.change(delivery.identifier, (before) =>
-        before.status === 'failed' ? retried(before, nowMs) : null) !== undefined).length);
+        before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length);
   });
 }

@@ -6,19 +6,23 @@ import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsRecord, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
-import { decodeDelivery, encodeDelivery, messageIdOf, statusOf, updatedMsOf } from './codec.ts';
+import {
+  decodeDelivery, encodeDelivery, readEventId, readStatus, readUpdatedMs,
+} from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, isQueued, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
-import { encodeIdle, eventCollection, hasDelivery, idleId, messageStart } from './message.ts';
+import {
+  encodeFinishedMark, eventCollection, someListedDelivery, finishedMarkId, findEventStart,
+} from './event-record.ts';
 
 /** Events whose deliveries are not all there yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
-export type Totals = QueueTotals<DeliveryStatus>;
+export type DeliveryTotals = QueueTotals<DeliveryStatus>;
 export type DeliveryUnit = UnitOfWork<Delivery, DeliveryStatus>;
 
-export const deliveryKind: QueueSpec<Delivery, DeliveryStatus> = {
+export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   noun: 'deliveries',
   collection: deliveryCollection,
   totals: new TotalsRecord('delivery-totals', DELIVERY_STATUSES, []),
@@ -26,9 +30,9 @@ export const deliveryKind: QueueSpec<Delivery, DeliveryStatus> = {
   decode: decodeDelivery,
   encode: encodeDelivery,
   statusOf: ({ status }) => status,
-  readStatus: statusOf,
-  readUpdatedMs: updatedMsOf,
-  openRelatedRecords: (transaction) => new MessageKeeper(transaction),
+  readStatus,
+  readUpdatedMs,
+  openRelatedRecords: (transaction) => new EventRecordKeeper(transaction),
 };
 
 /**
@@ -37,18 +41,22 @@ export const deliveryKind: QueueSpec<Delivery, DeliveryStatus> = {
  */
 export function acceptDeliveries(
   transaction: Transaction, unit: DeliveryUnit, deliveries: readonly Delivery[],
-  shared: { readonly identifier: string; readonly json: string } | null,
+  eventRecord: { readonly identifier: string; readonly json: string } | null,
   count = deliveries.length,
 ): void {
   // The message first: whoever sees a delivery applied finds its message there.
-  if (shared !== null) transaction.put(eventCollection.name, shared.identifier, shared.json);
+  if (eventRecord !== null) {
+    transaction.put(eventCollection.name, eventRecord.identifier, eventRecord.json);
+  }
   for (const delivery of deliveries) unit.put(delivery);
   unit.count('pending', count);
 }
 
 /** Runs `work` as one unit: the totals and the messages follow its changes once. */
-export function changeDeliveries<T>(transaction: Transaction, work: (unit: DeliveryUnit) => T): T {
-  return changeItems(deliveryKind, transaction, work);
+export function changeDeliveries<T>(
+  transaction: Transaction, makeChanges: (unit: DeliveryUnit) => T,
+): T {
+  return changeItems(deliveryQueue, transaction, makeChanges);
 }
 
 /** Stages a delivery that the totals count already. */
@@ -57,9 +65,9 @@ export function putDelivery(transaction: Transaction, delivery: Delivery): void 
 }
 
 /** Says of messages whether they are in the queue, once all changes are staged. */
-class MessageKeeper implements RelatedRecords<Delivery, DeliveryStatus, never> {
+class EventRecordKeeper implements RelatedRecords<Delivery, DeliveryStatus, never> {
   readonly #transaction: Transaction;
-  readonly #touched = new Set<string>();
+  readonly #eventIds = new Set<string>();
 
   constructor(transaction: Transaction) {
     this.#transaction = transaction;
@@ -71,33 +79,33 @@ class MessageKeeper implements RelatedRecords<Delivery, DeliveryStatus, never> {
   ): void {
     if (bytes !== null) {
       // Very many age out, and most carry their message.
-      if (messageStart(bytes) === -1) this.#touched.add(messageIdOf(bytes));
+      if (findEventStart(bytes) === -1) this.#eventIds.add(readEventId(bytes));
       return;
     }
     if (to === 'agedOut' || isQueued(from) === isQueued(to)) return;
-    const { carried, message } = item();
-    if (carried === null) this.#touched.add(message);
+    const { embeddedEvent, eventId } = item();
+    if (embeddedEvent === null) this.#eventIds.add(eventId);
   }
 
   stage(): void {
-    for (const message of this.#touched) settleMessage(this.#transaction, message);
+    for (const eventId of this.#eventIds) updateEventRecord(this.#transaction, eventId);
   }
 }
 
-function settleMessage(transaction: Transaction, message: string): void {
+function updateEventRecord(transaction: Transaction, eventId: string): void {
   const { name } = eventCollection;
-  const bytes = transaction.find(name, message);
-  if (bytes === undefined || transaction.find(fanOutCollection.name, message) !== undefined) return;
-  let isThere = false;
-  const isInQueue = hasDelivery(bytes, (delivery) => {
-    const found = transaction.find(deliveryCollection.name, delivery);
-    isThere ||= found !== undefined;
-    return found !== undefined && isQueued(statusOf(found));
+  const bytes = transaction.find(name, eventId);
+  if (bytes === undefined || transaction.find(fanOutCollection.name, eventId) !== undefined) return;
+  let hasDeliveries = false;
+  const isInQueue = someListedDelivery(bytes, (delivery) => {
+    const deliveryBytes = transaction.find(deliveryCollection.name, delivery);
+    hasDeliveries ||= deliveryBytes !== undefined;
+    return deliveryBytes !== undefined && isQueued(readStatus(deliveryBytes));
   });
-  const idle = idleId(message);
-  if (isInQueue || !isThere) transaction.delete(name, idle);
-  else if (transaction.find(name, idle) === undefined) {
-    transaction.put(name, idle, encodeIdle(message, bytes.length));
+  const markId = finishedMarkId(eventId);
+  if (isInQueue || !hasDeliveries) transaction.delete(name, markId);
+  else if (transaction.find(name, markId) === undefined) {
+    transaction.put(name, markId, encodeFinishedMark(eventId, bytes.length));
   }
-  if (!isThere) transaction.delete(name, message);
+  if (!hasDeliveries) transaction.delete(name, eventId);
 }

@@ -15,7 +15,7 @@ import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
   DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type SentHead,
 } from './delivery.ts';
-import { messageStart } from './message.ts';
+import { findEventStart } from './event-record.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -23,41 +23,41 @@ const BACKSLASH = 0x5c;
 /** A stored delivery, with what it leaves out filled in. */
 export function decodeDelivery(bytes: Buffer): Delivery {
   // The message it carries may be large, and is passed on as it is.
-  const end = messageStart(bytes);
-  const stored = decodeRecordAs<Stored>(
-    end === -1 ? bytes : `${bytes.toString('utf8', 0, end)}}`, isSound);
-  const { identifier, createdAt, status } = stored;
+  const eventStart = findEventStart(bytes);
+  const record = decodeRecordAs<DeliveryRecord>(
+    eventStart === -1 ? bytes : `${bytes.toString('utf8', 0, eventStart)}}`, isSound);
+  const { identifier, createdAt, status } = record;
   // One by one: a copy of whatever there is costs as much as parsing it.
   return {
     identifier, createdAt, status,
-    updatedAt: stored.updatedAt ?? createdAt,
-    hook: stored.hook ?? null,
-    event: stored.event ?? null,
-    message: stored.message ?? identifier,
-    carried: end === -1 ? null : bytes.subarray(end + 1, bytes.length - 1),
-    nextAttemptAt: stored.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
-    failures: stored.failures ?? 0,
-    proxyFailures: stored.proxyFailures ?? 0,
-    resendOf: stored.resendOf ?? null,
+    updatedAt: record.updatedAt ?? createdAt,
+    hook: record.hook ?? null,
+    event: record.event ?? null,
+    eventId: record.message ?? identifier,
+    embeddedEvent: eventStart === -1 ? null : bytes.subarray(eventStart + 1, bytes.length - 1),
+    nextAttemptAt: record.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
+    failures: record.failures ?? 0,
+    proxyFailures: record.proxyFailures ?? 0,
+    resendOf: record.resendOf ?? null,
     // What was sent and has not been made is the payload itself.
-    isPayload: stored.isPayload ?? (stored.sent !== undefined && stored.body === undefined),
-    sent: stored.sent === undefined ? null : sentOf(stored.sent),
-    body: stored.body ?? null,
-    attempts: stored.attempts ?? [],
+    isPayload: record.isPayload ?? (record.sent !== undefined && record.body === undefined),
+    sent: record.sent === undefined ? null : decodeSentHead(record.sent),
+    body: record.body ?? null,
+    attempts: record.attempts ?? [],
   };
 }
 
-type Stored = Partial<Omit<Delivery, 'sent'>>
+type DeliveryRecord = Partial<Omit<Delivery, 'sent' | 'eventId' | 'embeddedEvent'>>
   & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>
-  & { readonly sent?: readonly string[] };
+  & { readonly message?: string; readonly sent?: readonly string[] };
 
-function sentOf([method = '', url = '', ...headers]: readonly string[]): SentHead {
+function decodeSentHead([method = '', url = '', ...headers]: readonly string[]): SentHead {
   return { method, url, headers };
 }
 
 function isSound({ identifier, status, createdAt }: JsonObject): boolean {
   return typeof identifier === 'string' && typeof createdAt === 'string'
-    && DELIVERY_STATUSES.some((known) => known === status);
+    && DELIVERY_STATUSES.some((candidate) => candidate === status);
 }
 
 /**
@@ -66,15 +66,15 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
  * takes twice as long.
  */
 export function encodeDelivery(delivery: Delivery): string {
-  const { identifier, createdAt, updatedAt, status, hook, event, message, carried } = delivery;
+  const { identifier, createdAt, updatedAt, status, hook, event, eventId } = delivery;
   const { nextAttemptAt, failures, proxyFailures, resendOf, isPayload, sent, body } = delivery;
-  const { attempts } = delivery;
+  const { attempts, embeddedEvent } = delivery;
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${status}"`;
   if (hook !== null) json += `,"hook":${encodeString(hook)}`;
   if (event !== null) json += `,"event":${encodeString(event)}`;
-  if (message !== identifier) json += `,"message":"${message}"`;
+  if (eventId !== identifier) json += `,"message":"${eventId}"`;
   if (nextAttemptAt !== (status === 'pending' ? createdAt : null)) {
     json += `,"nextAttemptAt":${JSON.stringify(nextAttemptAt)}`;
   }
@@ -86,26 +86,26 @@ export function encodeDelivery(delivery: Delivery): string {
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
   if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
   if (body !== null) json += `,"body":${JSON.stringify(body)}`;
-  return carried === null ? `${json}}` : `${json},${carried}}`;
+  return embeddedEvent === null ? `${json}}` : `${json},${embeddedEvent}}`;
 }
 
 const IDENTIFIER_MARK = Buffer.from('{"identifier":"');
-const MESSAGE_MARK = Buffer.from('"message":"');
+const EVENT_ID_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('"updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
-const FRESH_MARK = Buffer.from('"status":"pending","hook":"');
+const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 const MEMBER_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
 const NEXT_MARK = Buffer.from(',"nextAttemptAt":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at the same places. To look there costs a
 // tenth of a search, and it is done many times for each delivery.
-const SECOND_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
-const THIRD_AT = SECOND_AT + '"updatedAt":"",'.length + TIME_LENGTH;
+const SECOND_MEMBER_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
+const THIRD_MEMBER_AT = SECOND_MEMBER_AT + '"updatedAt":"",'.length + TIME_LENGTH;
 
 /** The status of a stored delivery, without parsing it: the first letters differ. */
-export function statusOf(bytes: Buffer): DeliveryStatus {
-  const letter = bytes[endOf(bytes, STATUS_MARK)];
+export function readStatus(bytes: Buffer): DeliveryStatus {
+  const letter = bytes[findMarkEnd(bytes, STATUS_MARK)];
   const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
   if (status === undefined) throw new TypeError('a stored delivery has no status');
   return status;
@@ -116,57 +116,57 @@ export function statusOf(bytes: Buffer): DeliveryStatus {
  * created; null for any other, and for a queued forward. Without parsing it: that took a fifteenth
  * of the time of an event.
  */
-export function freshHookOf(bytes: Buffer): string | null {
-  if (!isAt(bytes, FRESH_MARK, SECOND_AT)) return null;
-  const start = SECOND_AT + FRESH_MARK.length;
-  const end = quoteAfter(bytes, start);
+export function readUntriedHook(bytes: Buffer): string | null {
+  if (!hasMarkAt(bytes, UNTRIED_MARK, SECOND_MEMBER_AT)) return null;
+  const start = SECOND_MEMBER_AT + UNTRIED_MARK.length;
+  const end = findQuote(bytes, start);
   let at = end + 1;
   for (const mark of MEMBER_MARKS) {
-    if (isAt(bytes, mark, at)) at = quoteAfter(bytes, at + mark.length) + 1;
+    if (hasMarkAt(bytes, mark, at)) at = findQuote(bytes, at + mark.length) + 1;
   }
   // Looked for where it would stand: to search the record took 2,200 of the 190,000 cycles of an
   // event.
-  return isAt(bytes, NEXT_MARK, at) ? null : bytes.toString('latin1', start, end);
+  return hasMarkAt(bytes, NEXT_MARK, at) ? null : bytes.toString('latin1', start, end);
 }
 
 /** Where a short text ends. */
-function quoteAfter(bytes: Buffer, start: number): number {
+function findQuote(bytes: Buffer, start: number): number {
   let at = start;
   for (; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
   return at;
 }
 
 /** The record that has the message of a stored delivery which does not carry it. */
-export function messageIdOf(bytes: Buffer): string {
-  return textAfter(bytes, MESSAGE_MARK) ?? textAfter(bytes, IDENTIFIER_MARK) ?? '';
+export function readEventId(bytes: Buffer): string {
+  return readTextAfter(bytes, EVENT_ID_MARK) ?? readTextAfter(bytes, IDENTIFIER_MARK) ?? '';
 }
 
 /** Milliseconds since the epoch at which a stored delivery was last written, without parsing it. */
-export function updatedMsOf(bytes: Buffer): number {
-  const isFirst = isAt(bytes, STATUS_MARK, SECOND_AT);
-  const text = isFirst ? null : textAfter(bytes, UPDATED_MARK);
-  return Date.parse(text ?? textAfter(bytes, CREATED_MARK) ?? '');
+export function readUpdatedMs(bytes: Buffer): number {
+  const isFirst = hasMarkAt(bytes, STATUS_MARK, SECOND_MEMBER_AT);
+  const text = isFirst ? null : readTextAfter(bytes, UPDATED_MARK);
+  return Date.parse(text ?? readTextAfter(bytes, CREATED_MARK) ?? '');
 }
 
 /** The same of when it was created. */
-export function createdMsOf(bytes: Buffer): number {
-  return Date.parse(textAfter(bytes, CREATED_MARK) ?? '');
+export function readCreatedMs(bytes: Buffer): number {
+  return Date.parse(readTextAfter(bytes, CREATED_MARK) ?? '');
 }
 
-function textAfter(bytes: Buffer, mark: Buffer): string | null {
-  const start = endOf(bytes, mark);
+function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
+  const start = findMarkEnd(bytes, mark);
   return start === -1 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
 // A mark's plain quotes cannot stand inside a string, so what follows the first is the member.
-function endOf(bytes: Buffer, mark: Buffer): number {
-  if (isAt(bytes, mark, SECOND_AT)) return SECOND_AT + mark.length;
-  if (isAt(bytes, mark, THIRD_AT)) return THIRD_AT + mark.length;
+function findMarkEnd(bytes: Buffer, mark: Buffer): number {
+  if (hasMarkAt(bytes, mark, SECOND_MEMBER_AT)) return SECOND_MEMBER_AT + mark.length;
+  if (hasMarkAt(bytes, mark, THIRD_MEMBER_AT)) return THIRD_MEMBER_AT + mark.length;
   const at = bytes.indexOf(mark);
   return at === -1 ? -1 : at + mark.length;
 }
 
-function isAt(bytes: Buffer, mark: Buffer, at: number): boolean {
+function hasMarkAt(bytes: Buffer, mark: Buffer, at: number): boolean {
   for (let index = 0; index < mark.length; index += 1) {
     if (bytes[at + index] !== mark[index]) return false;
   }

@@ -17,10 +17,10 @@ import { isSystemEventName, type SystemEventName } from '../actions/event-name.t
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { WebhookDirectories } from '../naming/directory.ts';
 import type { Delivery } from './delivery.ts';
-import type { Events } from './events.ts';
+import type { EventPublisher } from './event-publisher.ts';
 
 /** Names the event to whom its delivery is sent. */
-export const OWN_EVENT_HEADER = 'x-hookshelf-event';
+export const SYSTEM_EVENT_HEADER = 'x-hookshelf-event';
 
 /** A kept request that has failed for good. */
 type FailedRequest = {
@@ -45,14 +45,14 @@ type DisabledWebhook = {
 };
 
 /** `drawn.hops` is the length of the chain that led to what is told. */
-export interface OwnEvents {
-  deliveryFailed(transaction: Transaction, drawn: TransactionInputs, delivery: Delivery): void;
+export interface SystemEvents {
+  deliveryFailed(transaction: Transaction, inputs: TransactionInputs, delivery: Delivery): void;
   /** Everyone is told but the webhook itself. */
   webhookDisabled(
-    transaction: Transaction, drawn: TransactionInputs, webhook: DisabledWebhook,
+    transaction: Transaction, inputs: TransactionInputs, webhook: DisabledWebhook,
   ): void;
   requestFailed(
-    transaction: Transaction, drawn: Omit<TransactionInputs, 'hops'>, request: FailedRequest,
+    transaction: Transaction, inputs: Omit<TransactionInputs, 'hops'>, request: FailedRequest,
   ): void;
   /** The store took no writes since `sinceMs`, and does again; `seeds` are one for each event. */
   storeRecovered(
@@ -60,62 +60,63 @@ export interface OwnEvents {
     failure: { readonly sinceMs: number; readonly reason: string },
   ): void;
   /** Whether anybody hears that the store takes no writes, or does again. */
-  isStoreHeard(): boolean;
+  hasStoreListeners(): boolean;
 }
 
-export function createOwnEvents(parts: {
-  readonly events: Pick<Events, 'emit' | 'isHeard'>; readonly log: Logger;
+export function createSystemEvents(deps: {
+  readonly events: Pick<EventPublisher, 'stageEvent' | 'hasListeners'>; readonly log: Logger;
   readonly hooks: WebhookDirectories;
-}): OwnEvents {
-  const { events, log, hooks } = parts;
-  const tell = (
-    transaction: Transaction, drawn: TransactionInputs, name: SystemEventName, data: object,
+}): SystemEvents {
+  const { events, log, hooks } = deps;
+  const stage = (
+    transaction: Transaction, inputs: TransactionInputs, name: SystemEventName, data: object,
     except: string | null = null,
   ): void => {
-    if (!events.isHeard(name, true)) return;
-    const payload = { type: name, timestamp: formatTimestamp(drawn.nowMs), data };
+    if (!events.hasListeners(name, true)) return;
+    const payload = { type: name, timestamp: formatTimestamp(inputs.nowMs), data };
     try {
-      events.emit(transaction, drawn, name, JSON.stringify(payload), { except, isOwn: true });
+      const options = { except, isSystem: true };
+      events.stageEvent(transaction, inputs, name, JSON.stringify(payload), options);
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       log.warning('an event of our own could not be told', { event: name, error: thrown });
     }
   };
   return {
-    deliveryFailed(transaction, drawn, delivery) {
+    deliveryFailed(transaction, inputs, delivery) {
       if (isSystemEventName(delivery.event)) return;
       const { name = null } = hooks.outgoing.find(delivery.hook ?? '') ?? {};
-      tell(transaction, drawn, 'delivery.failed', { delivery: toldDelivery(delivery, name) });
+      stage(transaction, inputs, 'delivery.failed', { delivery: describeDelivery(delivery, name) });
     },
-    webhookDisabled(transaction, drawn, { identifier, targetUrl, reason, delivery }) {
+    webhookDisabled(transaction, inputs, { identifier, targetUrl, reason, delivery }) {
       if (delivery.event === 'webhook.disabled') return;
       const { name = null } = hooks.outgoing.find(identifier) ?? {};
       const webhook = { identifier, name, targetUrl: hideUrlSecrets(targetUrl) };
-      tell(transaction, drawn, 'webhook.disabled',
+      stage(transaction, inputs, 'webhook.disabled',
         { webhook, reason, delivery: delivery.identifier }, identifier);
     },
-    requestFailed(transaction, drawn, request) {
-      const valuesOf = (wanted: string): string[] => request.headers.flatMap(([name, value]) =>
-        name.toLowerCase() === wanted ? [value] : []);
-      if (valuesOf(OWN_EVENT_HEADER).some(isSystemEventName)) return;
+    requestFailed(transaction, inputs, request) {
+      const valuesOf = (headerName: string): string[] => request.headers.flatMap(([name, value]) =>
+        name.toLowerCase() === headerName ? [value] : []);
+      if (valuesOf(SYSTEM_EVENT_HEADER).some(isSystemEventName)) return;
       const hops = parseHops(valuesOf(CHAIN_HEADER));
       const { name = null } = hooks.incoming.find(request.hook) ?? {};
-      tell(transaction, { ...drawn, hops }, 'request.failed',
-        { request: toldRequest(request, name) });
+      stage(transaction, { ...inputs, hops }, 'request.failed',
+        { request: describeRequest(request, name) });
     },
     storeRecovered(transaction, [first, second], nowMs, { sinceMs, reason }) {
       const since = formatTimestamp(sinceMs);
-      const drawn = (seed: string): TransactionInputs => ({ nowMs, seed, hops: 0 });
-      tell(transaction, drawn(first), 'store.unwritable', { since, reason });
-      tell(transaction, drawn(second), 'store.recovered',
+      const inputs = (seed: string): TransactionInputs => ({ nowMs, seed, hops: 0 });
+      stage(transaction, inputs(first), 'store.unwritable', { since, reason });
+      stage(transaction, inputs(second), 'store.recovered',
         { since, until: formatTimestamp(nowMs), reason });
     },
-    isStoreHeard: () =>
-      events.isHeard('store.unwritable', true) || events.isHeard('store.recovered', true),
+    hasStoreListeners: () =>
+      events.hasListeners('store.unwritable', true) || events.hasListeners('store.recovered', true),
   };
 }
 
-function toldDelivery(delivery: Delivery, hookName: string | null): object {
+function describeDelivery(delivery: Delivery, hookName: string | null): object {
   const { identifier, hook, event, createdAt, attempts } = delivery;
   const { at = null, statusCode = null, error = null } = attempts.at(-1) ?? {};
   return {
@@ -124,7 +125,7 @@ function toldDelivery(delivery: Delivery, hookName: string | null): object {
   };
 }
 
-function toldRequest(
+function describeRequest(
   { id, hook, event, receivedAt, routes }: FailedRequest, hookName: string | null,
 ): object {
   const failed = routes.filter(({ status }) => status === 'failed');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deliveryResource } from '../../../src/webhooks/deliveries/resource.ts';
+import { deliveryResource } from '../../../src/webhooks/deliveries/delivery-resource.ts';
 
 test('a list shows what came of the last attempt: its status, or why there is none', () => {
   const column = deliveryResource.columns.find(({ title }) => title === 'LAST ANSWER');

@@ -21,7 +21,7 @@ import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
 import type { QueuedForward } from '../actions/http-forward-action.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { KnownDelivery } from './delivery.ts';
+import type { StoredDelivery } from './delivery.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
@@ -42,41 +42,41 @@ const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
 /** A longer message is a record of its own. */
-export const CARRIED_LENGTH_MAX = 16 * 1024;
+export const EMBEDDED_LENGTH_MAX = 16 * 1024;
 
-const IDLE_END = '~';
+const FINISHED_SUFFIX = '~';
 
 /** The record that says of a message that it has left the queue. */
-export function idleId(message: string): string {
-  return `${message}${IDLE_END}`;
+export function finishedMarkId(eventId: string): string {
+  return `${eventId}${FINISHED_SUFFIX}`;
 }
 
-export function isIdleId(id: string): boolean {
-  return id.endsWith(IDLE_END);
+export function isFinishedMarkId(id: string): boolean {
+  return id.endsWith(FINISHED_SUFFIX);
 }
 
-export function encodeIdle(message: string, bytes: number): string {
-  return `{"identifier":"${idleId(message)}","bytes":${bytes}}`;
+export function encodeFinishedMark(eventId: string, bytes: number): string {
+  return `{"identifier":"${finishedMarkId(eventId)}","bytes":${bytes}}`;
 }
 
 /** How long the message is that has left the queue. */
-export function idleBytesOf(record: Buffer): number {
+export function readFinishedBytes(record: Buffer): number {
   return decodeRecordAs<{ bytes: number }>(record, ({ bytes }) =>
     Number.isSafeInteger(bytes)).bytes;
 }
 
 /** An event's message. `payloadJson` is valid JSON; its bytes are kept. */
-export function eventMembers(
-  depth: number, deliveries: readonly string[], payloadJson: string,
+export function encodeEventMembers(
+  hops: number, deliveries: readonly string[], payloadJson: string,
 ): string {
   const isOneLine = !/[\r\n]/.test(payloadJson);
   const payload = isOneLine
     ? `"payload":${payloadJson}` : `"payloadText":${JSON.stringify(payloadJson)}`;
-  return `"depth":${depth},"deliveries":${JSON.stringify(deliveries)},${payload}`;
+  return `"depth":${hops},"deliveries":${JSON.stringify(deliveries)},${payload}`;
 }
 
 /** A queued forward's message. */
-export function forwardMembers(
+export function encodeForwardMembers(
   { body, ...forward }: QueuedForward, deliveries: readonly string[] = [],
 ): string {
   const encoding = body === null || isUtf8(body) ? 'utf8' : 'base64';
@@ -86,25 +86,25 @@ export function forwardMembers(
 }
 
 /** The record of a message that several deliveries share. */
-export function encodeMessage(
+export function encodeEventRecord(
   identifier: string, createdAt: string, name: string | null, members: string,
 ): string {
   return `${JSON.stringify({ identifier, createdAt, name }).slice(0, -1)},${members}}`;
 }
 
 /** Where the message begins, with its comma, in a record that may carry one; else -1. */
-export function messageStart(bytes: Buffer): number {
+export function findEventStart(bytes: Buffer): number {
   return bytes.indexOf(START_MARK);
 }
 
 /** How many hops led to a message. Found without parsing, as a message may be large. */
-export function depthOf(bytes: Buffer): number {
-  const start = messageStart(bytes) + START_MARK.length;
+export function readHops(bytes: Buffer): number {
+  const start = findEventStart(bytes) + START_MARK.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 
 /** The bytes of an event's payload, mostly a slice of its record; null for a queued forward. */
-export function payloadOf(bytes: Buffer): Buffer | null {
+export function readPayloadBytes(bytes: Buffer): Buffer | null {
   const start = bytes.indexOf(PAYLOAD_MARK);
   if (start !== -1) return bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
   const textStart = bytes.indexOf(PAYLOAD_TEXT_MARK);
@@ -132,14 +132,14 @@ export function findForwardUrl(bytes: Buffer): string | null {
 }
 
 /** The same message for other deliveries. */
-export function copiedMembers(bytes: Buffer, deliveries: readonly string[]): string {
-  const payload = payloadOf(bytes);
-  return payload === null ? forwardMembers(decodeForward(bytes), deliveries)
-    : eventMembers(depthOf(bytes), deliveries, payload.toString());
+export function copyEventMembers(bytes: Buffer, deliveries: readonly string[]): string {
+  const payload = readPayloadBytes(bytes);
+  return payload === null ? encodeForwardMembers(decodeForward(bytes), deliveries)
+    : encodeEventMembers(readHops(bytes), deliveries, payload.toString());
 }
 
 /** How many deliveries a message lists. Found without parsing. */
-export function countDeliveriesOf(bytes: Buffer): number {
+export function countListedDeliveries(bytes: Buffer): number {
   const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
   const end = bytes.indexOf(CLOSING_BRACKET, start);
   // Identifiers are UUIDs, with their quotes and a comma.
@@ -147,27 +147,29 @@ export function countDeliveriesOf(bytes: Buffer): number {
 }
 
 /** Whether any of a message's deliveries is sought; the newest is asked for first. */
-export function hasDelivery(bytes: Buffer, isSought: (identifier: string) => boolean): boolean {
+export function someListedDelivery(
+  bytes: Buffer, isMatch: (identifier: string) => boolean,
+): boolean {
   const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
   let end = bytes.lastIndexOf(QUOTE, bytes.indexOf(CLOSING_BRACKET, start));
   while (end > start) {
     const open = bytes.lastIndexOf(QUOTE, end - 1);
-    if (isSought(bytes.toString('latin1', open + 1, end))) return true;
+    if (isMatch(bytes.toString('latin1', open + 1, end))) return true;
     end = bytes.lastIndexOf(QUOTE, open - 1);
   }
   return false;
 }
 
 /** The record that has a delivery's message; undefined when it is not there any more. */
-export function messageBytesOf(store: Store, { bytes, item }: KnownDelivery): Buffer | undefined {
-  return item.carried === null
-    ? store.collection(eventCollection.name).findBytes(item.message) : bytes;
+export function findEventRecord(store: Store, { bytes, item }: StoredDelivery): Buffer | undefined {
+  return item.embeddedEvent === null
+    ? store.collection(eventCollection.name).findBytes(item.eventId) : bytes;
 }
 
 /** The length of the chain that a delivery is a hop of; 0 when its message is gone. */
-export function hopsOfDelivery(store: Store, known: KnownDelivery): number {
-  const bytes = messageBytesOf(store, known);
+export function findHops(store: Store, delivery: StoredDelivery): number {
+  const bytes = findEventRecord(store, delivery);
   if (bytes === undefined) return 0;
-  return payloadOf(bytes) === null
-    ? parseHops(decodeForward(bytes).headers[CHAIN_HEADER]) : depthOf(bytes);
+  return readPayloadBytes(bytes) === null
+    ? parseHops(decodeForward(bytes).headers[CHAIN_HEADER]) : readHops(bytes);
 }

@@ -41,8 +41,7 @@ test('the package', async (t) => inFolder(async (folder) => {
     const names = listing.stdout.trim().split('\n').map((name) => name.replace(/^package\//, ''));
     const unexpected = names.filter((name) =>
       !/^(package\.json|README\.md|LICENSE)$/.test(name)
-      && !/^dist\/((main|index|chunks\/[\w-]+)\.js(\.map)?|types\/.+\.d\.ts|console\.html)$/
-        .test(name)
+      && !/^dist\/((main|index|chunks\/[\w-]+)\.js|types\/.+\.d\.ts|console\.html)$/.test(name)
       && !/^data\/samples\/[^/]+$/.test(name)
       && !/^src\/manual\/[a-z-]+\.md$/.test(name));
     assert.deepEqual(unexpected, []);

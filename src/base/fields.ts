@@ -12,7 +12,7 @@ import type {
   ArraySchema, JsonObject, JsonSchema, JsonValue, MemberSchema, ObjectSchema, Schema, StringSchema,
 } from './schema.ts';
 
-// Of more errors in one body only the first hundred are reported.
+// At most a hundred errors of one body are reported.
 const ERRORS_MAX = 100;
 
 /**
@@ -26,7 +26,7 @@ export function parseObject(schema: ObjectSchema, value: unknown): JsonObject {
   return parsed;
 }
 
-/** Like `parseObject`, but adds what is wrong to `errors`; undefined when nothing can be kept. */
+/** Like `parseObject`, but adds the errors to `errors`; undefined when there is no result. */
 export function readObjectInto(
   schema: ObjectSchema, value: unknown, errors: FieldError[],
 ): JsonObject | undefined {
@@ -69,7 +69,7 @@ export function pointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Where the reader is. Pointers are made from the steps only for what is wrong. */
+/** The reader's position and the errors so far. Only errors have pointers made of the steps. */
 type ParseContext = { readonly steps: (string | number)[]; readonly errors: FieldError[] };
 
 function readValue(schema: Schema, value: unknown, context: ParseContext): JsonValue | undefined {
@@ -303,7 +303,7 @@ function nestError(step: string | number, problem: FieldError): FieldError {
   return { ...problem, pointer: pointerStep(step) + problem.pointer };
 }
 
-/** Reports `detail` at the reader's place, or at `below` from there. */
+/** Reports `detail` at the reader's position, or at the pointer `below` from there. */
 function fail(context: ParseContext, detail: string, below = ''): undefined {
   if (context.errors.length >= ERRORS_MAX) return undefined;
   context.errors.push({ pointer: formatPointer(context) + below, detail });

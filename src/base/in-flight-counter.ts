@@ -1,4 +1,4 @@
-/** Counts work under way, so that whoever closes can wait for its end. */
+/** Counts the calls in flight, so that a close can wait for their end. */
 import type { Clock } from './clock.ts';
 
 export class InFlightCounter {
@@ -24,7 +24,7 @@ export class InFlightCounter {
     }
   }
 
-  /** Resolves when nothing is under way, or after `graceMs`. */
+  /** Resolves when no call is in flight, or after `graceMs`. */
   async waitUntilIdle(graceMs: number, clock: Clock): Promise<void> {
     if (this.#count === 0) return;
     await new Promise<void>((resolve) => {

@@ -3,13 +3,13 @@
  * would take it some 40 KB.
  */
 
-/** Calls `use` with the module: at once when it is loaded, so that only the first use waits. */
+/** Calls `use` with the module, at once when it is loaded: only the first use waits. */
 type LazyModule<Module> =
   <Result>(use: (module: Module) => Result | Promise<Result>) => Result | Promise<Result>;
 
 const loaders = new Set<() => Promise<unknown>>();
 
-/** `load` imports the module. For the top level of a module: what is late is known for good. */
+/** `load` imports the module. Call it at the top level of a module, so that all are known. */
 export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Module> {
   let loaded: Module | null = null;
   let loading: Promise<Module> | null = null;
@@ -17,7 +17,7 @@ export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Modu
     try {
       return loaded = await (loading ??= load());
     } finally {
-      // What could not be read may be readable at the next use.
+      // A module that could not be read may be readable at the next use.
       loading = null;
     }
   };
@@ -26,8 +26,8 @@ export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Modu
 }
 
 /**
- * Loads them all, for a process that is about to become a user who may not read the program. What
- * a late module itself has left for later is among them.
+ * Loads all of them, and those that they import lazily, for a process that is about to become a
+ * user who may not read the program.
  */
 export async function loadLazyModules(): Promise<void> {
   for (const load of loaders) await load();

@@ -33,8 +33,8 @@ export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'err
 
 const REDACTED = '***';
 const DEPTH_MAX = 16;
-// What one line shows at most: a stranger's payload may hold a million values, and a line must not
-// hold the loop. Both together take 10 ms (Node 20); the rest is left out, and its size told.
+// Limits of one line: a stranger's payload may hold a million values, and a line must not hold up
+// the event loop. Both together take 10 ms (Node 20); the rest is left out, and its size told.
 const LINE_VALUES_MAX = 5_000;
 const LINE_CHARACTERS_MAX = 262_144;
 // These name a secret anywhere within a name, however its words are joined: `clientsecret`,
@@ -167,7 +167,7 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
 
 type Span = { readonly start: number; readonly end: number };
 
-/** Those that `find` finds in any layer, in order of their starts; one may overlap the next. */
+/** The spans found in any layer of escapes, in order of their starts; they may overlap. */
 function findSecrets(text: string, find: (text: string) => Span[]): readonly Span[] {
   const spans = find(text);
   let layer: UnescapedText | null = unescapeText(text);
@@ -260,7 +260,7 @@ export function decodePercent(text: string): string {
   }
 }
 
-/** What a line may still show. */
+/** Counts down how much a line may still show. */
 class LineBudget {
   #values: number;
   #characters: number;

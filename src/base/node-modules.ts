@@ -32,7 +32,7 @@ export function loadCrypto(): typeof import('node:crypto') {
   return crypto;
 }
 
-/** What was put into the single binary. */
+/** Access to the assets of the single binary. */
 export function loadSea(): typeof import('node:sea') {
   return load('node:sea');
 }

@@ -44,7 +44,7 @@ export class RateLimitedLog {
     this.#timer ??= this.#clock.startTimer(endMs - nowMs, () => this.close());
   }
 
-  /** Tells what is left to tell. */
+  /** Reports the lines that were left out since the last report. */
   close(): void {
     this.#timer?.cancel();
     this.#timer = null;

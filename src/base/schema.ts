@@ -18,7 +18,7 @@ export type StringSchema = {
   readonly isNotBlank?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   readonly pattern?: RegExp | undefined;
-  /** What `pattern` or `canonical` asks for, as a sentence fragment: "must be <this>". */
+  /** Describes what `pattern` or `canonical` accepts, as a fragment: "must be <this>". */
   readonly description?: string | undefined;
   /** The stored form of the value, or null when it is not acceptable. */
   readonly canonical?: ((value: string) => string | null) | undefined;
@@ -46,7 +46,7 @@ export type ObjectSchema = {
   readonly members: Readonly<Record<string, MemberSchema>>;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
-  /** What is said of the whole, first, where anything in it is wrong: such as an example. */
+  /** A first error about the whole object, such as an example, when anything in it is wrong. */
   readonly hint?: ((value: JsonObject) => string) | undefined;
   /**
    * Rules across members, run on what could be parsed, so that members may be missing that were
@@ -72,7 +72,7 @@ export type MemberSchema = {
    * for the service to compare with the path. Either is published as readOnly.
    */
   readonly readOnly?: 'ignored' | 'echo' | undefined;
-  /** As input, null is a value like others and not the absence of one. */
+  /** Whether null in the input is a value, and not the absence of one. */
   readonly isNullKept?: boolean | undefined;
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;

@@ -20,7 +20,7 @@ export interface Turns {
   runLater<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
 }
 
-// What one turn of the loop may take: 5 ms are allowed, and a unit may run over, or meet the
+// The budget of one turn of the loop: 5 ms are allowed, and a step may run over, or meet the
 // garbage collector.
 const TURN_MS = 3;
 // The least that is worth going round for.
@@ -37,7 +37,7 @@ export function createTurns(
 ): Turns {
   const runs: StepsRun[] = [];
   let isScheduled = false;
-  // What this turn has taken already, work that began at once included.
+  // Time that this turn has used, including steps that began at once.
   let spentMs = 0;
 
   const takeTurn = (): void => {
@@ -89,7 +89,7 @@ export function createConcurrencyLimiter(tasksMax: number): ConcurrencyLimiter {
       try {
         return await task();
       } finally {
-        // Whoever waits takes the place over: nobody can slip in between.
+        // The next waiting task takes over this one's slot: no other can slip in between.
         const next = waiting.shift();
         if (next === undefined) running -= 1;
         else next();

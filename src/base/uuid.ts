@@ -9,7 +9,7 @@ import { loadCrypto } from './node-modules.ts';
 export type IdSource = () => string;
 
 export type AdvancingIdSource = IdSource & {
-  /** What is given from now on sorts after `id`, a UUIDv7, and what is derived from it. */
+  /** Makes all further ids sort after `id`, a UUIDv7, and after those derived from it. */
   readonly advancePast: (id: string) => void;
 };
 
@@ -21,7 +21,7 @@ const RANDOM_POOL_BYTES = RANDOM_BYTES_PER_ID * 512;
 // room to count within a millisecond.
 const COUNTER_MAX = 2 ** 26 - 1;
 const COUNTER_START_MAX = 2 ** 25;
-// What a derived id counts on in: the random bytes at the end of its seed.
+// A derived id counts on in the random bytes at the end of its seed.
 const TAIL_DIGITS = RANDOM_ID_BYTES * 2;
 const TAIL_START_MAX = 2 ** (RANDOM_ID_BYTES * 8 - 1);
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -77,7 +77,7 @@ export function createIdSource(
   });
 }
 
-// Where these end, and the random digits begin, in the text of an id.
+// Offsets in the text of an id: the ends of rand_a and rand_b, and the start of random digits.
 const RAND_A_END = 18;
 const RAND_B_END = 23;
 const RANDOM_START = 24;

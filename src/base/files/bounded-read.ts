@@ -7,9 +7,9 @@ import type { Stats } from 'node:fs';
 import { AppError, systemCodeOf } from '../errors.ts';
 import { ByteCollector } from '../structures/byte-collector.ts';
 
-/** Of a secret, a token or a password, and of what may hold one, such as a URL. */
+/** The limit for a secret, a token or a password, and for a text that may hold one: a URL. */
 export const SECRET_FILE_BYTES_MAX = 8192;
-/** Of settings, headers, keys and certificates. */
+/** The limit for settings, headers, keys and certificates. */
 export const CONFIGURATION_BYTES_MAX = 1 << 20;
 
 type ReadOptions = {

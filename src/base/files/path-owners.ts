@@ -29,7 +29,7 @@ export type PathWalk = {
 };
 
 const LINKS_MAX = 40;
-// What Linux shows for who has no number here.
+// Linux shows this uid for users of another user namespace.
 const OUTSIDER = 65_534;
 const STICKY = 0o1000;
 const WRITABLE_BY_GROUP = 0o020;

@@ -1,4 +1,4 @@
-/** Where a member of a valid JSON text lies, so that its bytes can be passed on as they are. */
+/** Finds a member in a valid JSON text, so that its bytes can be passed on as they are. */
 import { skipSpace, withoutByteOrderMark } from './parse.ts';
 
 const QUOTE = 0x22;
@@ -11,8 +11,8 @@ const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 
 /**
- * The text of a member's value in a valid JSON object, not copied; undefined when there is none. Of
- * members with one name the last counts, however their names are escaped.
+ * The text of a member's value in a valid JSON object, not copied; undefined when there is none. The
+ * last of several members with one name counts, however their names are escaped.
  */
 export function findMemberText(bytes: Buffer, name: string): Buffer | undefined {
   const text = withoutByteOrderMark(bytes);

@@ -7,7 +7,7 @@ export type IpAddress = { readonly address: string; readonly family: 'ipv4' | 'i
 type AddressPattern = readonly (number | null)[];
 
 const IPV4_COMPATIBLE: AddressPattern = [0, 0, 0, 0, 0, 0];
-/** What is followed by an IPv4 address at the end. */
+/** Prefixes of addresses that end with an IPv4 address. */
 const EMBEDDED_AT_END: readonly AddressPattern[] = [
   IPV4_COMPATIBLE,
   [0, 0, 0, 0, 0, 0xffff],

@@ -6,7 +6,7 @@
 export class ByteCollector {
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Where small pieces go: those from `#start` to `#end` are not in `#pieces` yet. */
+  /** Holds small pieces; the bytes from `#start` to `#end` are not in `#pieces` yet. */
   #block: Buffer | null = null;
   #start = 0;
   #end = 0;
@@ -18,7 +18,7 @@ export class ByteCollector {
   /** Keeps the piece, or a copy of it: it must not change after. */
   add(piece: Buffer): void {
     this.#length += piece.length;
-    // Mostly there is but one, which needs no copy.
+    // Mostly there is only one piece, which needs no copy.
     if (piece.length >= SMALL_BYTES || this.#pieces.length === 0) {
       this.#closeRun();
       this.#pieces.push(piece);
@@ -52,7 +52,7 @@ export class ByteCollector {
     this.#end = 0;
   }
 
-  /** What small pieces made so far is one piece. */
+  /** Makes one piece of the small pieces collected so far. */
   #closeRun(): void {
     if (this.#block === null || this.#start === this.#end) return;
     this.#pieces.push(this.#block.subarray(this.#start, this.#end));

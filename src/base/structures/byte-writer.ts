@@ -13,7 +13,7 @@ const ESCAPE_BYTES_MAX = 6;
 /** A call of Node's takes as long as writing some fifty letters here. */
 const SHORT_LENGTH_MAX = 32;
 const ASCII_MAX = 0x7f;
-/** Of a word, or an escape, that is written before it is known to fit. */
+/** Room for a word, or an escape, that is written before it is known to fit. */
 const SLACK_BYTES = 8;
 
 export class ByteWriter {
@@ -112,7 +112,7 @@ const DIGIT_0 = 0x30;
 const HEX = Buffer.from('0123456789abcdef');
 const WORD_BYTES = 4;
 const BLOCK_BYTES = 1 << 12;
-/** What is escaped next lies here, with room for the rest of a word. */
+/** The bytes to escape next, with room for the rest of a word. */
 const block = Buffer.allocUnsafeSlow(BLOCK_BYTES + WORD_BYTES);
 const blockView = createView(block);
 

@@ -45,7 +45,7 @@ export function encodeByteString(text: string): string {
   return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** What `encodeByteString` was given. */
+/** The inverse of `encodeByteString`. */
 export function decodeByteString(bytes: string): string {
   return ASCII.test(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString();
 }

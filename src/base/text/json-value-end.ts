@@ -1,8 +1,8 @@
-/** Where a JSON value in text ends, which need not be sound: as far as it can be made out. */
+/** Finds the end of a JSON value in a text that need not be valid, as well as it can. */
 
 const OPENING = '{[';
 const CLOSING = '}]';
-/** What ends a number, or whatever else stands in the place of a value. */
+/** Ends a number, or any other bare word that stands for a value. */
 const BARE_END = /[\s,}\]"]/g;
 
 /** The end of the value that begins at `start`: its string, container or bare word. */

@@ -16,7 +16,7 @@ export function quoted(value: unknown): string {
   return JSON.stringify(isLong ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text);
 }
 
-/** What is no sound URL may hold credentials where none are looked for: all before its last @. */
+/** An invalid URL may hold credentials anywhere before its last @: all of that is masked. */
 function maskCredentials(text: string): string {
   const start = text.indexOf('://');
   const end = text.lastIndexOf('@');

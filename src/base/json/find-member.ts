@@ -11,8 +11,8 @@ const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 
 /**
- * The text of a member's value in a valid JSON object, not copied; undefined when there is none. The
- * last of several members with one name counts, however their names are escaped.
+ * The text of a member's value in a valid JSON object, not copied; undefined when there is none.
+ * Of several members with one name the last counts, however their names are escaped.
  */
 export function findMemberText(bytes: Buffer, name: string): Buffer | undefined {
   const text = withoutByteOrderMark(bytes);

@@ -7,8 +7,8 @@ import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
-import { keptRoutes } from './incoming/intake/stored-request-routes.ts';
-import { rejectedRequest } from './incoming/intake/build-request.ts';
+import { findStoredRequestRoutes } from './incoming/intake/stored-request-routes.ts';
+import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
 import { RejectedRing } from './incoming/intake/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
@@ -57,7 +57,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const recent = new RecentRequests();
-  const payloadRoom = new PayloadBudget(incoming.payloadBytesMax);
+  const payloadBudget = new PayloadBudget(incoming.payloadBytesMax);
   const intake = new Intake({
     store, clock, turns, makeId, capacity, recent, configurations, actions, runner, log,
     systemEvents,
@@ -72,7 +72,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     store, clock, makeId, rejected, hooks,
     findRoutes(request, body) {
       const hook = hooks.find(request.hook);
-      return hook === undefined ? null : keptRoutes(hook, request, body);
+      return hook === undefined ? null : findStoredRequestRoutes(hook, request, body);
     },
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
@@ -86,7 +86,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, systemEvents, recent,
-    ownership, payloadRoom,
+    ownership, payloadRoom: payloadBudget,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });
@@ -94,11 +94,11 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     requests, removal: worker,
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
-      webhooks: hooks, clock, limits: incoming, onOutcome, health, payloadBudget: payloadRoom,
-      handleRequest: (exchange, received) => intake.take(exchange, received),
+      webhooks: hooks, clock, limits: incoming, onOutcome, health, payloadBudget,
+      handleRequest: (request) => intake.handle(request),
       addRejected(exchange, hook, body, { reason }) {
-        const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };
-        const request = rejectedRequest(exchange, hook, body, drawn);
+        const inputs = { id: makeId(), atMs: clock.now(), failedCheck: reason };
+        const request = buildRejectedRequest(exchange, hook, body, inputs);
         rejected.add(request, body);
         options.onRejected?.(request);
       },

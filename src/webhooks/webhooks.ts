@@ -190,8 +190,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await Promise.all([health.incoming.close(), health.outgoing.close()]);
     },
     statistics: () => worker.statistics(),
-    rejections: () => indexes.incoming.rejectionCounts(),
-    unparsed: () => indexes.incoming.unparsedCounts(),
+    rejections: () => indexes.incoming.countRejections(),
+    unparsed: () => indexes.incoming.countUnparsed(),
   };
 }
 

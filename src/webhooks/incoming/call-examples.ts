@@ -13,9 +13,9 @@ const BODY = '{"message":"Hello, World!"}';
 
 /** `url` is absolute; `method` one the hook allows. */
 export function makeExamples(
-  hook: { readonly url: string; readonly method: string; readonly hasSecret: boolean },
+  input: { readonly url: string; readonly method: string; readonly hasSecret: boolean },
 ): Examples {
-  return { url: hook.url, curl: formatCurl(hook), php: formatPhp(hook) };
+  return { url: input.url, curl: formatCurl(input), php: formatPhp(input) };
 }
 
 /** The method an example uses: POST where it is allowed. */

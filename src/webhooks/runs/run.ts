@@ -6,8 +6,8 @@ import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
-import { KeptCall, type KeptRun } from '../incoming/intake/stored-action-call.ts';
-import { attemptOf } from '../incoming/intake/build-request.ts';
+import { StoredActionCall, type StoredRun } from '../incoming/intake/stored-action-call.ts';
+import { toRunAttempt } from '../incoming/intake/build-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
@@ -74,7 +74,7 @@ export function runKept(
     if (outcome === null) return null;
     if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
-    return { known, index, attempt: attemptOf(outcome), isChainRefused, unparsed, hold };
+    return { known, index, attempt: toRunAttempt(outcome), isChainRefused, unparsed, hold };
   };
   const ready = hook.routes.find(({ name }) => name === route.name);
   if (ready === undefined) return end(withoutRoute(route.name, parts.clock));
@@ -118,10 +118,10 @@ function withoutRoute(name: string, clock: Clock): RouteOutcome {
 
 function runStoredRoute(
   parts: RunParts, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
-  run: Omit<KeptRun, 'reading' | 'holder'>,
+  run: Omit<StoredRun, 'bodyReading' | 'holder'>,
 ): RouteOutcome | Promise<RouteOutcome> {
   const holder = new LabelledLog(parts, { request: run.request.id, ...labels, route: route.name });
   return runRoute(parts, route, {
-    holder, makeCall: (options) => new KeptCall({ ...run, reading: bodyReading, holder }, options),
+    holder, makeCall: (options) => new StoredActionCall({ ...run, bodyReading, holder }, options),
   }, parts.clock);
 }

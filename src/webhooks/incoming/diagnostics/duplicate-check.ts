@@ -5,7 +5,7 @@ import type { DuplicateFinding } from '../../senders/diagnosis/diagnose.ts';
 import {
   RequestReader, createRequestReader, type RawRequest,
 } from '../../senders/request/request-reader.ts';
-import type { LookedUp } from '../intake/duplicates.ts';
+import type { EventLookup } from '../intake/duplicates.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { readName } from '../receiving/event-names.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
@@ -13,7 +13,7 @@ import type { DiagnosedRequest } from './diagnosed-request.ts';
 /** What the webhook would find the event to be. */
 export type LookUpEvent = (
   webhook: ReadyIncomingWebhook, event: { readonly eventId: string; readonly bodySha256: string },
-) => LookedUp;
+) => EventLookup;
 
 export function checkDuplicate(
   webhook: ReadyIncomingWebhook, { request, stored }: DiagnosedRequest, lookUpEvent: LookUpEvent,
@@ -30,19 +30,22 @@ export function checkDuplicate(
   if (eventId === null || eventId === '') return toSkippedFinding('the request has no event id');
   if (stored?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
   const bodySha256 = stored?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
-  const { isReused, before } = lookUpEvent(webhook, { eventId, bodySha256 });
+  const { isReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
   const what = `the event id ${quoted(eventId)}`;
-  const isFirst = before === null || (before.of !== null && before.of === stored?.id);
+  const isFirst = previous === null
+    || (previous.requestId !== null && previous.requestId === stored?.id);
   if (isFirst && isReused) {
     return { status: 'ok', finding: `${what} came before with another body, and is not signed` };
   }
   if (isFirst) {
-    const finding = before === null ? `${what} is not remembered` : `${what} was new`;
+    const finding = previous === null ? `${what} is not remembered` : `${what} was new`;
     return { status: 'ok', finding };
   }
-  const { of, hasFailed } = before;
-  if (!hasFailed) return toDuplicateFinding(of ?? 'a request that was not kept');
-  return { status: 'ok', finding: `${what} came before, as ${of}, which failed: it runs again` };
+  const { requestId, hasFailed } = previous;
+  if (!hasFailed) return toDuplicateFinding(requestId ?? 'a request that was not kept');
+  return {
+    status: 'ok', finding: `${what} came before, as ${requestId}, which failed: it runs again`,
+  };
 }
 
 function createReader({ sender }: ReadyIncomingWebhook, request: RawRequest): RequestReader {

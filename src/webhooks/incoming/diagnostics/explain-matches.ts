@@ -10,7 +10,7 @@ import type { RequestService } from '../../inbox/request-service.ts';
 import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
-import { KeptCall } from '../intake/stored-action-call.ts';
+import { StoredActionCall } from '../intake/stored-action-call.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
@@ -56,8 +56,8 @@ function createStoredFacts(
   const request = requests.find(id);
   const body = requests.findBody(id);
   if (request === undefined || body === null) throw notFoundError('request', id);
-  const run = { request, body, reading: bodyReading, attempt: 1, holder: exchange };
-  return createFacts(new KeptCall(run, {}));
+  const run = { request, body, bodyReading, attempt: 1, holder: exchange };
+  return createFacts(new StoredActionCall(run, {}));
 }
 
 function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObject): Facts {

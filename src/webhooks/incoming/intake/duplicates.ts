@@ -1,11 +1,12 @@
 /**
- * Which requests are the same event again. An event is under way in this process, or was done and
- * is remembered, in memory or by the record of its request, or has failed and runs again. Whoever
- * finds it under way waits for it, and hears what came of it.
+ * Tells which requests carry the same event again. One request at a time holds the claim to an
+ * event and runs its actions; others wait for the outcome of that run. A finished event is
+ * remembered, in memory or by its stored request; a failed one may be claimed and run again.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
+import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { decodeRequest } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
@@ -16,32 +17,34 @@ import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { EventMemory } from './event-memory.ts';
 import { Claim, Event } from './event.ts';
 
-/** The request is one that was seen; `of` is null where that left no record. */
-export type Seen = {
-  readonly of: string | null; readonly dataJson: string;
-  /** What the first was answered; null: as one that is done. */
-  readonly answer: WebhookResponse | null;
+/** A request's event that another request had before; `requestId` is null if none is stored. */
+export type DuplicateEvent = {
+  readonly requestId: string | null;
+  /** The member `data` of the response. */
+  readonly dataJson: string;
+  /** The response to the first request; null: the usual response to a duplicate. */
+  readonly response: WebhookResponse | null;
   readonly isReused: boolean;
 };
 
-/** What an event would be found to be. */
-export type LookedUp = {
+/** How an event would be judged if its request came now. */
+export type EventLookup = {
   /** The id came before with another body, and only the same body is the same event. */
   readonly isReused: boolean;
-  /** null: the event is new. `of` is the request that first had it, null where none was kept. */
-  readonly before: { readonly of: string | null; readonly hasFailed: boolean } | null;
+  /** null: the event is new. `requestId` is the first request's, null where none is stored. */
+  readonly previous: { readonly requestId: string | null; readonly hasFailed: boolean } | null;
 };
 
-/** An event that is under way: in this process, or by its record. */
-type UnderWay = { readonly event: Event; readonly awaits: Claim | StoredRequest };
+/** An event that is not finished: its claim is held in this process, or its request is pending. */
+type RunningEvent = { readonly event: Event; readonly awaited: Claim | StoredRequest };
 
-/** What is known of an event that is not under way here. */
-type Known = {
-  readonly bodySha256: string | null; readonly of: string | null; readonly dataJson: string;
+/** A finished event: remembered in memory, or found by its stored request. */
+type PreviousOutcome = {
+  readonly bodySha256: string | null; readonly requestId: string | null; readonly dataJson: string;
   readonly request: StoredRequest | null;
 };
 
-// Where the sender does not say how long it waits for its answer.
+/** How long a duplicate waits if the sender does not say how long it waits for its response. */
 const WAIT_MS = 10_000;
 /** Requests of one webhook that wait for another one at once. */
 const WAITING_MAX = 1000;
@@ -58,8 +61,10 @@ export class Duplicates {
     this.#clock = clock;
   }
 
-  /** null: the request is compared with no other. */
-  eventOf({ webhook, eventNames, body, verified, receivedAtMs }: AdmittedRequest): Event | null {
+  /** null: the request has no event that could be a duplicate. */
+  createEvent(
+    { webhook, eventNames, body, verified, receivedAtMs }: AdmittedRequest,
+  ): Event | null {
     if (webhook.deduplicateMs === 0) return null;
     const { eventId } = eventNames;
     if (eventId === null || eventId === '') return null;
@@ -71,118 +76,122 @@ export class Duplicates {
     });
   }
 
-  /** The same for a diagnosis, of a request that would pass its checks. */
-  look({ identifier, isEventIdSigned, sender, hasSecret }: ReadyIncomingWebhook,
-    { eventId, bodySha256 }: {
-    readonly eventId: string; readonly bodySha256: string;
-  }): LookedUp {
+  /** Judges the event of a request that would pass its checks, for a diagnosis. */
+  lookUp(
+    { identifier, isEventIdSigned, sender, hasSecret }: ReadyIncomingWebhook,
+    { eventId, bodySha256 }: { readonly eventId: string; readonly bodySha256: string },
+  ): EventLookup {
     const isSigned = isEventIdSigned && (sender !== null || hasSecret);
     const event = new Event({
       hook: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
     });
-    const first = this.#find(event);
-    const isReused = first !== undefined && isOther(first, event);
-    const known = isReused ? this.#find(event.reused()) : first;
+    const first = this.#findPrevious(event);
+    const isReused = first !== undefined && hasOtherBody(first, event);
+    const previous = isReused ? this.#findPrevious(event.reused()) : first;
     return {
       isReused,
-      before: known === undefined ? null
-        : { of: known.of, hasFailed: known.request?.status === 'failed' },
+      previous: previous === undefined ? null
+        : { requestId: previous.requestId, hasFailed: previous.request?.status === 'failed' },
     };
   }
 
   /**
-   * Claims the event, or tells what is known of it: at once where nobody has to wait. Else it
-   * waits as long as the sender does, and rejects with `unavailable` when that was not enough.
+   * Claims the event, or tells that it is a duplicate: at once if no other request holds the claim.
+   * Else it waits as long as the sender does, and rejects with `unavailable` after that.
    */
-  meet(event: Event, received: AdmittedRequest): Claim | Seen | Promise<Claim | Seen> {
-    const met = this.#meetNow(event, received);
-    return 'awaits' in met ? this.#meetLater(met, received) : met;
+  claim(event: Event, request: AdmittedRequest): MaybePromise<Claim | DuplicateEvent> {
+    const claimed = this.#tryClaim(event, request);
+    return 'awaited' in claimed ? this.#waitForClaim(claimed, request) : claimed;
   }
 
-  #meetNow(given: Event, received: AdmittedRequest): Claim | Seen | UnderWay {
-    for (let event = given; ;) {
-      const met = this.#running.get(event.key) ?? this.#find(event);
-      if (met === undefined) return new Claim(event, null, this.#running);
-      if (isOther(met, event)) {
+  #tryClaim(
+    firstEvent: Event, request: AdmittedRequest,
+  ): Claim | DuplicateEvent | RunningEvent {
+    for (let event = firstEvent; ;) {
+      const previous = this.#running.get(event.key) ?? this.#findPrevious(event);
+      if (previous === undefined) return new Claim(event, null, this.#running);
+      if (hasOtherBody(previous, event)) {
         event = event.reused();
         continue;
       }
-      if (met instanceof Claim) return { event, awaits: met };
-      const { request, of } = met;
-      if (request?.status === 'failed') return new Claim(event, request, this.#running);
-      if (request?.status === 'pending') return { event, awaits: request };
-      const dataJson = request === null ? met.dataJson : dataOf(received, request);
-      return { of, dataJson, answer: null, isReused: event.isReused };
+      if (previous instanceof Claim) return { event, awaited: previous };
+      const { request: stored, requestId } = previous;
+      if (stored?.status === 'failed') return new Claim(event, stored, this.#running);
+      if (stored?.status === 'pending') return { event, awaited: stored };
+      const dataJson = stored === null ? previous.dataJson : encodeDuplicateData(request, stored);
+      return { requestId, dataJson, response: null, isReused: event.isReused };
     }
   }
 
-  async #meetLater(given: UnderWay, received: AdmittedRequest): Promise<Claim | Seen> {
-    const deadlineMs = this.#clock.monotonicMs() + waitMs(received);
-    for (let { event, awaits } = given; ;) {
-      if (awaits instanceof Claim) {
-        const outcome = await this.#wait(received, deadlineMs, awaits.settled());
-        if (outcome === null) throw underWay();
-        const { answer, of, dataJson } = outcome;
-        const { isReused } = event;
-        return { of, dataJson, isReused, answer: answer.status === 200 ? null : answer };
+  async #waitForClaim(
+    running: RunningEvent, request: AdmittedRequest,
+  ): Promise<Claim | DuplicateEvent> {
+    const deadlineMs = this.#clock.monotonicMs() + getWaitMs(request);
+    for (let { event, awaited } = running; ;) {
+      if (awaited instanceof Claim) {
+        const outcome = await this.#wait(request, deadlineMs, awaited.waitForOutcome());
+        if (outcome === null) throw createBusyError();
+        const { requestId, dataJson } = outcome;
+        const response = outcome.response.status === 200 ? null : outcome.response;
+        return { requestId, dataJson, response, isReused: event.isReused };
       }
-      const change = this.#changeOf(awaits.id);
-      await this.#wait(received, deadlineMs, change.happened).finally(change.forget);
-      const met = this.#meetNow(event, received);
-      if (!('awaits' in met)) return met;
-      ({ event, awaits } = met);
+      const change = this.#watchRequest(awaited.id);
+      await this.#wait(request, deadlineMs, change.happened).finally(change.stop);
+      const claimed = this.#tryClaim(event, request);
+      if (!('awaited' in claimed)) return claimed;
+      ({ event, awaited } = claimed);
     }
   }
 
-  /** Whether something is known of the event. */
+  /** Whether an earlier request had the event. */
   isKnown(event: Event): boolean {
-    return this.#find(event) !== undefined;
+    return this.#findPrevious(event) !== undefined;
   }
 
-  /** What was done and left no record; null: nothing, or only of another body. */
-  findRemembered(event: Event): Seen | null {
-    const done = this.#memory.find(event.key, this.#clock.now());
-    if (done === undefined || isOther(done, event)) return null;
-    return { of: null, dataJson: done.dataJson, answer: null, isReused: false };
+  /** A finished event whose request is not stored; null: none, or only with another body. */
+  findRemembered(event: Event): DuplicateEvent | null {
+    const finished = this.#memory.find(event.key, this.#clock.now());
+    if (finished === undefined || hasOtherBody(finished, event)) return null;
+    return { requestId: null, dataJson: finished.dataJson, response: null, isReused: false };
   }
 
-  /** For an event that was done and left no record. */
+  /** Remembers a finished event whose request is not stored. */
   remember({ key, bodySha256, expiresAtMs }: Event, dataJson: string): void {
     this.#memory.add(key, { bodySha256, expiresAtMs, dataJson });
   }
 
-  #find(event: Event): Known | undefined {
+  #findPrevious(event: Event): PreviousOutcome | undefined {
     const nowMs = this.#clock.now();
-    const done = this.#memory.find(event.key, nowMs);
-    if (done !== undefined) {
-      const { bodySha256, dataJson } = done;
-      return { bodySha256, dataJson, of: null, request: null };
+    const finished = this.#memory.find(event.key, nowMs);
+    if (finished !== undefined) {
+      const { bodySha256, dataJson } = finished;
+      return { bodySha256, dataJson, requestId: null, request: null };
     }
     const ids = this.#store.collection(eventIdCollection.name);
-    // The identifier of a record is a hash, which the usual case need not make.
+    // The identifier of a record is a hash, which the usual case need not compute.
     if (ids.size === 0) return undefined;
-    const known = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
-    if (known === undefined) return undefined;
-    const { bodySha256, request: of } = known;
-    const bytes = this.#store.collection(requestCollection.name).findBytes(of);
+    const record = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
+    if (record === undefined) return undefined;
+    const { bodySha256, request: requestId } = record;
+    const bytes = this.#store.collection(requestCollection.name).findBytes(requestId);
     const request = bytes === undefined ? null : decodeRequest(bytes);
-    return { bodySha256, of, request, dataJson: '{}' };
+    return { bodySha256, requestId, request, dataJson: '{}' };
   }
 
   /**
    * Waits for `settled`; rejects with `unavailable` at the deadline, or when too many wait already.
-   * A request that waits runs nothing, so it is not counted among those that run.
+   * A waiting request runs nothing, so it is not counted among the running ones meanwhile.
    */
   async #wait<T>(
     { webhook: { load } }: AdmittedRequest, deadlineMs: number, settled: Promise<T>,
   ): Promise<T> {
-    if (load.waiting >= WAITING_MAX) throw underWay();
+    if (load.waiting >= WAITING_MAX) throw createBusyError();
     load.waiting += 1;
     load.running -= 1;
     const leftMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
     let cancel = (): void => {};
     const late = new Promise<never>((_, reject) => {
-      const timer = this.#clock.startTimer(leftMs, () => reject(underWay()));
+      const timer = this.#clock.startTimer(leftMs, () => reject(createBusyError()));
       cancel = () => timer.cancel();
     });
     try {
@@ -194,38 +203,40 @@ export class Duplicates {
     }
   }
 
-  /** Of a kept request. */
-  #changeOf(id: string): { readonly happened: Promise<void>; readonly forget: () => void } {
+  /** `happened` resolves with the next change of a stored request. */
+  #watchRequest(id: string): { readonly happened: Promise<void>; readonly stop: () => void } {
     const records = this.#store.collection(requestCollection.name);
-    let forget = (): void => {};
+    let stop = (): void => {};
     const happened = new Promise<void>((resolve) => {
-      forget = records.onChange((change) => {
+      stop = records.onChange((change) => {
         if (change.id === id) resolve();
       });
     });
-    return { happened, forget: () => forget() };
+    return { happened, stop: () => stop() };
   }
 }
 
-export function isOther(
-  known: { readonly bodySha256: string | null }, { bodySha256 }: Event,
+export function hasOtherBody(
+  previous: { readonly bodySha256: string | null }, { bodySha256 }: Event,
 ): boolean {
-  return bodySha256 !== null && known.bodySha256 !== null && known.bodySha256 !== bodySha256;
+  return bodySha256 !== null && previous.bodySha256 !== null && previous.bodySha256 !== bodySha256;
 }
 
-/** What the answer to a request told that is done. */
-function dataOf({ webhook }: AdmittedRequest, { id, routes }: StoredRequest): string {
+/** The data of the response that a finished request had. */
+function encodeDuplicateData(
+  { webhook }: AdmittedRequest, { id, routes }: StoredRequest,
+): string {
   if (webhook.answer === 'accepted') return JSON.stringify({ request: id });
   const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
   return JSON.stringify(webhook.isRouted ? { routes: Object.fromEntries(data) }
     : data[0]?.[1] ?? {});
 }
 
-function waitMs({ webhook: { sender } }: AdmittedRequest): number {
+function getWaitMs({ webhook: { sender } }: AdmittedRequest): number {
   const { ackWithin } = sender?.verifier.scheme ?? {};
   return ackWithin === undefined ? WAIT_MS : ackWithin * 1000;
 }
 
-function underWay(): AppError {
+function createBusyError(): AppError {
   return new AppError('unavailable', 'the same event is under way', { retryAfterS: BUSY_RETRY_S });
 }

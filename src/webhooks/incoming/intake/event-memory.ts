@@ -1,29 +1,31 @@
-/** Events that were done and left no record, in memory: the oldest are forgotten when too many. */
+/** Finished events whose requests are not stored, in memory. The oldest are forgotten first. */
 
-/** What a duplicate is answered with, in JSON. */
-type DoneEvent = {
+/** `dataJson` is the data of the response to a duplicate. */
+type FinishedEvent = {
   readonly expiresAtMs: number; readonly bodySha256: string | null; readonly dataJson: string;
 };
 
 const COUNT_MAX = 50_000;
 const BYTES_MAX = 16 << 20;
-/** Longer data is not told again. */
+/** Longer data is not kept: a duplicate is then answered without data. */
 const DATA_LENGTH_MAX = 1024;
-/** An entry, its key and its hash. */
+/** An estimate for an entry with its key and its hash. */
 const ENTRY_BYTES = 250;
 const NO_DATA = '{}';
 
 export class EventMemory {
-  readonly #events = new Map<string, DoneEvent>();
-  // What it has passed is forgotten: from the start it would walk over the gaps that they leave.
+  readonly #events = new Map<string, FinishedEvent>();
+  // Never begun anew: from the start it would walk over the gaps that forgotten entries leave.
   readonly #oldest = this.#events.keys();
   #bytes = 0;
 
-  add(identifier: string, { dataJson, ...event }: DoneEvent): void {
+  add(identifier: string, { dataJson, ...event }: FinishedEvent): void {
     this.#forget(identifier);
-    const kept = dataJson.length > DATA_LENGTH_MAX || dataJson === NO_DATA ? NO_DATA : dataJson;
-    this.#events.set(identifier, { ...event, dataJson: kept });
-    this.#bytes += sizeOf(kept);
+    // Equal texts share the constant, so that an entry without data holds no text of its own.
+    const hasData = dataJson !== NO_DATA && dataJson.length <= DATA_LENGTH_MAX;
+    const storedJson = hasData ? dataJson : NO_DATA;
+    this.#events.set(identifier, { ...event, dataJson: storedJson });
+    this.#bytes += estimateBytes(storedJson);
     while (this.#events.size > COUNT_MAX || this.#bytes > BYTES_MAX) {
       const { value: oldest } = this.#oldest.next();
       if (oldest === undefined) return;
@@ -31,7 +33,7 @@ export class EventMemory {
     }
   }
 
-  find(identifier: string, nowMs: number): DoneEvent | undefined {
+  find(identifier: string, nowMs: number): FinishedEvent | undefined {
     const event = this.#events.get(identifier);
     if (event === undefined || event.expiresAtMs > nowMs) return event;
     this.#forget(identifier);
@@ -42,10 +44,10 @@ export class EventMemory {
     const event = this.#events.get(identifier);
     if (event === undefined) return;
     this.#events.delete(identifier);
-    this.#bytes -= sizeOf(event.dataJson);
+    this.#bytes -= estimateBytes(event.dataJson);
   }
 }
 
-function sizeOf(dataJson: string): number {
+function estimateBytes(dataJson: string): number {
   return ENTRY_BYTES + (dataJson === NO_DATA ? 0 : dataJson.length * 2);
 }

@@ -7,7 +7,7 @@ import type { StoredRequest } from '../../inbox/stored-request.ts';
 import type { WebhookResponse } from '../receiving/webhook-response.ts';
 
 /** The body is null where it does not tell events apart. */
-type Given = {
+type EventInput = {
   readonly hook: string; readonly eventId: string; readonly bodySha256: string | null;
   readonly expiresAtMs: number;
 };
@@ -22,12 +22,12 @@ export class Event implements EventKey {
   readonly isReused: boolean;
   /** By which it is found in memory. */
   readonly key: string;
-  readonly #given: Given;
+  readonly #given: EventInput;
   #identifier: string | null = null;
 
-  constructor(given: Given, isReused = false) {
-    const { hook, eventId, bodySha256, expiresAtMs } = given;
-    this.#given = given;
+  constructor(input: EventInput, isReused = false) {
+    const { hook, eventId, bodySha256, expiresAtMs } = input;
+    this.#given = input;
     this.isReused = isReused;
     // The id of one that is reused stands for one body alone.
     this.bodySha256 = isReused ? null : bodySha256;
@@ -51,23 +51,23 @@ export class Event implements EventKey {
 }
 
 /** What came of a run, for those who wait for it; `of` is the request that it was for. */
-type Outcome = {
-  readonly answer: WebhookResponse; readonly dataJson: string; readonly of: string | null;
+type ClaimOutcome = {
+  readonly response: WebhookResponse; readonly dataJson: string; readonly requestId: string | null;
 };
 
 /** That one request alone runs what belongs to its event; the others hear what came of it. */
 export class Claim {
   readonly event: Event;
   /** The request whose failed routes are to run again; null: the request is new. */
-  readonly failed: StoredRequest | null;
+  readonly failedRequest: StoredRequest | null;
   readonly #running: Map<string, Claim>;
-  #settled: Promise<Outcome | null> | null = null;
-  #settle: ((outcome: Outcome | null) => void) | null = null;
+  #settled: Promise<ClaimOutcome | null> | null = null;
+  #settle: ((outcome: ClaimOutcome | null) => void) | null = null;
 
   /** `running` has the claims that are not at an end, by the keys of their events. */
-  constructor(event: Event, failed: StoredRequest | null, running: Map<string, Claim>) {
+  constructor(event: Event, failedRequest: StoredRequest | null, running: Map<string, Claim>) {
     this.event = event;
-    this.failed = failed;
+    this.failedRequest = failedRequest;
     this.#running = running;
     running.set(event.key, this);
   }
@@ -77,7 +77,7 @@ export class Claim {
   }
 
   /** To be asked for before the end. Few events have anyone who waits. */
-  settled(): Promise<Outcome | null> {
+  waitForOutcome(): Promise<ClaimOutcome | null> {
     this.#settled ??= new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -85,7 +85,7 @@ export class Claim {
   }
 
   /** null: nothing came of the run, and nothing was accepted. */
-  end(outcome: Outcome | null): void {
+  finish(outcome: ClaimOutcome | null): void {
     this.#running.delete(this.event.key);
     this.#settle?.(outcome);
   }

@@ -1,8 +1,7 @@
-/** Puts requests into the inbox whose routes have run, or that are duplicates. */
+/** Stores requests in the inbox whose routes have run, or that are duplicates. */
 import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
-import type { Exchange } from '../../../server/http-route.ts';
 import type { Store } from '../../../store/store-port.ts';
 import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
 import type { SystemEvents } from '../../deliveries/system-events.ts';
@@ -14,11 +13,12 @@ import {
 } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { RouteOutcome, RouteDeps } from '../receiving/run-webhook-routes.ts';
+import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { Arrivals } from './arrivals.ts';
-import { acceptedRequest, attemptOf, estimatedBytes } from './build-request.ts';
+import { buildAcceptedRequest, toRunAttempt, estimateRequestBytes } from './build-request.ts';
 
-export type IntakeParts = RouteDeps & {
+export type IntakeDeps = RouteDeps & {
   readonly store: Store;
   readonly clock: Clock;
   readonly makeId: () => string;
@@ -29,100 +29,98 @@ export type IntakeParts = RouteDeps & {
   readonly health: HealthMonitor;
 };
 
-/** What a request was answered, its id where it has one, and its event. */
-type Kept = {
+/** How a request ended. `id` is drawn here unless it was drawn before its routes ran. */
+type RequestEnd = {
+  /** The status that it was answered with. */
   readonly status: number; readonly id?: string | null; readonly event?: Event | null;
 };
 
-export class Keeper {
-  readonly #parts: IntakeParts;
-  readonly #lost: RateLimitedLog;
+export class InboxWriter {
+  readonly #deps: IntakeDeps;
+  readonly #failureLog: RateLimitedLog;
   readonly #arrivals: Arrivals<void>;
 
-  constructor(parts: IntakeParts) {
-    this.#parts = parts;
-    this.#arrivals = new Arrivals(parts.store);
-    this.#lost = new RateLimitedLog(parts.clock, (leftOut) =>
-      parts.log.warning('more requests could not be kept', { leftOut }));
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps;
+    this.#arrivals = new Arrivals(deps.store);
+    this.#failureLog = new RateLimitedLog(deps.clock, (leftOut) =>
+      deps.log.warning('more requests could not be kept', { leftOut }));
   }
 
   close(): void {
-    this.#lost.close();
+    this.#failureLog.close();
   }
 
-  /** Its room is reserved. */
-  keep(
-    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[], kept: Kept,
+  /** Stores a request for which the caller has reserved room. */
+  addFinished(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], end: RequestEnd,
   ): Promise<void> {
-    return this.#commit(this.#finished(exchange, received, outcomes, kept), received, kept);
+    return this.#write(this.#buildFinished(request, outcomes, end), request, end);
   }
 
   /**
-   * The id under which it is kept. The sender hears of the failure whether or not it could be, and
-   * may try again; null: it could not.
+   * Stores a request whose run failed, and resolves with its id; null: it could not be stored. The
+   * sender is told of the failed run in either case, and may send the request again.
    */
-  keepFailed(
-    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[], kept: Kept,
+  addFailed(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], end: RequestEnd,
   ): Promise<string | null> {
-    return this.#keepIfPossible(exchange, received, kept,
-      this.#finished(exchange, received, outcomes, kept));
+    return this.#writeIfPossible(this.#buildFinished(request, outcomes, end), request, end);
   }
 
-  /** What it was is answered whether or not it could be kept. */
-  async keepDuplicate(
-    exchange: Exchange, received: AdmittedRequest,
-    { of, status, isReused }: {
-      readonly of: string | null; readonly status: number; readonly isReused: boolean;
-    },
+  /** Stores a duplicate. It is answered in the same way when it cannot be stored. */
+  async addDuplicate(
+    request: AdmittedRequest, { requestId, isReused }: DuplicateEvent, status: number,
   ): Promise<void> {
-    await this.#keepIfPossible(exchange, received, { status }, acceptedRequest(exchange, received, {
-      id: this.#parts.makeId(), routes: [], status: 'duplicate', duplicateOf: of,
-      answered: this.#answered(received, status), eventIdReused: isReused,
-    }));
+    await this.#writeIfPossible(buildAcceptedRequest(request, {
+      id: this.#deps.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
+      answered: this.#buildAnswered(request, status), eventIdReused: isReused,
+    }), request, { status });
   }
 
-  async #keepIfPossible(
-    exchange: Exchange, received: AdmittedRequest, kept: Kept, request: StoredRequest,
+  async #writeIfPossible(
+    stored: StoredRequest, request: AdmittedRequest, end: RequestEnd,
   ): Promise<string | null> {
+    const { exchange, webhook, body } = request;
     try {
-      await this.#parts.capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
-        this.#commit(request, received, kept));
-      return request.id;
+      await this.#deps.capacity.reserveWhile(estimateRequestBytes(exchange, body), () =>
+        this.#write(stored, request, end));
+      return stored.id;
     } catch (error) {
-      this.#lost.warning(exchange, 'a request could not be kept', {
-        ...received.webhook.labels, status: request.status, error,
+      this.#failureLog.warning(exchange, 'a request could not be kept', {
+        ...webhook.labels, status: stored.status, error,
       });
       return null;
     }
   }
 
-  #commit(
-    request: StoredRequest, { body }: AdmittedRequest, { event = null }: Kept,
+  #write(
+    stored: StoredRequest, { body }: AdmittedRequest, { event = null }: RequestEnd,
   ): Promise<void> {
-    const { systemEvents, clock, makeId, health } = this.#parts;
-    const drawn = request.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
-    return this.#arrivals.write(request.bodyBytes, (transaction, unit) => {
-      unit.add(request, body);
-      health.stage(transaction, request.hook);
-      if (drawn !== null) systemEvents.requestFailed(transaction, drawn, request);
-      if (event !== null) putEventId(transaction, event, request.id);
+    const { systemEvents, clock, makeId, health } = this.#deps;
+    const inputs = stored.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
+    return this.#arrivals.write(stored.bodyBytes, (transaction, unit) => {
+      unit.add(stored, body);
+      health.stage(transaction, stored.hook);
+      if (inputs !== null) systemEvents.requestFailed(transaction, inputs, stored);
+      if (event !== null) putEventId(transaction, event, stored.id);
     });
   }
 
-  #finished(
-    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[],
-    { status, id = null, event = null }: Kept,
+  #buildFinished(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[],
+    { status, id = null, event = null }: RequestEnd,
   ): StoredRequest {
-    const at = formatTimestamp(received.receivedAtMs);
+    const at = formatTimestamp(request.receivedAtMs);
     const routes = outcomes.map((outcome) =>
-      addAttempt(createPendingRoute(outcome.name, at), attemptOf(outcome)));
-    return acceptedRequest(exchange, received, {
-      id: id ?? this.#parts.makeId(), routes, status: computeStatus(routes),
-      answered: this.#answered(received, status), eventIdReused: event?.isReused ?? false,
+      addAttempt(createPendingRoute(outcome.name, at), toRunAttempt(outcome)));
+    return buildAcceptedRequest(request, {
+      id: id ?? this.#deps.makeId(), routes, status: computeStatus(routes),
+      answered: this.#buildAnswered(request, status), eventIdReused: event?.isReused ?? false,
     });
   }
 
-  #answered({ receivedAtMs }: AdmittedRequest, status: number): StoredRequest['answered'] {
-    return { status, afterMs: Math.max(0, this.#parts.clock.now() - receivedAtMs) };
+  #buildAnswered({ receivedAtMs }: AdmittedRequest, status: number): StoredRequest['answered'] {
+    return { status, afterMs: Math.max(0, this.#deps.clock.now() - receivedAtMs) };
   }
 }

@@ -1,13 +1,12 @@
 /**
- * What becomes of a request that passed its checks: its routes run and their result is the answer,
- * or it is on disk first, is answered, and runs later; or it is an event that was here before. What
- * the webhook's inbox is to have is on disk before the answer. Never is a request answered as
- * accepted that is not.
+ * Handles a request that passed its checks. Its routes run and their result is the response; or it
+ * is stored first, is answered as accepted, and runs later; or it is a duplicate of an earlier
+ * event. The webhook's inbox has what it is to have before the response goes out: no request is
+ * answered as accepted that is not on disk.
  */
-import * as types from 'node:util/types';
 import type { Turns } from '../../../base/turns.ts';
-import type { Exchange } from '../../../server/http-route.ts';
-import { ActionResult } from '../../actions/action.ts';
+import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
+import type { ActionResult } from '../../actions/action.ts';
 import { LabelledLog } from '../../actions/run-log.ts';
 import {
   buildDuplicateResponse, buildResultResponse, type WebhookResponse,
@@ -20,175 +19,148 @@ import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted } from './stage-accepted.ts';
 import { Arrivals } from './arrivals.ts';
-import { Duplicates, type Seen, type LookedUp } from './duplicates.ts';
+import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';
-import { Keeper, type IntakeParts } from './inbox-writer.ts';
-import { estimatedBytes } from './build-request.ts';
+import { InboxWriter, type IntakeDeps } from './inbox-writer.ts';
+import { estimateRequestBytes } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
-import { ResultRuns, routedRequest, type Taken } from './result-runs.ts';
+import { ResultRuns, createRouteInput, type RunResult } from './result-runs.ts';
 
-type Parts = IntakeParts & { readonly recent: RecentRequests; readonly turns: Turns };
+type Deps = IntakeDeps & { readonly recent: RecentRequests; readonly turns: Turns };
 
 /** Bytes that all routes of a webhook may search at once: a search takes at most 5 ns for each. */
 const SEARCHED_BYTES_MAX = 1 << 20;
 
 export class Intake {
-  readonly #parts: Parts;
-  readonly #keeper: Keeper;
+  readonly #deps: Deps;
+  readonly #inboxWriter: InboxWriter;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
   readonly #arrivals: Arrivals<WebhookResponse>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#keeper = new Keeper(parts);
-    this.#runs = new ResultRuns(parts, this.#keeper);
-    this.#duplicates = new Duplicates(parts.store, parts.clock);
-    this.#arrivals = new Arrivals(parts.store);
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#inboxWriter = new InboxWriter(deps);
+    this.#runs = new ResultRuns(deps, this.#inboxWriter);
+    this.#duplicates = new Duplicates(deps.store, deps.clock);
+    this.#arrivals = new Arrivals(deps.store);
   }
 
   /**
-   * The answer, at once when an action gave it at once. Throws, or rejects with, what is to be
-   * answered 503 or 507: nothing was accepted, and the sender must try again.
+   * The response, at once when an action gave its result at once. Throws, or rejects with, an error
+   * to be answered 503 or 507: nothing was accepted, and the sender must try again.
    */
-  take(exchange: Exchange, received: AdmittedRequest): WebhookResponse | Promise<WebhookResponse> {
-    return isSearchLong(received) ? this.#takeLater(exchange, received)
-      : this.#takeNow(exchange, received);
+  handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
+    return isSearchLong(request) ? this.#handleLongSearch(request) : this.#handle(request);
   }
 
-  /** Others have their turns while the routes of a long request are found. */
-  async #takeLater(exchange: Exchange, received: AdmittedRequest): Promise<WebhookResponse> {
-    const { routes } = received.webhook;
-    const facts = createFacts(new AdmittedActionCall(exchange, received, {}));
-    await this.#parts.turns.run(facts.searchAhead(routes.flatMap(({ searches }) => searches)));
-    received.matching = findMatchingRoutes(routes, facts);
-    return this.#takeNow(exchange, received);
-  }
-
-  #takeNow(
-    exchange: Exchange, received: AdmittedRequest,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    const { webhook } = received;
-    const [route] = webhook.routes;
-    const event = this.#duplicates.eventOf(received);
-    if (webhook.answer === 'accepted') return this.#accept(exchange, received, event);
-    if (event !== null) return this.#takeOnce(exchange, received, event);
-    if (webhook.isRouted || webhook.inbox === 'all' || route === undefined) {
-      return this.#runMatching(exchange, received);
-    }
-    // The usual case: nothing is made that only a kept request needs.
-    const result = runRouteAction(this.#parts, route, routedRequest(exchange, received));
-    return result instanceof ActionResult ? this.#settle(exchange, received, route, result)
-      : this.#settleLater(exchange, received, route, result);
-  }
-
-  /** What is known of an event of a webhook: see `Duplicates.look`. */
-  lookUp(...event: Parameters<Duplicates['look']>): LookedUp {
-    return this.#duplicates.look(...event);
+  /** Describes a webhook's event for a diagnosis: see `Duplicates.lookUp`. */
+  lookUp(...event: Parameters<Duplicates['lookUp']>): EventLookup {
+    return this.#duplicates.lookUp(...event);
   }
 
   close(): void {
-    this.#keeper.close();
+    this.#inboxWriter.close();
   }
 
-  async #settleLater(
-    exchange: Exchange, received: AdmittedRequest, route: ReadyWebhookRoute,
-    result: Promise<ActionResult>,
-  ): Promise<WebhookResponse> {
-    return this.#settle(exchange, received, route, await result);
+  /** Finds the routes of a long request in steps, so that other requests have their turns. */
+  async #handleLongSearch(request: AdmittedRequest): Promise<WebhookResponse> {
+    const { routes } = request.webhook;
+    const facts = createFacts(new AdmittedActionCall(request, {}));
+    await this.#deps.turns.run(facts.searchAhead(routes.flatMap(({ searches }) => searches)));
+    request.matching = findMatchingRoutes(routes, facts);
+    return this.#handle(request);
   }
 
-  #settle(
-    exchange: Exchange, received: AdmittedRequest, { name }: ReadyWebhookRoute,
-    result: ActionResult,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    const { webhook, receivedAtMs } = received;
-    const answer = buildResultResponse(result, new LabelledLog(exchange, webhook.labels));
+  #handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
+    const { webhook } = request;
+    const [route] = webhook.routes;
+    const event = this.#duplicates.createEvent(request);
+    if (webhook.answer === 'accepted') return this.#accept(request, event);
+    if (event !== null) {
+      return whenDone(this.#duplicates.claim(event, request),
+        (claimed) => this.#handleClaim(request, claimed));
+    }
+    if (webhook.isRouted || webhook.inbox === 'all' || route === undefined) {
+      return whenDone(this.#runs.run(request, findRoutes(request), null), getResponse);
+    }
+    // The usual case: it creates nothing that only a stored request needs, not even a closure.
+    const result = runRouteAction(this.#deps, route, createRouteInput(request));
+    return isPromised(result) ? result.then((later) => this.#respond(request, route, later))
+      : this.#respond(request, route, result);
+  }
+
+  /** Reports the run of a webhook's only route, and stores the request if the run failed. */
+  #respond(
+    request: AdmittedRequest, { name }: ReadyWebhookRoute, result: ActionResult,
+  ): MaybePromise<WebhookResponse> {
+    const { exchange, webhook, receivedAtMs } = request;
+    const response = buildResultResponse(result, new LabelledLog(exchange, webhook.labels));
     const outcome = {
-      name, result: answer.result, dataJson: answer.dataJson, refusal: null,
-      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#parts.clock.now() - receivedAtMs),
+      name, result: response.result, dataJson: response.dataJson, refusal: null,
+      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#deps.clock.now() - receivedAtMs),
     };
-    this.#runs.report(exchange, webhook, [outcome]);
-    if (answer.status === 200 || webhook.inbox === 'off') return answer;
-    return this.#keeper.keepFailed(exchange, received, [outcome], answer).then(() => answer);
+    this.#runs.report(request, [outcome]);
+    if (response.status === 200 || webhook.inbox === 'off') return response;
+    return this.#inboxWriter.addFailed(request, [outcome], response).then(() => response);
   }
 
-  #runMatching(
-    exchange: Exchange, received: AdmittedRequest,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    const routes = matchingRoutes(exchange, received);
-    const taken = this.#runs.run(exchange, received, routes, null);
-    return types.isPromise(taken) ? taken.then(answerIn) : answerIn(taken);
-  }
-
-  #takeOnce(
-    exchange: Exchange, received: AdmittedRequest, event: Event,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    const met = this.#duplicates.meet(event, received);
-    return types.isPromise(met) ? met.then((later) => this.#takeMet(exchange, received, later))
-      : this.#takeMet(exchange, received, met);
-  }
-
-  #takeMet(
-    exchange: Exchange, received: AdmittedRequest, met: Claim | Seen,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    if (!(met instanceof Claim)) return this.#answerSeen(exchange, received, met);
-    const { event, failed } = met;
-    let taken: Taken | Promise<Taken>;
+  #handleClaim(
+    request: AdmittedRequest, claimed: Claim | DuplicateEvent,
+  ): MaybePromise<WebhookResponse> {
+    if (!(claimed instanceof Claim)) return this.#respondToDuplicate(request, claimed);
+    const release = (reason: unknown): never => {
+      claimed.finish(null);
+      throw reason;
+    };
+    let running: MaybePromise<RunResult>;
     try {
-      taken = failed === null
-        ? this.#runs.run(exchange, received, matchingRoutes(exchange, received), event)
-        : this.#runs.runAgain(exchange, received, failed);
+      running = this.#runClaimed(request, claimed);
     } catch (thrown) {
-      met.end(null);
-      throw thrown;
+      return release(thrown);
     }
-    return types.isPromise(taken) ? this.#endLater(met, taken) : this.#end(met, taken);
+    return whenDone(running, (result) => this.#finishClaim(claimed, result), release);
   }
 
-  async #endLater(claim: Claim, running: Promise<Taken>): Promise<WebhookResponse> {
-    let taken: Taken;
-    try {
-      taken = await running;
-    } catch (thrown) {
-      claim.end(null);
-      throw thrown;
+  #runClaimed(
+    request: AdmittedRequest, { event, failedRequest }: Claim,
+  ): MaybePromise<RunResult> {
+    return failedRequest === null ? this.#runs.run(request, findRoutes(request), event)
+      : this.#runs.runAgain(request, failedRequest);
+  }
+
+  #finishClaim(
+    claim: Claim, { response, requestId, storageError }: RunResult,
+  ): WebhookResponse {
+    // An event whose request is stored is found by that record.
+    if (requestId === null && response.status === 200) {
+      this.#duplicates.remember(claim.event, response.dataJson);
     }
-    return this.#end(claim, taken);
+    claim.finish({ response, requestId, dataJson: response.dataJson });
+    if (storageError !== undefined) throw storageError;
+    return response;
   }
 
-  #end(claim: Claim, { answer, of, unkept }: Taken): WebhookResponse {
-    // What has a record is found by it.
-    if (of === null && answer.status === 200) {
-      this.#duplicates.remember(claim.event, answer.dataJson);
-    }
-    claim.end({ answer, of, dataJson: answer.dataJson });
-    if (unkept !== undefined) throw unkept;
-    return answer;
+  #respondToDuplicate(
+    request: AdmittedRequest, duplicate: DuplicateEvent,
+  ): MaybePromise<WebhookResponse> {
+    const response = duplicate.response ?? buildDuplicateResponse(duplicate.dataJson);
+    if (request.webhook.inbox !== 'all') return response;
+    return this.#inboxWriter.addDuplicate(request, duplicate, response.status)
+      .then(() => response);
   }
 
-  #answerSeen(
-    exchange: Exchange, received: AdmittedRequest, { of, dataJson, answer, isReused }: Seen,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    const given = answer ?? buildDuplicateResponse(dataJson);
-    if (received.webhook.inbox !== 'all') return given;
-    const { status } = given;
-    return this.#keeper.keepDuplicate(exchange, received, { of, status, isReused })
-      .then(() => given);
-  }
-
-  #accept(
-    exchange: Exchange, received: AdmittedRequest, event: Event | null,
-  ): WebhookResponse | Promise<WebhookResponse> {
-    const { clock, makeId, store, capacity, recent } = this.#parts;
-    const seen = event === null ? null : this.#duplicates.findRemembered(event);
-    if (seen !== null) return this.#answerSeen(exchange, received, seen);
-    const bytes = estimatedBytes(exchange, received.body);
+  /** Stores the request, which runs later, and answers it as accepted. */
+  #accept(request: AdmittedRequest, event: Event | null): MaybePromise<WebhookResponse> {
+    const { clock, makeId, store, capacity, recent } = this.#deps;
+    const duplicate = event === null ? null : this.#duplicates.findRemembered(event);
+    if (duplicate !== null) return this.#respondToDuplicate(request, duplicate);
+    const bytes = estimateRequestBytes(request.exchange, request.body);
     const arrival = {
-      exchange, received, event, id: makeId(), nowMs: clock.now(),
-      routes: matchingRoutes(exchange, received).map(({ name }) => name),
+      request, event, id: makeId(), nowMs: clock.now(),
+      routes: findRoutes(request).map(({ name }) => name),
     };
-    // A duplicate needs no room. What is known of it is asked again in the transaction.
+    // A duplicate needs no room. The transaction asks again whether it is one.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {
@@ -200,9 +172,9 @@ export class Intake {
   }
 }
 
-function answerIn({ answer, unkept }: Taken): WebhookResponse {
-  if (unkept !== undefined) throw unkept;
-  return answer;
+function getResponse({ response, storageError }: RunResult): WebhookResponse {
+  if (storageError !== undefined) throw storageError;
+  return response;
 }
 
 function isSearchLong({ webhook: { isRouted, routes }, body }: AdmittedRequest): boolean {
@@ -212,11 +184,9 @@ function isSearchLong({ webhook: { isRouted, routes }, body }: AdmittedRequest):
   return count * body.length > SEARCHED_BYTES_MAX;
 }
 
-function matchingRoutes(
-  exchange: Exchange, received: AdmittedRequest,
-): readonly ReadyWebhookRoute[] {
-  const { webhook, matching } = received;
+function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
+  const { webhook, matching } = request;
   if (!webhook.isRouted) return webhook.routes;
-  return matching ?? findMatchingRoutes(
-    webhook.routes, createFacts(new AdmittedActionCall(exchange, received, {})));
+  return matching
+    ?? findMatchingRoutes(webhook.routes, createFacts(new AdmittedActionCall(request, {})));
 }

@@ -7,7 +7,7 @@ import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-reques
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import { isSameMemory } from '../../durable-queue/unit-of-work.ts';
 
-type Recent = StoredItem<StoredRequest> & {
+type RecentRequest = StoredItem<StoredRequest> & {
   readonly body: Buffer;
   /** As Node gives them, where none was left out of the record; null: to be made from that. */
   readonly headers?: IncomingHttpHeaders | null;
@@ -19,34 +19,34 @@ const BYTES_MAX = 8 << 20;
 export class RecentRequests {
   // In order of arrival. A Map that is emptied one by one and filled again keeps alive, until the
   // next full collection, whatever has passed through (staged-records.ts): that is empty places.
-  readonly #byId = new Map<string, { recent: Recent | null }>();
+  readonly #byId = new Map<string, { recent: RecentRequest | null }>();
   #bytes = 0;
 
-  add(recent: Recent): void {
+  add(recent: RecentRequest): void {
     const { id } = recent.item;
     this.delete(id);
     this.#byId.set(id, { recent });
-    this.#bytes += sizeOf(recent);
+    this.#bytes += estimateBytes(recent);
     if (this.#byId.size > COUNT_MAX || this.#bytes > BYTES_MAX) this.#drop();
   }
 
   /** `bytes` are the record's now. */
-  find(id: string, bytes: Buffer): Recent | undefined {
+  find(id: string, bytes: Buffer): RecentRequest | undefined {
     const recent = this.get(id);
     return recent !== undefined && isSameMemory(recent.bytes, bytes) ? recent : undefined;
   }
 
   /** For who deletes each that is not what is stored any more. */
-  get(id: string): Recent | undefined {
+  get(id: string): RecentRequest | undefined {
     return this.#byId.get(id)?.recent ?? undefined;
   }
 
   delete(id: string): void {
-    const place = this.#byId.get(id);
-    if (place === undefined) return;
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return;
     this.#byId.delete(id);
-    if (place.recent !== null) this.#bytes -= sizeOf(place.recent);
-    place.recent = null;
+    if (entry.recent !== null) this.#bytes -= estimateBytes(entry.recent);
+    entry.recent = null;
   }
 
   /** The oldest. */
@@ -58,6 +58,6 @@ export class RecentRequests {
   }
 }
 
-function sizeOf({ bytes, item, body }: Recent): number {
+function estimateBytes({ bytes, item, body }: RecentRequest): number {
   return bytes.length + estimateHeadBytes(item) + body.length;
 }

@@ -4,46 +4,46 @@ import {
   addAttempt, withRoutes, type StoredRequest, type RouteRun,
 } from '../../inbox/stored-request.ts';
 import type { RouteOutcome } from '../receiving/run-webhook-routes.ts';
-import { attemptOf } from './build-request.ts';
+import { toRunAttempt } from './build-request.ts';
 
 const GONE = 'The webhook has no such route any more';
 
 /** The request after another run of the routes that had failed. */
-export function afterAnotherRun(
+export function applyRepeatedRun(
   before: StoredRequest, outcomes: readonly RouteOutcome[],
   answered: StoredRequest['answered'], nowMs: number,
 ): StoredRequest {
   const routes = before.routes.map((route) => {
     const outcome = outcomes.find(({ name }) => name === route.name);
-    return outcome === undefined ? route : afterOutcome(route, outcome);
+    return outcome === undefined ? route : applyOutcome(route, outcome);
   });
   return withRoutes({ ...before, answered }, routes, nowMs);
 }
 
-function afterOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
-  const after = addAttempt(route, attemptOf(outcome));
+function applyOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
+  const after = addAttempt(route, toRunAttempt(outcome));
   // An operator has sent it again meanwhile: then it is run until it is done.
   const isDue = route.status === 'pending' && !outcome.result.success;
   return isDue ? { ...after, status: 'pending', nextAttemptAt: route.nextAttemptAt } : after;
 }
 
 /** Of every route in order: those that ran now, and what the others gave when they ran. */
-export function allOutcomes(
+export function combineOutcomes(
   { routes }: StoredRequest, outcomes: readonly RouteOutcome[],
 ): readonly RouteOutcome[] {
   return routes.map((route) =>
-    outcomes.find(({ name }) => name === route.name) ?? earlierOutcome(route));
+    outcomes.find(({ name }) => name === route.name) ?? restoreOutcome(route));
 }
 
 /** Of a route that the webhook has no more. */
-export function goneOutcome(name: string, nowMs: number): RouteOutcome {
+export function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
   return {
     name, result: ActionResult.fail(GONE), dataJson: '{}', refusal: null, startedAtMs: nowMs,
     durationMs: 0,
   };
 }
 
-function earlierOutcome({ name, attempts }: RouteRun): RouteOutcome {
+function restoreOutcome({ name, attempts }: RouteRun): RouteOutcome {
   const { message = null, data = null, durationMs = 0, at = '' } = attempts.at(-1) ?? {};
   return {
     name, result: ActionResult.ok(data ?? {}, message), dataJson: JSON.stringify(data ?? {}),

@@ -1,7 +1,6 @@
-/** Runs the routes of a request whose answer is their result, and keeps what the inbox wants. */
-import * as types from 'node:util/types';
+/** Runs the routes of a request whose response is their result, and stores it for the inbox. */
+import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { AppError } from '../../../base/errors.ts';
-import type { Exchange } from '../../../server/http-route.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { ChainRefusal } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
@@ -16,84 +15,80 @@ import {
 import { runRoutes, type RouteOutcome, type RouteInput } from '../receiving/run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
-import { afterAnotherRun, allOutcomes, goneOutcome } from './repeated-run.ts';
+import { applyRepeatedRun, combineOutcomes, createGoneOutcome } from './repeated-run.ts';
 import type { Event } from './event.ts';
-import type { IntakeParts, Keeper } from './inbox-writer.ts';
-import { estimatedBytes } from './build-request.ts';
+import type { IntakeDeps, InboxWriter } from './inbox-writer.ts';
+import { estimateRequestBytes } from './build-request.ts';
 
 /**
- * An answer, and the request that is kept of what it answers; `unkept` is why one that had to be
- * kept is not, though its actions have run.
+ * A response, and the id of the stored request that it answers; null: none is stored.
+ * `storageError` says why a request that had to be stored is not, though its actions have run.
  */
-export type Taken = {
-  readonly answer: WebhookResponse; readonly of: string | null; readonly unkept?: unknown;
+export type RunResult = {
+  readonly response: WebhookResponse; readonly requestId: string | null;
+  readonly storageError?: unknown;
 };
 
-/** `id` is that of the request that is kept whatever comes; null: it is kept if a route fails. */
-type RunOf = { readonly id: string | null; readonly event: Event | null };
+/** `id` is set for a request that is stored in any case; null: it is stored if a route fails. */
+type RunContext = { readonly id: string | null; readonly event: Event | null };
 
 export class ResultRuns {
-  readonly #parts: IntakeParts;
-  readonly #keeper: Keeper;
+  readonly #deps: IntakeDeps;
+  readonly #inboxWriter: InboxWriter;
 
-  constructor(parts: IntakeParts, keeper: Keeper) {
-    this.#parts = parts;
-    this.#keeper = keeper;
+  constructor(deps: IntakeDeps, inboxWriter: InboxWriter) {
+    this.#deps = deps;
+    this.#inboxWriter = inboxWriter;
   }
 
   /**
-   * At once when the actions gave their results at once and nothing is kept. Throws, or rejects
-   * with, what a built-in action refused for our own state.
+   * The result, at once when the actions gave theirs at once and nothing is stored. Throws, or
+   * rejects with, what a built-in action refused because of our own state.
    */
   run(
-    exchange: Exchange, received: AdmittedRequest, routes: readonly ReadyWebhookRoute[],
-    event: Event | null,
-  ): Taken | Promise<Taken> {
-    const { capacity, makeId, store } = this.#parts;
-    if (received.webhook.inbox !== 'all') {
-      return this.#run(exchange, received, routes, { id: null, event });
-    }
-    // Its sender would be told to send again what has run, as often as it does.
+    request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: Event | null,
+  ): MaybePromise<RunResult> {
+    const { capacity, makeId, store } = this.#deps;
+    if (request.webhook.inbox !== 'all') return this.#run(request, routes, { id: null, event });
+    // Checked before anything runs: a sender that is told to try again would have it run each time.
     store.checkWritable();
-    return capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
-      Promise.resolve(this.#run(exchange, received, routes, { id: makeId(), event })));
+    return capacity.reserveWhile(estimateRequestBytes(request.exchange, request.body), () =>
+      Promise.resolve(this.#run(request, routes, { id: makeId(), event })));
   }
 
-  /** Its failed routes, with the request that came now. */
-  async runAgain(
-    exchange: Exchange, received: AdmittedRequest, failed: StoredRequest,
-  ): Promise<Taken> {
-    const { clock, store, health } = this.#parts;
+  /** Runs the failed routes of a stored request again, with the request that came now. */
+  async runAgain(request: AdmittedRequest, failed: StoredRequest): Promise<RunResult> {
+    const { clock, store, health } = this.#deps;
     store.checkWritable();
-    const { webhook } = received;
-    const { id: of } = failed;
-    const due = failed.routes.filter(({ status }) => status === 'failed');
-    const outcomes = (await Promise.all(due.map(async ({ name, attemptCount }) => {
+    const { webhook, receivedAtMs } = request;
+    const { id: requestId } = failed;
+    const failedRoutes = failed.routes.filter(({ status }) => status === 'failed');
+    const outcomes = (await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
       const route = webhook.routes.find((other) => other.name === name);
-      if (route === undefined) return [goneOutcome(name, clock.now())];
-      const run = { requestId: of, attempt: attemptCount + 1 };
-      return runRoutes(this.#parts, [route], routedRequest(exchange, received, run), clock);
+      if (route === undefined) return [createGoneOutcome(name, clock.now())];
+      const input = createRouteInput(request, { requestId, attempt: attemptCount + 1 });
+      return runRoutes(this.#deps, [route], input, clock);
     }))).flat();
-    this.report(exchange, webhook, outcomes, failed);
-    const refused = refusalIn(outcomes);
-    const answer = answerOf(webhook, allOutcomes(failed, outcomes));
+    this.report(request, outcomes, failed);
+    const refusal = findRefusal(outcomes);
+    const response = buildResponse(webhook, combineOutcomes(failed, outcomes));
     const nowMs = clock.now();
-    const status = refused === null ? answer.status : statusOf(refused.code);
-    const answered = { status, afterMs: Math.max(0, nowMs - received.receivedAtMs) };
+    const status = refusal === null ? response.status : statusOf(refusal.code);
+    const answered = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
     await commitRequests(store, (unit, transaction) => {
-      unit.change(of, (before) => afterAnotherRun(before, outcomes, answered, nowMs));
+      unit.change(requestId, (before) => applyRepeatedRun(before, outcomes, answered, nowMs));
       health.stage(transaction, webhook.identifier);
     });
-    if (refused !== null) throw refused;
-    return { answer, of };
+    if (refusal !== null) throw refusal;
+    return { response, requestId };
   }
 
   /**
-   * Counts and logs runs; `previous` is the request that had runs before these. What our own state
-   * refused says nothing of the action, and is no run.
+   * Counts and logs runs; `previous` is the stored request that had runs before these. A refusal
+   * because of our own state says nothing of the action, and is not counted as a run.
    */
   report(
-    { requestId }: Exchange, { identifier, labels, routes }: ReadyIncomingWebhook,
+    { exchange: { requestId }, webhook: { identifier, labels, routes } }: AdmittedRequest,
     outcomes: readonly RouteOutcome[], previous: StoredRequest | null = null,
   ): void {
     for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
@@ -101,8 +96,8 @@ export class ResultRuns {
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const { success, message, data } = result;
       const isChainRefused = result instanceof ChainRefusal;
-      this.#parts.onRun(identifier, { success, message, isChainRefused }, startedAtMs);
-      logRun(this.#parts, 'the action of an incoming webhook was run', {
+      this.#deps.onRun(identifier, { success, message, isChainRefused }, startedAtMs);
+      logRun(this.#deps, 'the action of an incoming webhook was run', {
         labels: { requestId, ...labels, route: name, attempt: attemptCount + 1 },
         actionConfiguration: routes.find((route) => route.name === name)?.actionConfiguration,
         success, message, data, durationMs, isChainRefused,
@@ -111,67 +106,60 @@ export class ResultRuns {
   }
 
   #run(
-    exchange: Exchange, received: AdmittedRequest, routes: readonly ReadyWebhookRoute[], of: RunOf,
-  ): Taken | Promise<Taken> {
-    const { webhook } = received;
-    const request = routedRequest(exchange, received, { requestId: of.id, attempt: 1 });
-    const running = this.#runRoutes(webhook, routes, request);
-    if (types.isPromise(running)) {
-      return running.then((outcomes) => this.#take(exchange, received, outcomes, of));
-    }
-    return this.#take(exchange, received, running, of);
+    request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], context: RunContext,
+  ): MaybePromise<RunResult> {
+    const input = createRouteInput(request, { requestId: context.id, attempt: 1 });
+    return whenDone(this.#runRoutes(request.webhook, routes, input),
+      (outcomes) => this.#finishRun(request, outcomes, context));
   }
 
-  #take(
-    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[], of: RunOf,
-  ): Taken | Promise<Taken> {
-    const { webhook } = received;
-    this.report(exchange, webhook, outcomes);
-    if (of.id === null && refusalIn(outcomes) === null) {
-      const answer = answerOf(webhook, outcomes);
-      if (answer.status === 200 || webhook.inbox === 'off') return { answer, of: null };
-    }
-    return this.#takeKept(exchange, received, outcomes, of);
+  #finishRun(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], context: RunContext,
+  ): MaybePromise<RunResult> {
+    const { webhook } = request;
+    this.report(request, outcomes);
+    const refusal = findRefusal(outcomes);
+    if (refusal !== null) return this.#storeRefusedRun(request, outcomes, context, refusal);
+    const response = buildResponse(webhook, outcomes);
+    const isStored = context.id !== null || (response.status !== 200 && webhook.inbox !== 'off');
+    return isStored ? this.#storeRun(request, outcomes, context, response)
+      : { response, requestId: null };
   }
 
-  #takeKept(
-    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[],
-    { id, event }: RunOf,
-  ): Promise<Taken> {
-    const refused = refusalIn(outcomes);
-    if (refused !== null) {
-      return this.#refuseKept(exchange, received, outcomes, { id, event }, refused);
-    }
-    const answer = answerOf(received.webhook, outcomes);
-    const { status } = answer;
+  #storeRun(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], { id, event }: RunContext,
+    response: WebhookResponse,
+  ): Promise<RunResult> {
+    const { status } = response;
     if (id === null) {
-      return this.#keeper.keepFailed(exchange, received, outcomes, { status, event })
-        .then((of) => ({ answer, of }));
+      return this.#inboxWriter.addFailed(request, outcomes, { status, event })
+        .then((requestId) => ({ response, requestId }));
     }
-    return this.#keeper.keep(exchange, received, outcomes, { status, id, event })
-      .then(() => ({ answer, of: id }), (unkept: unknown) => ({ answer, of: null, unkept }));
+    return this.#inboxWriter.addFinished(request, outcomes, { status, id, event }).then(
+      () => ({ response, requestId: id }),
+      (storageError: unknown) => ({ response, requestId: null, storageError }));
   }
 
-  async #refuseKept(
-    exchange: Exchange, received: AdmittedRequest, outcomes: readonly RouteOutcome[],
-    { id, event }: RunOf, refused: AppError,
+  async #storeRefusedRun(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], { id, event }: RunContext,
+    refusal: AppError,
   ): Promise<never> {
-    // What the others did is not to be done again.
+    // The request is stored if another route has run, so that this one is not run again.
     const hasRun = outcomes.some((outcome) => outcome.refusal === null);
-    if (hasRun && received.webhook.inbox !== 'off') {
-      const status = statusOf(refused.code);
-      await this.#keeper.keepFailed(exchange, received, outcomes, { status, id, event });
+    if (hasRun && request.webhook.inbox !== 'off') {
+      const status = statusOf(refusal.code);
+      await this.#inboxWriter.addFailed(request, outcomes, { status, id, event });
     }
-    throw refused;
+    throw refusal;
   }
 
-  /** Each of the routes is one of the actions under way, until the last has ended. */
+  /** Counts each route as a running action until the last of them has ended. */
   #runRoutes(
-    { load }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], request: RouteInput,
-  ): readonly RouteOutcome[] | Promise<readonly RouteOutcome[]> {
-    const running = runRoutes(this.#parts, routes, request, this.#parts.clock);
-    if (!types.isPromise(running)) return running;
-    // One is counted for the request already.
+    { load }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], input: RouteInput,
+  ): MaybePromise<readonly RouteOutcome[]> {
+    const running = runRoutes(this.#deps, routes, input, this.#deps.clock);
+    if (!isPromised(running)) return running;
+    // The request itself is counted as one already.
     const more = Math.max(0, routes.length - 1);
     load.running += more;
     return running.finally(() => {
@@ -180,16 +168,14 @@ export class ResultRuns {
   }
 }
 
-export function routedRequest(
-  exchange: Exchange, received: AdmittedRequest, run?: RunIdentity,
-): RouteInput {
+export function createRouteInput(request: AdmittedRequest, run?: RunIdentity): RouteInput {
   return {
-    holder: new LabelledLog(exchange, received.webhook.labels),
-    makeCall: (options) => new AdmittedActionCall(exchange, received, options, run),
+    holder: new LabelledLog(request.exchange, request.webhook.labels),
+    makeCall: (options) => new AdmittedActionCall(request, options, run),
   };
 }
 
-function answerOf(
+function buildResponse(
   { isRouted }: ReadyIncomingWebhook, outcomes: readonly RouteOutcome[],
 ): WebhookResponse {
   const [first] = outcomes;
@@ -197,6 +183,6 @@ function answerOf(
     : buildOutcomeResponse(first);
 }
 
-function refusalIn(outcomes: readonly RouteOutcome[]): RouteOutcome['refusal'] {
+function findRefusal(outcomes: readonly RouteOutcome[]): AppError | null {
   return outcomes.find(({ refusal }) => refusal !== null)?.refusal ?? null;
 }

@@ -1,9 +1,8 @@
 /**
- * A request that is answered as accepted, in the transaction that makes it so: it is new, or a
- * duplicate, or its event has failed and runs again on the first request.
+ * Stages a request that is answered as accepted. The transaction decides what it is: a new request,
+ * a duplicate, or the repetition of an event that has failed, which runs the first request again.
  */
 import { formatTimestamp } from '../../../base/clock.ts';
-import type { Exchange } from '../../../server/http-route.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { readStatus } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
@@ -14,16 +13,15 @@ import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import { buildAcceptedResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
-import { isOther } from './duplicates.ts';
+import { hasOtherBody } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { isHeadWhole } from './stored-action-call.ts';
-import { acceptedRequest } from './build-request.ts';
+import { buildAcceptedRequest } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
 
-/** What is drawn before the transaction, which may run again. */
+/** The inputs that are drawn before the transaction, which may run again. */
 type Arrival = {
-  readonly exchange: Exchange;
-  readonly received: AdmittedRequest;
+  readonly request: AdmittedRequest;
   readonly event: Event | null;
   readonly id: string;
   readonly nowMs: number;
@@ -36,74 +34,78 @@ export function stageAccepted(
   transaction: Transaction, unit: RequestUnit, arrival: Arrival,
   { recent, checkRoom }: { readonly recent: RecentRequests; readonly checkRoom: () => void },
 ): WebhookResponse {
-  const met = meetStaged(transaction, arrival);
-  if (met === null || 'isNew' in met) {
+  const match = findEventMatch(transaction, arrival);
+  if (match === null || 'isNew' in match) {
     checkRoom();
-    const event = met?.event ?? null;
-    const known = stageNew(unit, arrival, event);
+    const event = match?.event ?? null;
+    const added = stageNew(unit, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
-    // Routes must not see what one of them makes of the body.
+    // With several routes, one must not see what another makes of the shared body.
     if (arrival.routes.length === 1) {
-      const { bytes, item } = known;
-      const { exchange: { request }, received: { body } } = arrival;
-      recent.add({ bytes, item, body, headers: isHeadWhole(item) ? request.headers : null });
+      const { bytes, item } = added;
+      const { exchange: { request: { headers } }, body } = arrival.request;
+      recent.add({ bytes, item, body, headers: isHeadWhole(item) ? headers : null });
     }
     return buildAcceptedResponse(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
   }
-  const { of, event } = met;
-  const bytes = transaction.find(requestCollection.name, of);
+  const { originalId, event } = match;
+  const bytes = transaction.find(requestCollection.name, originalId);
   if (bytes !== undefined && readStatus(bytes) === 'failed') {
-    unit.change(of, (before) => dueAgain(before, arrival.nowMs));
-    return buildAcceptedResponse(of, '');
+    unit.change(originalId, (before) => markFailedRoutesDue(before, arrival.nowMs));
+    return buildAcceptedResponse(originalId, '');
   }
-  stageDuplicate(unit, arrival, event, of);
-  return buildAcceptedResponse(of, 'Duplicate');
+  stageDuplicate(unit, arrival, event, originalId);
+  return buildAcceptedResponse(originalId, 'Duplicate');
 }
 
-type Met = { readonly event: Event; readonly isNew: true }
-  | { readonly event: Event; readonly of: string };
+/** `originalId` is that of the request that had the event first. */
+type EventMatch = { readonly event: Event; readonly isNew: true }
+  | { readonly event: Event; readonly originalId: string };
 
-function meetStaged(transaction: Transaction, { event, nowMs }: Arrival): Met | null {
+function findEventMatch(transaction: Transaction, { event, nowMs }: Arrival): EventMatch | null {
   if (event === null) return null;
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);
-  const known = findEventId(find, event, nowMs);
-  if (known === undefined) return { event, isNew: true };
-  if (!isOther(known, event)) return { event, of: known.request };
-  const own = event.reused();
-  const again = findEventId(find, own, nowMs);
-  return again === undefined ? { event: own, isNew: true } : { event: own, of: again.request };
+  const first = findEventId(find, event, nowMs);
+  if (first === undefined) return { event, isNew: true };
+  if (!hasOtherBody(first, event)) return { event, originalId: first.request };
+  const reused = event.reused();
+  const second = findEventId(find, reused, nowMs);
+  return second === undefined ? { event: reused, isNew: true }
+    : { event: reused, originalId: second.request };
 }
 
 function stageNew(
-  unit: RequestUnit, { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
+  unit: RequestUnit, { request, id, nowMs, routes }: Arrival, event: Event | null,
 ): StoredItem<StoredRequest> {
-  const at = formatTimestamp(received.receivedAtMs);
+  const at = formatTimestamp(request.receivedAtMs);
   const runs = routes.map((name) => createPendingRoute(name, at));
-  const request = acceptedRequest(exchange, received, {
-    id, routes: runs, status: computeStatus(runs), answered: answeredAt(received, nowMs),
+  const stored = buildAcceptedRequest(request, {
+    id, routes: runs, status: computeStatus(runs), answered: buildAnswered(request, nowMs),
     eventIdReused: event?.isReused ?? false,
   });
-  return { item: request, bytes: unit.add(request, received.body) };
+  return { item: stored, bytes: unit.add(stored, request.body) };
 }
 
 function stageDuplicate(
-  unit: RequestUnit, { exchange, received, id, nowMs }: Arrival, event: Event, of: string,
+  unit: RequestUnit, { request, id, nowMs }: Arrival, event: Event, originalId: string,
 ): void {
-  const request = acceptedRequest(exchange, received, {
-    id, routes: [], status: 'duplicate', duplicateOf: of, answered: answeredAt(received, nowMs),
-    eventIdReused: event.isReused,
+  const stored = buildAcceptedRequest(request, {
+    id, routes: [], status: 'duplicate', duplicateOf: originalId,
+    answered: buildAnswered(request, nowMs), eventIdReused: event.isReused,
   });
-  unit.add(request, received.body);
+  unit.add(stored, request.body);
 }
 
-/** Its failed routes are due, with the whole schedule before them. */
-function dueAgain(before: StoredRequest, nowMs: number): StoredRequest {
+/** The failed routes become due, with the whole retry schedule before them. */
+function markFailedRoutesDue(before: StoredRequest, nowMs: number): StoredRequest {
   const at = formatTimestamp(nowMs);
   return withRoutes(before, before.routes.map((route) => route.status !== 'failed' ? route
     : { ...route, status: 'pending', nextAttemptAt: at, failures: 0 }), nowMs);
 }
 
-function answeredAt({ receivedAtMs }: AdmittedRequest, nowMs: number): StoredRequest['answered'] {
+function buildAnswered(
+  { receivedAtMs }: AdmittedRequest, nowMs: number,
+): StoredRequest['answered'] {
   return { status: 200, afterMs: Math.max(0, nowMs - receivedAtMs) };
 }

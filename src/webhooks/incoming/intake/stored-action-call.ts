@@ -19,13 +19,13 @@ import { joinHeaders } from '../join-headers.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 
 /** One run of a kept request, to be told to an action. */
-export type KeptRun = {
+export type StoredRun = {
   readonly request: StoredRequest;
   readonly body: Buffer;
   /** As Node gave them, where that is known: making them takes as long as parsing a small body. */
   readonly headers?: IncomingHttpHeaders | null;
   /** As its webhook reads bodies now. */
-  readonly reading: BodyReading;
+  readonly bodyReading: BodyReading;
   /** The first is 1. */
   readonly attempt: number;
   readonly holder: LogHolder;
@@ -33,12 +33,12 @@ export type KeptRun = {
   readonly onRead?: (unparsed: UnparsedBody | null) => void;
 };
 
-export class KeptCall extends IncomingActionCall {
-  readonly #run: KeptRun;
+export class StoredActionCall extends IncomingActionCall {
+  readonly #run: StoredRun;
   /** Names in lower case, as Node gives them. */
   #headersMade: IncomingHttpHeaders | null;
 
-  constructor(run: KeptRun, options: ActionCall['options']) {
+  constructor(run: StoredRun, options: ActionCall['options']) {
     super(options);
     this.#run = run;
     this.#headersMade = run.headers ?? null;
@@ -49,7 +49,7 @@ export class KeptCall extends IncomingActionCall {
     const { query, method, path, receivedAt, event, eventId, isReplay } = request;
     return {
       headers: this.#headers, query, body, contentType: this.contentType ?? null, method, path,
-      receivedAt, event, eventId, verified: verifiedOf(request),
+      receivedAt, event, eventId, verified: getVerified(request),
       request: request.id, attempt, replay: isReplay,
     };
   }
@@ -61,7 +61,7 @@ export class KeptCall extends IncomingActionCall {
   get origin(): RequestOrigin {
     const { id, client, host, protocol } = this.#run.request;
     return {
-      rawHeaders: rawHeadersOf(this.#run.request),
+      rawHeaders: listRawHeaders(this.#run.request),
       clientAddress: client, host, protocol, requestId: id,
     };
   }
@@ -75,7 +75,7 @@ export class KeptCall extends IncomingActionCall {
   }
 
   get #headers(): IncomingHttpHeaders {
-    this.#headersMade ??= joinHeaders(rawHeadersOf(this.#run.request));
+    this.#headersMade ??= joinHeaders(listRawHeaders(this.#run.request));
     return this.#headersMade;
   }
 
@@ -88,11 +88,11 @@ export class KeptCall extends IncomingActionCall {
   }
 
   protected get bodyReading(): BodyReading {
-    return this.#run.reading;
+    return this.#run.bodyReading;
   }
 
   protected readPayload(kind: BodyKind): Payload | null {
-    return readPayload(this.#run.body, kind, this.#run.reading.formField);
+    return readPayload(this.#run.body, kind, this.#run.bodyReading.formField);
   }
 
   protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
@@ -107,10 +107,10 @@ export function isHeadWhole({ headers }: StoredRequest): boolean {
 }
 
 /** Names and values in turn of what is stored as it came. */
-function rawHeadersOf({ headers }: StoredRequest): string[] {
+function listRawHeaders({ headers }: StoredRequest): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }
 
-function verifiedOf({ verdict: { preset, secret } }: StoredRequest): Verified | null {
+function getVerified({ verdict: { preset, secret } }: StoredRequest): Verified | null {
   return preset === null || secret === null ? null : { preset, secret };
 }

@@ -15,26 +15,26 @@ type StoredHead = {
 };
 
 /** `scheme` is of the webhook's `verification`; null without one. */
-export function storedHead(
+export function redactHead(
   rawHeaders: readonly string[], search: string, scheme: Scheme | null,
 ): StoredHead {
-  const declared = namesOf(scheme);
+  const declaredKinds = listDeclaredKinds(scheme);
   const signatures = new Set<string>();
-  const storedValue = (name: string, value: string): string => {
-    const kind = declared.get(name) ?? kindOf(name);
+  const redactValue = (name: string, value: string): string => {
+    const kind = declaredKinds.get(name) ?? getKind(name);
     if (kind === 'credential') return MASK;
     if (kind === 'signature') signatures.add(name);
-    else if (!declared.has(name) && holdsAddress(name, value)) return redactText(value);
+    else if (!declaredKinds.has(name) && holdsAddress(name, value)) return redactText(value);
     return value;
   };
   const headers: (readonly [string, string])[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
     const value = rawHeaders[index + 1] ?? '';
-    headers.push([name, areCredentials(value) ? MASK : storedValue(name.toLowerCase(), value)]);
+    headers.push([name, isCredential(value) ? MASK : redactValue(name.toLowerCase(), value)]);
   }
   const query = search === '' ? '' : mapQueryValues(search, (name, value) =>
-    storedValue(name.toLowerCase(), value));
+    redactValue(name.toLowerCase(), value));
   return { headers, query, signatures: [...signatures] };
 }
 
@@ -52,7 +52,7 @@ const CREDENTIALS = /^(bearer|basic) +([\w.~+/-]+=*)$/i;
  * Whether a header of whatever name holds what belongs into Authorization, as proxies pass it on:
  * a bearer token (RFC 6750) or a user and a password (RFC 7617).
  */
-function areCredentials(value: string): boolean {
+function isCredential(value: string): boolean {
   const match = CREDENTIALS.exec(value);
   if (match === null) return false;
   const [, scheme = '', token = ''] = match;
@@ -62,7 +62,7 @@ function areCredentials(value: string): boolean {
 type NameKind = 'credential' | 'signature' | 'plain';
 
 /** What the scheme says of names; the algorithm `token` compares a shared secret as it is. */
-function namesOf(scheme: Scheme | null): ReadonlyMap<string, NameKind> {
+function listDeclaredKinds(scheme: Scheme | null): ReadonlyMap<string, NameKind> {
   if (scheme === null) return NO_NAMES;
   const { algorithm, signature, timestamp } = scheme;
   const names = new Map<string, NameKind>();
@@ -81,16 +81,16 @@ const NO_NAMES: ReadonlyMap<string, NameKind> = new Map();
 const SIGNATURE_WORDS = /signature|hmac|\bsig\b/g;
 
 // Most requests come with the same few names, and telling one costs as much as storing its value.
-const KNOWN_NAMES_MAX = 500;
-const KNOWN_NAME_LENGTH_MAX = 64;
-const knownKinds = new Map<string, NameKind>();
+const CACHED_NAMES_MAX = 500;
+const CACHED_NAME_LENGTH_MAX = 64;
+const cachedKinds = new Map<string, NameKind>();
 
-function kindOf(name: string): NameKind {
-  const known = knownKinds.get(name);
-  if (known !== undefined) return known;
+function getKind(name: string): NameKind {
+  const cachedKind = cachedKinds.get(name);
+  if (cachedKind !== undefined) return cachedKind;
   const kind = findKind(name);
-  if (knownKinds.size < KNOWN_NAMES_MAX && name.length <= KNOWN_NAME_LENGTH_MAX) {
-    knownKinds.set(name, kind);
+  if (cachedKinds.size < CACHED_NAMES_MAX && name.length <= CACHED_NAME_LENGTH_MAX) {
+    cachedKinds.set(name, kind);
   }
   return kind;
 }

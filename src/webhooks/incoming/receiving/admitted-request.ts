@@ -1,4 +1,4 @@
-/** A received request as an action sees it: what is not looked at is not decoded. */
+/** A request that passed its checks, and the form in which an action sees it, decoded lazily. */
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../../base/clock.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
@@ -17,11 +17,12 @@ import type { EventNames } from './event-names.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import { IncomingActionCall } from './incoming-action-call.ts';
 
-/** A request that passed its checks. */
+/** A request that passed its checks and is not stored yet. */
 export type AdmittedRequest = {
+  readonly exchange: Exchange;
   readonly webhook: ReadyIncomingWebhook;
   readonly body: Buffer;
-  /** null: the webhook has no `verification`, and no place of its own for ids. */
+  /** null: the webhook has no `verification`, and says nowhere that event ids stand. */
   readonly reader: RequestReader | null;
   readonly eventNames: EventNames;
   readonly verified: Verified | null;
@@ -29,37 +30,33 @@ export type AdmittedRequest = {
   readonly signedAtMs: number | null;
   /** Milliseconds since the epoch. */
   readonly receivedAtMs: number;
-  /** Set when something asks for its payload. */
+  /** Set when an action asks for the payload and the body cannot be parsed. */
   unparsed: UnparsedBody | null;
-  /** The routes that match; set where to find them takes turns of the loop. */
+  /** The matching routes, set if they were found ahead, in turns of the event loop. */
   matching?: readonly ReadyWebhookRoute[];
 };
 
-/** The kept request that a run is for, and which run it is. */
+/** The stored request that a run is for, and the number of the run; the first is 1. */
 export type RunIdentity = { readonly requestId: string | null; readonly attempt: number };
 
-/** Of a request that is not kept, or only if it fails. */
+/** The run of a request that is not stored, or only if it fails. */
 const FIRST_RUN: RunIdentity = { requestId: null, attempt: 1 };
 
 export class AdmittedActionCall extends IncomingActionCall {
-  readonly #exchange: Exchange;
-  readonly #received: AdmittedRequest;
+  readonly #admitted: AdmittedRequest;
   readonly #run: RunIdentity;
 
-  constructor(
-    exchange: Exchange, received: AdmittedRequest, options: ActionCall['options'], run = FIRST_RUN,
-  ) {
+  constructor(request: AdmittedRequest, options: ActionCall['options'], run = FIRST_RUN) {
     super(options);
-    this.#exchange = exchange;
-    this.#received = received;
+    this.#admitted = request;
     this.#run = run;
   }
 
   get context(): ActionContext {
-    const { request, search } = this.#exchange;
+    const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#admitted;
+    const { request, search } = exchange;
     const { method = '' } = request;
-    const { body, webhook, eventNames, verified, receivedAtMs } = this.#received;
-    // Routes each have headers of their own, as they have a payload.
+    // With several routes, each has headers of its own, as it has a payload.
     const headers = webhook.isRouted ? { ...request.headers } : request.headers;
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
@@ -76,39 +73,39 @@ export class AdmittedActionCall extends IncomingActionCall {
   }
 
   get origin(): RequestOrigin {
-    return resolveOrigin(this.#exchange);
+    return resolveOrigin(this.#admitted.exchange);
   }
 
   get log(): Logger {
-    return createTaggedLogger(this.#exchange.log, this.#received.webhook.labels);
+    return createTaggedLogger(this.#admitted.exchange.log, this.#admitted.webhook.labels);
   }
 
   get hops(): number {
-    return parseHops(this.#exchange.request.headers[CHAIN_HEADER]);
+    return parseHops(this.#admitted.exchange.request.headers[CHAIN_HEADER]);
   }
 
   protected get body(): Buffer {
-    return this.#received.body;
+    return this.#admitted.body;
   }
 
   protected get contentType(): string | undefined {
-    return this.#exchange.request.headers['content-type'];
+    return this.#admitted.exchange.request.headers['content-type'];
   }
 
   protected get bodyReading(): BodyReading {
-    return this.#received.webhook.bodyReading;
+    return this.#admitted.webhook.bodyReading;
   }
 
   protected readPayload(kind: BodyKind): Payload | null {
-    const { body, reader, webhook: { isRouted } } = this.#received;
+    const { body, reader, webhook: { isRouted } } = this.#admitted;
     const { formField } = this.bodyReading;
-    // Routes each have a payload of their own: an action may change what it is given.
+    // With several routes, each has a payload of its own: an action may change the one it gets.
     return reader === null || isRouted ? readPayload(body, kind, formField)
       : readParsedPayload(reader, kind, formField);
   }
 
   protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
-    const admitted = this.#received;
+    const admitted = this.#admitted;
     if (isParsed || admitted.unparsed !== null) return;
     admitted.unparsed = {
       fittingFormat: findFittingFormat(admitted.body, this.contentType, kind),
@@ -117,27 +114,26 @@ export class AdmittedActionCall extends IncomingActionCall {
   }
 }
 
-/** Before an IPv4 address where the listener takes both kinds. */
-const MAPPED = '::ffff:';
+/** Stands before an IPv4 address if the listener takes IPv6 as well. */
+const MAPPED_PREFIX = '::ffff:';
 
 export function resolveOrigin(
   { request, clientAddress, requestId }: Exchange,
 ): RequestOrigin {
   const { rawHeaders, headers, socket } = request;
   const { remoteAddress = '' } = socket;
-  const peer = remoteAddress.startsWith(MAPPED) ? remoteAddress.slice(MAPPED.length)
+  const peer = remoteAddress.startsWith(MAPPED_PREFIX) ? remoteAddress.slice(MAPPED_PREFIX.length)
     : remoteAddress;
-  // Where the client is another than the peer, the peer is a proxy that we trust.
+  // If the client is not the peer, the peer is a trusted proxy.
   const isProxied = clientAddress !== peer;
   const forwardedValue = (name: string): string | undefined => {
     const value = isProxied ? headers[name] : undefined;
     return typeof value === 'string' ? value : undefined;
   };
-  const protocol = forwardedValue('x-forwarded-proto') ?? ('encrypted' in socket ? 'https'
-    : 'http');
+  const ownProtocol = 'encrypted' in socket ? 'https' : 'http';
   return {
     rawHeaders, clientAddress, requestId,
     host: forwardedValue('x-forwarded-host') ?? headers.host ?? '',
-    protocol,
+    protocol: forwardedValue('x-forwarded-proto') ?? ownProtocol,
   };
 }

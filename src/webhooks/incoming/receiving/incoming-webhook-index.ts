@@ -63,9 +63,9 @@ export interface IncomingWebhookIndex {
   /** For calls of webhooks that are not there. */
   readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
-  rejectionCounts(): readonly RejectionCount[];
+  countRejections(): readonly RejectionCount[];
   /** How many requests no payload could be made of, within the same limit. */
-  unparsedCounts(): readonly UnparsedCount[];
+  countUnparsed(): readonly UnparsedCount[];
   /** Enabled webhooks that refuse every request, by their labels, each with the reason. */
   listUnusable(): readonly { readonly label: string; readonly finding: string }[];
   close(): void;
@@ -99,7 +99,7 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
       return;
     }
     const load = previous?.load ?? createLoad(id);
-    const ready = toReady(decodeIncomingWebhook(after), options.defaultMethods, load);
+    const ready = toReadyWebhook(decodeIncomingWebhook(after), options.defaultMethods, load);
     byIdentifier.set(id, ready);
     byPath.set(ready.pathSegment, ready);
   });
@@ -109,8 +109,8 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
     findNamed: (name) => byIdentifier.get(resolveKey(options.collection, name) ?? ''),
     all: () => byIdentifier.values(),
     unmatched,
-    rejectionCounts: () => countRejections(byIdentifier.values()),
-    unparsedCounts: () => countUnparsed(byIdentifier.values()),
+    countRejections: () => countRejectionsByWebhook(byIdentifier.values()),
+    countUnparsed: () => countUnparsedByWebhook(byIdentifier.values()),
     listUnusable: () => [...byIdentifier.values()].flatMap((hook) => {
       const { finding } = hook.sender?.verifier.problem ?? {};
       return hook.enabled && finding !== undefined ? [{ label: formatWebhookLabel(hook), finding }]
@@ -124,22 +124,22 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   };
 }
 
-function toReady(
-  hook: IncomingWebhook, defaultMethods: readonly string[], load: WebhookLoad,
+function toReadyWebhook(
+  webhook: IncomingWebhook, defaultMethods: readonly string[], load: WebhookLoad,
 ): ReadyIncomingWebhook {
-  const { identifier, pathSegment, name, enabled } = hook;
-  const { allowedMethods = [], allowedAddresses } = hook;
-  const sender = prepareSenderVerifier(hook);
+  const { identifier, pathSegment, name, enabled } = webhook;
+  const { allowedMethods = [], allowedAddresses } = webhook;
+  const sender = prepareSenderVerifier(webhook);
   return {
-    ...prepareInbox(hook, sender?.verifier.scheme ?? null),
+    ...prepareInbox(webhook, sender?.verifier.scheme ?? null),
     identifier, pathSegment, name, enabled, load, sender,
-    labels: createWebhookFields(hook),
-    routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
+    labels: createWebhookFields(webhook),
+    routes: prepareRoutes(webhook), isRouted: webhook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
-    signatureKeys: sender === null ? createSignatureKeys(hook) : [],
-    hasSecret: hook.secret !== undefined,
+    signatureKeys: sender === null ? createSignatureKeys(webhook) : [],
+    hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
-    bodyReading: resolveBodyReading(hook.bodyFormat, sender?.verifier.scheme ?? null),
+    bodyReading: resolveBodyReading(webhook.bodyFormat, sender?.verifier.scheme ?? null),
   };
 }
 
@@ -160,11 +160,11 @@ function parseAddresses(addresses: readonly string[]): AddressSet {
 
 const COUNTED_WEBHOOKS_MAX = 1000;
 
-function countRejections(hooks: Iterable<ReadyIncomingWebhook>): RejectionCount[] {
+function countRejectionsByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): RejectionCount[] {
   const counts: RejectionCount[] = [];
   const others = new Map<RejectionReason, number>();
   let webhookCount = 0;
-  for (const ready of hooks) {
+  for (const ready of webhooks) {
     const { rejections } = ready.load;
     if (rejections.counts.size === 0) continue;
     webhookCount += 1;
@@ -178,10 +178,10 @@ function countRejections(hooks: Iterable<ReadyIncomingWebhook>): RejectionCount[
   return counts;
 }
 
-function countUnparsed(hooks: Iterable<ReadyIncomingWebhook>): UnparsedCount[] {
+function countUnparsedByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): UnparsedCount[] {
   const counts: UnparsedCount[] = [];
   let others = 0;
-  for (const ready of hooks) {
+  for (const ready of webhooks) {
     const { unparsed: count } = ready.load;
     if (count === 0) continue;
     if (counts.length < COUNTED_WEBHOOKS_MAX) {

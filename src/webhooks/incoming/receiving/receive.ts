@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
@@ -28,9 +29,7 @@ export type ReceiveDeps = {
    * answered 503 or 507: nothing was accepted, and the sender must try again. Or 413, as what a log
    * takes at once has a limit: nothing was accepted, and never will be.
    */
-  readonly handleRequest: (
-    exchange: Exchange, received: AdmittedRequest,
-  ) => WebhookResponse | Promise<WebhookResponse>;
+  readonly handleRequest: (request: AdmittedRequest) => MaybePromise<WebhookResponse>;
   /** Keeps a rejected request to be looked at; `body` is null when it was not read. */
   readonly addRejected: (
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
@@ -157,9 +156,8 @@ async function receive(
   }
   load.running += 1;
   try {
-    const answer = deps.handleRequest(exchange, admission);
-    // What was answered at once needs no turn of the event loop.
-    const response = 'body' in answer ? answer : await answer;
+    const handled = deps.handleRequest(admission);
+    const response = isPromised(handled) ? await handled : handled;
     reportOutcome(deps, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
     sendWebhookResponse(exchange, response);
   } catch (thrown) {
@@ -232,14 +230,14 @@ function admit(
     if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
     const { verified, signedAtMs } = verdict;
     return {
-      webhook, body, reader, eventNames: new EventNames(reader, webhook), verified, signedAtMs,
-      receivedAtMs: atMs, unparsed: null,
+      exchange, webhook, body, reader, eventNames: new EventNames(reader, webhook), verified,
+      signedAtMs, receivedAtMs: atMs, unparsed: null,
     };
   }
   if ('status' in verdict) return verdict;
   throw rejectAndList(deps, exchange, webhook, body, {
     code: 'unauthorized', message: UNVERIFIED_MESSAGE, finding: verdict.finding,
-      reason: verdict.check,
+    reason: verdict.check,
     details: { challenge: null }, ...sender === null ? {} : { linesMax: 1 },
   });
 }

@@ -2,10 +2,10 @@
  * The routes of a webhook that a request matches, run side by side, each for itself: what becomes
  * of one changes nothing for the others.
  */
-import * as types from 'node:util/types';
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import type { ConfigurationIndex } from '../../actions/configuration-index.ts';
 import { ActionResult, type ActionOptions } from '../../actions/action.ts';
 import type { ActionCall, ActionRegistry } from '../../actions/action-registry.ts';
@@ -57,7 +57,7 @@ export function findMatchingRoutes(
 export function runRouteAction(
   { configurations, actions, runner }: RouteDeps, { actionConfiguration }: ReadyWebhookRoute,
   { makeCall, holder }: RouteInput,
-): ActionResult | Promise<ActionResult> {
+): MaybePromise<ActionResult> {
   const configuration = configurations.find(actionConfiguration);
   const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
   if (configuration === undefined || action === undefined) {
@@ -73,11 +73,11 @@ export function runRouteAction(
 /** In the order of `routes`, at once when all ended at once. Never rejects but for a bug. */
 export function runRoutes(
   deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput, clock: Clock,
-): readonly RouteOutcome[] | Promise<readonly RouteOutcome[]> {
+): MaybePromise<readonly RouteOutcome[]> {
   const runs = routes.map((route) => runRoute(deps, route, input, clock));
   const outcomes: RouteOutcome[] = [];
   for (const run of runs) {
-    if (types.isPromise(run)) return Promise.all(runs);
+    if (isPromised(run)) return Promise.all(runs);
     outcomes.push(run);
   }
   return outcomes;
@@ -86,7 +86,7 @@ export function runRoutes(
 /** The outcome, at once when the action gave its result at once. Never throws. */
 export function runRoute(
   deps: RouteDeps, route: ReadyWebhookRoute, input: RouteInput, clock: Clock,
-): RouteOutcome | Promise<RouteOutcome> {
+): MaybePromise<RouteOutcome> {
   const { name } = route;
   const startedAtMs = clock.now();
   const startedMs = clock.monotonicMs();
@@ -104,7 +104,7 @@ export function runRoute(
     ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}', thrown) : Promise.reject(thrown);
   try {
     const result = runRouteAction(deps, route, input);
-    return result instanceof ActionResult ? settle(result) : result.then(settle).catch(refuse);
+    return isPromised(result) ? result.then(settle).catch(refuse) : settle(result);
   } catch (thrown) {
     return refuse(thrown);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LruCache } from '../../../src/store/records/lru-cache.ts';
 
-const record = (text: string) => ({ bytes: Buffer.from(text), derived: undefined });
+const record = (text: string) => ({ bytes: Buffer.from(text), representation: undefined });
 
 function textIn(cache: LruCache, id: string): string | undefined {
   return cache.find(id)?.bytes.toString();

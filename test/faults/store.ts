@@ -383,14 +383,14 @@ const BACKUP: readonly PlantedFault[] = [
 
 const REPLICATION: readonly PlantedFault[] = [
   {
-    file: 'store/replication/chain.ts',
+    file: 'store/replication/log-chain.ts',
     text: 'first !== position.sequence + 1 || ', replacement: '',
-    tests: ['store/replication/chain.test.ts'],
+    tests: ['store/replication/log-chain.test.ts'],
   },
   {
-    file: 'store/replication/entry.ts',
+    file: 'store/replication/log-entry.ts',
     text: 'assert(sequence === last);', replacement: '',
-    tests: ['store/replication/entry.test.ts'],
+    tests: ['store/replication/log-entry.test.ts'],
   },
   {
     file: 'store/replication/engine-reader.ts',
@@ -404,7 +404,7 @@ const REPLICATION: readonly PlantedFault[] = [
     tests: ['store/replication/appending/append-watch.test.ts'],
   },
   {
-    file: 'store/replication/appending/refusals.ts',
+    file: 'store/replication/appending/append-rejections.ts',
     text: 'bytes >= this.#lasting.bytes', replacement: 'bytes >= 0',
     tests: ['store/replication/full-engine.test.ts'],
   },
@@ -414,9 +414,9 @@ const REPLICATION: readonly PlantedFault[] = [
     tests: ['store/replication/engine-link.test.ts'],
   },
   {
-    file: 'store/replication/standstill.ts',
-    text: 'nowMs - this.#ranMs <= STILL_MS', replacement: 'nowMs - this.#ranMs <= WAIT_MS_MAX',
-    tests: ['store/replication/standstill.test.ts'],
+    file: 'store/replication/pause-detector.ts',
+    text: 'nowMs - this.#ranMs <= PAUSE_MS', replacement: 'nowMs - this.#ranMs <= WAIT_MS_MAX',
+    tests: ['store/replication/pause-detector.test.ts'],
   },
   {
     file: 'store/replication/appending/appender.ts',

@@ -7,7 +7,7 @@ import { SimulatedEngine } from '../../support/simulated-engine.ts';
 async function connect() {
   const clock = new ManualClock();
   const link = new EngineLink(new SimulatedEngine(), 'node', clock);
-  await link.begin(true);
+  await link.connectFirst(true);
   const { session } = link;
   assert(session !== null);
   return { clock, link, session };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOG_START, chainOf, findBreak } from '../../../src/store/replication/chain.ts';
+import { LOG_START, computeChain, findBreak } from '../../../src/store/replication/log-chain.ts';
 
 const lines = Buffer.from('{}\n{}\n');
 const entry = {
-  first: 1, sequence: 2, batch: 'batch', lines, chain: chainOf(LOG_START.chain, 'batch', lines),
+  first: 1, sequence: 2, batch: 'batch', lines, chain: computeChain(LOG_START.chain, 'batch', lines),
 };
 
 test('an entry follows one position', () => {

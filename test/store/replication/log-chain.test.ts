@@ -4,7 +4,8 @@ import { LOG_START, computeChain, findBreak } from '../../../src/store/replicati
 
 const lines = Buffer.from('{}\n{}\n');
 const entry = {
-  first: 1, sequence: 2, batch: 'batch', lines, chain: computeChain(LOG_START.chain, 'batch', lines),
+  first: 1, sequence: 2, batch: 'batch', lines,
+  chain: computeChain(LOG_START.chain, 'batch', lines),
 };
 
 test('an entry follows one position', () => {

@@ -163,6 +163,12 @@ export class SimulatedFiles implements Files {
       .map((path) => path.slice(directory.length + 1));
   }
 
+  isEmptySync(directory: string): boolean {
+    this.#run('list', directory);
+    this.#findDirectory(directory);
+    return !this.disk.paths.some((path) => path !== '/' && dirname(path) === directory);
+  }
+
   syncDirectorySync(directory: string, before = this.history.length, isAsync = false): void {
     this.#run('sync-directory', directory, 0, isAsync);
     this.#findDirectory(directory);

@@ -107,7 +107,7 @@ export function isCutShort(files: Files, backup: Backup): boolean {
 async function fillEmptyDirectory(
   files: Files, backup: Backup, directory: string, target: string,
 ): Promise<readonly FileSum[]> {
-  if (files.listSync(directory).length > 0) {
+  if (!files.isEmptySync(directory)) {
     throw new AppError('conflict', `${target} is not empty: name a new directory, or `
       + `${target}/ to have one made in it`);
   }

@@ -40,6 +40,8 @@ export interface Files {
   unlink(path: string): Promise<void>;
   /** The names of regular files in a directory, without links, in no order. */
   listSync(directory: string): string[];
+  /** Whether a directory holds nothing: no file, folder or link. */
+  isEmptySync(directory: string): boolean;
   /** Makes entries of a directory (creations, renames, deletions) durable. */
   syncDirectorySync(directory: string): void;
   syncDirectory(directory: string): Promise<void>;
@@ -90,6 +92,7 @@ export function createNodeFiles(): Files {
     unlink: (path) => unlink(path),
     listSync: (directory) => fs.readdirSync(directory, { withFileTypes: true })
       .filter((entry) => entry.isFile()).map((entry) => entry.name),
+    isEmptySync: (directory) => fs.readdirSync(directory).length === 0,
     syncDirectorySync(directory) {
       const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
       try {

@@ -52,6 +52,19 @@ test('a tar backup is one that tar reads and writes', async (context) => {
   assert.deepEqual(await idsIn(join(root, 'fresh')), ['a']);
 });
 
+test('a directory that holds anything, a folder or a link too, is not written into',
+  async (context) => {
+    const root = makeDirectory(context);
+    await fill(join(root, 'data'), ['a']);
+    mkdirSync(join(root, 'folders', 'older'), { recursive: true });
+    mkdirSync(join(root, 'links'));
+    symlinkSync('nowhere', join(root, 'links', 'a'));
+    for (const [name, held] of [['folders', 'older'], ['links', 'a']] as const) {
+      await assert.rejects(backUp(root, 'data', name), { code: 'conflict', message: /not empty/ });
+      assert.deepEqual(readdirSync(join(root, name)), [held]);
+    }
+  });
+
 test('a restore needs leave to replace, and keeps what was there', async (context) => {
   const root = makeDirectory(context);
   await fill(join(root, 'data'), ['new']);

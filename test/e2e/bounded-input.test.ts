@@ -13,13 +13,14 @@ const HOOK = ['incomingwebhook:create', '--path-segment', 'a', '--action-config'
 const TARGET = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
 const BODY_LIMIT = 'it is larger than 1048576 bytes, the server.maxBodyBytes';
 const SECRET_LIMIT = 'it is larger than 8192 bytes, the most that a secret may have';
+const URL_LIMIT = 'it is larger than 8192 bytes, the most that a URL may have';
 const HEADERS_LIMIT = 'it is larger than 1048576 bytes, the most that headers may have';
 
 /** The words of a command without the value of its last option, and what is said of it. */
 const ENDLESS: readonly (readonly [words: readonly string[], says: string])[] = [
   [[...HOOK, '--preset', 'github', '--secret-file'], SECRET_LIMIT],
   [[...TARGET, '--secret-file'], SECRET_LIMIT],
-  [['outgoingwebhook:create', '--target-url', '@'], SECRET_LIMIT],
+  [['outgoingwebhook:create', '--target-url', '@'], URL_LIMIT],
   [[...TARGET, '--headers-file'], HEADERS_LIMIT],
   [[...TARGET, '--payload-template', '@'], BODY_LIMIT],
   [[...TARGET, '--when', '@'], BODY_LIMIT],

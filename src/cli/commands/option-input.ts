@@ -77,9 +77,9 @@ export async function readTextOption(context: CommandContext, name: string): Pro
   return bytes.toString('utf8').replace(/^\ufeff/, '');
 }
 
-/** Short text, which may hold a password, of an option that takes `<text | @file | ->`. */
-export async function readTextOrFileOption(context: CommandContext, name: string): Promise<string> {
-  return (await readValueOrFile(context, name, getSecretLimit)).toString('utf8');
+/** A URL, which may hold a password, of an option that takes `<URL | @file | ->`. */
+export async function readUrlOption(context: CommandContext, name: string): Promise<string> {
+  return (await readValueOrFile(context, name, getUrlLimit)).toString('utf8');
 }
 
 async function readValueOrFile(
@@ -102,6 +102,10 @@ type GetInputLimit = (context: CommandContext) => InputLimit;
 const getSecretLimit: GetInputLimit = () => ({
   bytesMax: SECRET_FILE_BYTES_MAX + '\r\n'.length,
   problem: `it is larger than ${SECRET_FILE_BYTES_MAX} bytes, the most that a secret may have`,
+});
+const getUrlLimit: GetInputLimit = () => ({
+  bytesMax: SECRET_FILE_BYTES_MAX,
+  problem: `it is larger than ${SECRET_FILE_BYTES_MAX} bytes, the most that a URL may have`,
 });
 const getHeadersLimit: GetInputLimit = () => ({
   bytesMax: CONFIGURATION_BYTES_MAX,

@@ -53,15 +53,20 @@ export async function revokeToken(context: CommandContext): Promise<number> {
 
 /**
  * The identifier of the token that is meant: by its identifier or a part of that, or by its name
- * where exactly one token that is not revoked bears it. Throws `conflict` where several may be.
+ * where exactly one token that is not revoked bears it. Throws `conflict` where several may be, and
+ * where all tokens of that name are revoked.
  */
 async function resolveTokenId(context: CommandContext): Promise<string> {
   const name = context.args.get('identifier');
   const apiClient = await context.openApiClient();
   const tokens = await fetchAll(apiClient, tokenResource.path);
-  const idsOfName = tokens.filter((token) => token['name'] === name && !('revokedAt' in token))
+  const namesakes = tokens.filter((token) => token['name'] === name);
+  const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
     .map((token) => formatCell(token['identifier']));
   const matchingId = await resolveId(context, tokenResource);
+  if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === name) {
+    throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);
+  }
   const candidates = new Set(idsOfName);
   // A part of no identifier is given back as it is.
   if (idsOfName.length === 0 || matchingId !== name) candidates.add(matchingId);

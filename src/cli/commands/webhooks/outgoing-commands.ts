@@ -6,7 +6,7 @@ import { isSecretName } from '../../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  readJsonOption, readTextOrFileOption, readTextOption, rejectInlineSecret, encodeWithPayload,
+  readJsonOption, readUrlOption, readTextOption, rejectInlineSecret, encodeWithPayload,
 } from '../option-input.ts';
 import {
   createRecord, deleteRecord, formatCell, formatNameAndId, listPath, listRecords, parseObject,
@@ -158,7 +158,7 @@ function readNumbers({ args }: CommandContext): JsonObject {
 /** In place, or from a file when it holds a password or a token. */
 async function readTargetUrl(context: CommandContext): Promise<string> {
   rejectInlineSecret(context, 'target-url', context.args.get('target-url'));
-  return (await readTextOrFileOption(context, 'target-url')).trim();
+  return (await readUrlOption(context, 'target-url')).trim();
 }
 
 async function readHeaders(context: CommandContext): Promise<JsonObject> {

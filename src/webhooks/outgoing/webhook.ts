@@ -157,12 +157,12 @@ export function triggersOf({ triggerEvent, triggerEvents }: Triggers): readonly 
 }
 
 /**
- * Whether it is on `*` and hears nothing that hookshelf tells of itself: it writes none of these
- * names, nor a prefix of one, out.
+ * Whether it is on `*` and does not hear all that hookshelf tells of itself: it does not write each
+ * of these names, or its prefix, out.
  */
-export function hearsOthersAlone(hook: Triggers): boolean {
+export function missesOwnEvents(hook: Triggers): boolean {
   const triggers = triggersOf(hook);
-  return triggers.includes(EVERY_EVENT) && !SYSTEM_EVENTS.some((name) =>
+  return triggers.includes(EVERY_EVENT) && !SYSTEM_EVENTS.every((name) =>
     triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`));
 }
 

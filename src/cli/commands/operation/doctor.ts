@@ -10,7 +10,7 @@ import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
-import { hearsOthersAlone } from '../../../webhooks/outgoing/webhook.ts';
+import { missesOwnEvents } from '../../../webhooks/outgoing/webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load.ts';
@@ -229,13 +229,14 @@ async function checkSenders(context: CommandContext): Promise<CheckResult> {
 async function checkOwnEvents(context: CommandContext): Promise<CheckResult> {
   const webhooks = await fetchWebhooks(context, outgoingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
-  const names = webhooks.filter((webhook) => hearsOthersAlone(parseTriggers(webhook)))
+  const names = webhooks.filter((webhook) => missesOwnEvents(parseTriggers(webhook)))
     .map(webhookLabel);
-  if (names.length === 0) return ok('no webhook is on `*` alone');
+  if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
-  return hint(`on \`*\`, which hears no event about hookshelf itself: ${
-    names.slice(0, NAMED_MAX).join(', ')}${more}`,
-  `a webhook that is to hear them names them: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
+  const shown = `${names.slice(0, NAMED_MAX).join(', ')}${more}`;
+  return hint(
+    `on \`*\`, which hears no event about hookshelf itself, without the names of all: ${shown}`,
+    `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
 }
 
 function parseTriggers(

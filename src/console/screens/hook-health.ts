@@ -30,9 +30,12 @@ export async function readUnhealthy({ webhooks }: ServiceStatus): Promise<readon
   const found: Unhealthy[] = [];
   for (const state of ['failing', 'rejecting'] as const) {
     if (webhooks[state] === 0) continue;
+    const query = `?state=${state}&limit=${SHOWN_MAX}`;
     const [incoming, outgoing] = await Promise.all([
-      get<readonly IncomingWebhook[]>(`/api/incoming-webhooks?state=${state}&limit=${SHOWN_MAX}`),
-      get<readonly OutgoingWebhook[]>(`/api/outgoing-webhooks?state=${state}&limit=${SHOWN_MAX}`),
+      get<readonly IncomingWebhook[]>(`/api/incoming-webhooks${query}`),
+      // One that sends has no requests to reject.
+      state === 'rejecting' ? []
+        : get<readonly OutgoingWebhook[]>(`/api/outgoing-webhooks${query}`),
     ]);
     found.push(...incoming.map((hook) => ({ ...hook, screen: 'incoming' as const })),
       ...outgoing.map((hook) => ({ ...hook, screen: 'outgoing' as const })));

@@ -13,7 +13,7 @@ import type { WebhookDirection } from '../webhook-label.ts';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
   addRefusedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
-  type HealthState, type RequestWindow,
+  type HealthState, type PublicState, type RequestWindow,
 } from './health.ts';
 import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts';
 
@@ -23,9 +23,6 @@ type MonitoredWebhook = {
   /** Of its lines in the log. */
   readonly labels: { readonly webhook: string };
 };
-
-/** The state that is shown of a webhook. */
-export type PublicState = HealthState | 'off';
 
 type UnhealthyWebhook = {
   readonly label: string; readonly state: HealthState; readonly sinceMs: number;

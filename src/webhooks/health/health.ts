@@ -3,8 +3,18 @@
  * attempt of a delivery, or a run of an action. Pure: times are parameters, in milliseconds since
  * the epoch; that of a try is when it began.
  */
+import type { WebhookDirection } from '../webhook-label.ts';
 
 export type HealthState = 'healthy' | 'failing' | 'rejecting';
+
+/** The state that is shown of a webhook. */
+export type PublicState = HealthState | 'off';
+
+/** An outgoing webhook has no requests that it could reject. */
+export const PUBLIC_STATES: Readonly<Record<WebhookDirection, readonly PublicState[]>> = {
+  incoming: ['healthy', 'failing', 'rejecting', 'off'],
+  outgoing: ['healthy', 'failing', 'off'],
+};
 
 /** A try that failed, or a request that was refused. */
 export type Failure = {

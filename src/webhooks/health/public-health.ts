@@ -6,8 +6,9 @@ import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
-import { getLastChangeMs, getStateSinceMs } from './health.ts';
-import type { HealthMonitor, PublicState } from './health-monitor.ts';
+import type { WebhookDirection } from '../webhook-label.ts';
+import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
+import type { HealthMonitor } from './health-monitor.ts';
 import { encodeFailure, formatTimestampOrNull } from './health-record.ts';
 
 export type WebhookHealth = {
@@ -17,8 +18,6 @@ export type WebhookHealth = {
   readonly lastSuccessAt: string | null;
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
 };
-
-const STATES: readonly PublicState[] = ['healthy', 'failing', 'rejecting', 'off'];
 
 const time: MemberSchema = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
 
@@ -38,7 +37,7 @@ export const healthMember: MemberSchema = {
   schema: {
     kind: 'object', name: 'WebhookHealth',
     members: {
-      state: { schema: { kind: 'string', values: STATES }, isRequired: true },
+      state: { schema: { kind: 'string', values: PUBLIC_STATES.incoming }, isRequired: true },
       since: time,
       lastSuccessAt: { ...time, isNullable: true },
       lastFailure: { schema: failureSchema, isRequired: true, isNullable: true },
@@ -93,14 +92,17 @@ export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Obse
 }
 
 /** `?state=` of a list. */
-export function stateFilter(monitor: HealthMonitor): CollectionFilter {
+export function stateFilter(
+  monitor: HealthMonitor, direction: WebhookDirection,
+): CollectionFilter {
+  const states = PUBLIC_STATES[direction];
   return {
     parameter: {
       name: 'state', in: 'query', description: 'Those in this state',
-      schema: { kind: 'string', values: STATES },
+      schema: { kind: 'string', values: states },
     },
     read(query) {
-      const state = parseChoiceParameter(query, 'state', STATES);
+      const state = parseChoiceParameter(query, 'state', states);
       return state === null ? null : (id) => monitor.findState(id) === state;
     },
   };

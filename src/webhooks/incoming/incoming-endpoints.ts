@@ -52,7 +52,7 @@ export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly Ht
       resource: incomingResource, records: deps.records, store, now,
       secretSchema: verificationSecretSchema, shapeFor: chooseSecretShape,
     }),
-    collectionRoute(incomingResource, deps.records, stateFilter(deps.receive.health)),
+    collectionRoute(incomingResource, deps.records, stateFilter(deps.receive.health, 'incoming')),
     ...resourceRoutes(incomingResource, deps.records),
   ];
 }

@@ -47,7 +47,7 @@ export function outgoingRoutes(parts: OutgoingRouteParts): readonly HttpRoute[] 
       secretSchema, shapeFor: () => ({ shape: 'whsec' }),
       findProblem: findSecretProblem,
     }),
-    collectionRoute(outgoingResource, parts.records, stateFilter(parts.health)),
+    collectionRoute(outgoingResource, parts.records, stateFilter(parts.health, 'outgoing')),
     ...resourceRoutes(outgoingResource, parts.records),
   ];
 }

@@ -110,6 +110,9 @@ for (const way of WAYS) {
     assert.match(list.stdout, /plain +off \(manual\) +\S+ +yes/);
     const failing = await place.run(['incomingwebhook:list', '--state', 'failing']);
     assert.match(failing.stderr + failing.stdout, /no incoming webhooks/);
+    const rejecting = await place.run(['outgoingwebhook:list', '--state', 'rejecting']);
+    assert.equal(rejecting.code, 2);
+    assert.match(rejecting.stderr, /healthy, failing or off|healthy, failing, off/);
   }));
 
   test(`outgoing webhooks are managed and sent, ${way}`, () => inPlace(way, (place) =>

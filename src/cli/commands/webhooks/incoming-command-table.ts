@@ -48,7 +48,8 @@ const incomingOptions: OptionSpecs = {
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
-    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: stateOption,
+    name: 'incomingwebhook:list', summary: 'List incoming webhooks',
+    options: stateOption('incoming'),
     examples: ['hookshelf incomingwebhook:list', 'hookshelf incomingwebhook:list --state failing'],
     load: async () => (await loadIncoming()).listIncoming,
   },

@@ -106,7 +106,8 @@ const outgoingOptions: OptionSpecs = {
 
 const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   {
-    name: 'outgoingwebhook:list', summary: 'List outgoing webhooks', options: stateOption,
+    name: 'outgoingwebhook:list', summary: 'List outgoing webhooks',
+    options: stateOption('outgoing'),
     examples: ['hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing'],
     load: async () => (await loadOutgoing()).listOutgoing,
   },

@@ -1,4 +1,6 @@
 /** Options that the commands of several resources of the relay take. */
+import { PUBLIC_STATES } from '../../../webhooks/health/health.ts';
+import type { WebhookDirection } from '../../../webhooks/webhook-label.ts';
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/option-spec.ts';
 
@@ -26,12 +28,12 @@ export const secretOptions: OptionSpecs = {
   },
   'generate-secret': flag('make a secret, and print it this once'),
 };
-export const stateOption: OptionSpecs = {
+export const stateOption = (direction: WebhookDirection): OptionSpecs => ({
   state: {
-    ...text('<state>', 'those in this state: healthy, failing, rejecting, off'),
-    values: ['healthy', 'failing', 'rejecting', 'off'],
+    ...text('<state>', `those in this state: ${PUBLIC_STATES[direction].join(', ')}`),
+    values: PUBLIC_STATES[direction],
   },
-};
+});
 export const rotationOptions: OptionSpecs = {
   ...secretOptions,
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),

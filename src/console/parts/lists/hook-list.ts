@@ -25,6 +25,11 @@ type HookListOptions<Row> = {
 
 const REFRESH_MS = 10_000;
 
+/** The states that a webhook may be in; an outgoing one has no requests to reject. */
+function statesOf(screen: HookListOptions<unknown>['screen']): readonly string[] {
+  return screen === 'incoming' ? HOOK_STATES : HOOK_STATES.filter((state) => state !== 'rejecting');
+}
+
 export function openHookList<Row>(
   place: HTMLElement, { query }: ScreenAddress, options: HookListOptions<Row>,
 ): () => void {
@@ -39,7 +44,7 @@ export function openHookList<Row>(
   // What was asked for before the filter changed is not shown any more.
   let controller = new AbortController();
   const filters = new Filters([
-    { name: 'state', label: 'State', values: HOOK_STATES },
+    { name: 'state', label: 'State', values: statesOf(screen) },
   ], query, () => void readAnew());
   async function show(): Promise<void> {
     const { signal } = controller;

@@ -47,10 +47,10 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
   const { hooks, configurations, runner, actions, systemEvents, health } = shared;
-  const onRun: OnRun = (hook, { success, message, isChainRefused }, atMs) => {
+  const onRun: OnRun = (hook, { success, message, isCallersFault }, atMs) => {
     onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
     // Any caller can send a header that ends a chain: that says nothing of the webhook.
-    if (isChainRefused) return;
+    if (isCallersFault) return;
     if (success) health.recordSuccess(hook, atMs);
     else health.recordFailure(hook, { atMs, reason: message ?? FAILED_MESSAGE });
   };

@@ -14,8 +14,8 @@ export type OnRun = (
   hook: string,
   result: {
     readonly success: boolean; readonly message: string | null;
-    /** See base/webhook-chain.ts. */
-    readonly isChainRefused: boolean;
+    /** Its caller, who waits for the result, came with a chain that was too long already. */
+    readonly isCallersFault: boolean;
   },
   /** When the run began, in milliseconds since the epoch. */
   startedAtMs: number,

@@ -17,6 +17,8 @@ export type ActionRunner = {
 
 /** The result of a run whose chain was refused, here or further on, which was logged there. */
 export class ChainRefusal extends ActionResult {}
+/** The same, where it was refused here: what led to this server had too many hops. */
+export class OwnChainRefusal extends ChainRefusal {}
 
 /** Asked for its logger only when there is something to say: one for each request costs. */
 export type LogHolder = { readonly log: Logger };
@@ -75,7 +77,7 @@ function toFailedResult(
     const { path } = call.context;
     chainRefusalLog.warning(
       holder, thrown.message, { path, action: action.identifier, target, hops });
-    return new ChainRefusal(false, thrown.message, {});
+    return new OwnChainRefusal(false, thrown.message, {});
   }
   if (action.isBuiltIn && thrown instanceof AppError) {
     if (thrown.code !== 'invalid') throw thrown;

@@ -113,16 +113,17 @@ export function afterAttempt(
   delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
   random: number,
 ): Delivery {
-  const { attempt, kind } = outcome;
+  const { attempt, kind, isChainRefused = false } = outcome;
   if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
   const attempts = [...delivery.attempts, attempt].slice(-ATTEMPTS_MAX);
   if (kind === 'delivered') return finish({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
-  const delivered = { ...delivery, failures, attempts };
-  const nextAttemptAt = kind === 'failed'
+  const attempted = { ...delivery, failures, attempts };
+  // A chain that was too long once is too long whenever it is sent.
+  const nextAttemptAt = kind === 'failed' && !isChainRefused
     ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
-  if (nextAttemptAt === null) return finish(delivered, 'failed', nowMs);
-  return { ...withUpdatedAt(delivered, nowMs), nextAttemptAt };
+  if (nextAttemptAt === null) return finish(attempted, 'failed', nowMs);
+  return { ...withUpdatedAt(attempted, nowMs), nextAttemptAt };
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {

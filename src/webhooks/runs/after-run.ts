@@ -20,15 +20,17 @@ const REMOVED_MESSAGE = 'The webhook was removed';
  */
 export function afterRun(
   before: StoredRequest, index: number,
-  { attempt, unparsed = before.unparsed }: {
+  { attempt, unparsed = before.unparsed, isChainRefused = false }: {
     readonly attempt: RunAttempt; readonly unparsed?: UnparsedBody | null | undefined;
+    readonly isChainRefused?: boolean;
   },
   { schedule, random }: Retries, nowMs: number,
 ): StoredRequest {
   const routes = before.routes.map((route, at) => {
     if (at !== index) return route;
     if (route.status !== 'pending') return afterLateRun(route, attempt);
-    const next = attempt.success ? null
+    // A chain that was too long once is too long whenever it is run.
+    const next = attempt.success || isChainRefused ? null
       : computeNextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
     return addAttempt(route, attempt, next);
   });

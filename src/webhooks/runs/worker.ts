@@ -124,14 +124,14 @@ export class RequestWorker implements AttemptRunner<Ran, StoredRequest>, Removal
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  reportAttempt({ known, attempt, isChainRefused, unparsed }: Ran): TargetHealth | null {
+  reportAttempt({ known, attempt, unparsed }: Ran): TargetHealth | null {
     const { hook, unparsed: before } = known.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
       const { load = null } = this.#parts.hooks.find(hook) ?? {};
       if (load !== null) load.unparsed += 1;
     }
     const { success, message, durationMs, at } = attempt;
-    this.#parts.onRun(hook, { success, message, isChainRefused }, parseTimestamp(at));
+    this.#parts.onRun(hook, { success, message, isCallersFault: false }, parseTimestamp(at));
     if (!success) return null;
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
@@ -170,13 +170,15 @@ export class RequestWorker implements AttemptRunner<Ran, StoredRequest>, Removal
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
   }
 
-  #write({ known, index, attempt, unparsed, hold }: Ran): Promise<StoredRequest | undefined> {
+  #write(
+    { known, index, attempt, isChainRefused, unparsed, hold }: Ran,
+  ): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, systemEvents, health } = this.#parts;
     const { hook } = known.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
     const change = (before: StoredRequest): StoredRequest =>
-      afterRun(before, index, { attempt, unparsed }, retries, nowMs);
+      afterRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
     // Nothing fails then, and nobody is to be told.
     if (attempt.success && known.item.routes.length === 1) {
       return this.#results.write(known, hold, change, health.isWritten(hook) ? null

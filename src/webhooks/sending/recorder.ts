@@ -84,23 +84,27 @@ function record(
 
 /** Where the proxy failed the target was not asked: that is no try. */
 function countTry(health: HealthMonitor, { outcome, known }: Attempted): void {
-  const { kind, isChainRefused = false, attempt: { at, statusCode, error } } = outcome;
+  const { kind, attempt: { at, statusCode, error } } = outcome;
   const { hook } = known.item;
   if (hook === null || kind === 'proxy') return;
   const atMs = parseTimestamp(at);
   if (kind === 'delivered') return health.recordSuccess(hook, atMs);
-  health.recordFailure(hook, { atMs, reason: error ?? `HTTP ${statusCode}` },
-    kind === 'gone' || isChainRefused);
+  health.recordFailure(
+    hook, { atMs, reason: error ?? `HTTP ${statusCode}` }, isDisabling(kind));
 }
 
 function stageHealth(
   health: HealthMonitor, transaction: Transaction, hook: string,
-  { outcome: { kind, attempt, isChainRefused = false }, hasFailed }:
+  { outcome: { kind, attempt }, hasFailed }:
   { readonly outcome: AttemptOutcome; readonly hasFailed: boolean },
 ): void {
-  const isToldElsewhere = kind === 'gone' || isChainRefused;
-  if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at), isToldElsewhere);
+  if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at), isDisabling(kind));
   health.stage(transaction, hook);
+}
+
+/** Whether the webhook is disabled because of it, which has a warning of its own. */
+function isDisabling(kind: AttemptOutcome['kind']): boolean {
+  return kind === 'gone';
 }
 
 /** The same, for a webhook whose target is gone: it is disabled. */

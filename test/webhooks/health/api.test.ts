@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
+import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
@@ -81,6 +82,15 @@ test('a stranger makes no healthy webhook failing; many make it rejecting, until
     assert.equal(await state(), 'off');
   });
 
+test('an outgoing webhook is never rejecting, and nobody can ask for those that are',
+  async (context) => {
+    const relay = await start(context);
+    const { status, text } = await relay.ask('GET', `${OUTGOING}?state=rejecting`);
+    assert.equal(status, 400);
+    assert.match(text, /healthy, failing.* off/);
+    assert.equal((await relay.ask('GET', `${INCOMING}?state=rejecting`)).status, 200);
+  });
+
 test('a chain that any caller can end by a header makes no webhook failing', async (context) => {
   const relay = await start(context);
   const made = await relay.hook(
@@ -93,6 +103,22 @@ test('a chain that any caller can end by a header makes no webhook failing', asy
   const { state } = await healthAt(relay, `${INCOMING}/${String(made.json['identifier'])}`);
   assert.equal(state, 'healthy');
 });
+
+test('a target that refuses the chain makes its webhook failing, with one warning',
+  async (context) => {
+    const relay = await start(context);
+    const target = await startServer({
+      onRequest: ({ socket }) => void socket.write(answer(422, '', ['X-Hookshelf-Chain: refused'])),
+    });
+    context.after(() => target.close());
+    const made = await relay.hook(
+      { actionType: 'http-forward', options: { url: target.url('/') } });
+    for (let count = 0; count < 4; count += 1) assert.equal((await call(relay)).status, 400);
+    const { state, lastFailure } =
+      await healthAt(relay, `${INCOMING}/${String(made.json['identifier'])}`);
+    assert.deepEqual([state, lastFailure?.reason], ['failing', 'The upstream answered 422']);
+    assert.equal(relay.logLines.filter((line) => line.includes('"a webhook fails"')).length, 1);
+  });
 
 for (const inbox of ['off', 'failed', 'all']) {
   test(`three runs in a row that fail make it failing, one that succeeds ends it: inbox ${inbox}`,

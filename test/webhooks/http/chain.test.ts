@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { ActionContext, ActionOptions, ActionTools } from '../../../src/index.ts';
 import { answer, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { turnsUntil } from '../../support/turns.ts';
+import { until } from '../../support/until.ts';
 import { startRelay, type Headers, type Relay } from '../relay.ts';
 
 const CHAIN = 'X-Hookshelf-Chain';
@@ -36,6 +37,19 @@ after(async () => {
 });
 
 let count = 0;
+
+const TOO_LONG = `a chain of more than ${HOPS_MAX} hops was refused`;
+
+type Health = { readonly state: string; readonly lastFailure: { readonly reason: string } | null };
+type Failed = {
+  readonly id?: string; readonly hook?: string | null; readonly attempts?: readonly object[];
+};
+
+/** The messages of the lines at `warning`. */
+function warningsIn(lines: readonly string[]): string[] {
+  return lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warning')
+    .map(({ message }) => String(message));
+}
 
 /** An incoming webhook that runs the action; its path. */
 async function incoming(actionType: string, options: object): Promise<string> {
@@ -178,15 +192,13 @@ test('a forward to its own hook goes round eight times', async () => {
   const before = relay.logLines.length;
   await relay.hook({ actionType: 'http-forward', options }, { pathSegment: `in-${count}` });
   assert.equal((await relay.ask('POST', path, {})).status, 400);
-  const warnings = relay.logLines.slice(before).filter((line) =>
-    line.includes('"level":"warning"'));
-  assert.equal(warnings.length, 1, warnings.join('\n'));
+  assert.deepEqual(warningsIn(relay.logLines.slice(before)).sort(), [TOO_LONG, 'a webhook fails']);
   const rounds = relay.logLines.slice(before)
     .filter((line) => line.includes('"message":"request"') && line.includes(path));
   assert.equal(rounds.length, HOPS_MAX + 1);
 });
 
-test('a loop of two webhooks of two services ends with one line, and the first caller is told',
+test('a loop of two services has one line about its end, and the first caller is told',
   async (context) => {
     const [one, other] = await Promise.all([startRelay(), startRelay()]);
     context.after(() => Promise.all([one.close(), other.close()]));
@@ -198,13 +210,12 @@ test('a loop of two webhooks of two services ends with one line, and the first c
     const { status, headers } = await one.ask('POST', '/webhook/in/hook', {});
     assert.deepEqual([status, headers['x-hookshelf-chain']], [400, 'refused']);
     const lines = [...one.logLines, ...other.logLines];
-    const warnings = lines.filter((line) => line.includes('"level":"warning"'));
-    assert.equal(warnings.length, 1, warnings.join('\n'));
+    assert.deepEqual(warningsIn(lines).sort(), [TOO_LONG, 'a webhook fails', 'a webhook fails']);
     assert.equal(lines.filter((line) => /"level":"debug".*incoming webhook was run/.test(line))
       .length, HOPS_MAX + 1);
   });
 
-test('what a target answers to a chain that it refused is passed on, and no warning', {
+test('what a target answers to a chain that it refused is passed on, and no try warns', {
   timeout: 120_000,
 }, async (context) => {
   const refusing = await startServer({
@@ -213,7 +224,7 @@ test('what a target answers to a chain that it refused is passed on, and no warn
   });
   context.after(() => refusing.close());
   const url = refusing.url('/far');
-  const id = await outgoing({ targetUrl: url, triggerEvent: 'far', retrySchedule: [] });
+  const id = await outgoing({ targetUrl: url, triggerEvent: 'far' });
   const before = relay.logLines.length;
   const path = `/api/outgoing-webhooks/${id}/send`;
   const action = await incoming('caller', { url });
@@ -226,9 +237,42 @@ test('what a target answers to a chain that it refused is passed on, and no warn
     .find((line) => line.includes('a delivery was attempted'));
   await turnsUntil(() => attempted() !== undefined);
   assert.match(attempted() ?? '', /"level":"debug".*"status":"failed"/);
-  const warnings = relay.logLines.slice(before)
-    .filter((line) => line.includes('"level":"warning"'));
-  assert.deepEqual(warnings, []);
+  // It is not tried again. Its health began to fail with it, which is said once.
+  assert.deepEqual(warningsIn(relay.logLines.slice(before)), ['a webhook fails']);
+  const { json } = await relay.ask('GET', `/api/outgoing-webhooks/${id}`);
+  const { state, lastFailure } = json['health'] as Health;
+  assert.deepEqual([state, lastFailure?.reason], ['failing', 'HTTP 422']);
+});
+
+test('what is queued or accepted fails at once when its chain is refused, with one line', {
+  timeout: 120_000,
+}, async (context) => {
+  const own = await startRelay({
+    incoming: { retrySchedule: [0.01, 0.01, 0.01] }, outgoing: { retrySchedule: [0.01, 0.01] },
+  });
+  context.after(() => own.close());
+  own.webhooks.start();
+  const failedOf = async (path: string): Promise<readonly Failed[]> =>
+    JSON.parse((await own.ask('GET', `${path}?status=failed`)).text);
+  const options = { url: `${own.url}/webhook/in/hook` };
+  await own.hook({ actionType: 'http-forward', options: { ...options, mode: 'queue' } });
+  await own.ask('POST', '/webhook/in/hook', {});
+  await until('the forward failed', async () => (await failedOf('/api/deliveries')).length === 1);
+  const [delivery] = await failedOf('/api/deliveries');
+  assert.equal(delivery?.attempts?.length, 1);
+  assert.deepEqual(warningsIn(own.logLines), [TOO_LONG]);
+
+  const made = await own.hook({ actionType: 'http-forward', options }, {
+    pathSegment: 'accepted', inbox: 'all', answer: 'accepted',
+  });
+  const accepted = String(made.json['identifier']);
+  await own.ask('POST', '/webhook/in/accepted', {}, { [CHAIN]: '8' });
+  await until('the request failed', async () => (await failedOf('/api/requests'))
+    .some(({ hook }) => hook === accepted));
+  const request = (await failedOf('/api/requests')).find(({ hook }) => hook === accepted);
+  const { json } = await own.ask('GET', `/api/requests/${request?.id}`);
+  assert.equal((json['routes'] as readonly Failed[])[0]?.attempts?.length, 1, JSON.stringify(json));
+  assert.deepEqual(warningsIn(own.logLines), [TOO_LONG, TOO_LONG, 'a webhook fails']);
 });
 
 test('an outgoing webhook at the events of its own service ends', {

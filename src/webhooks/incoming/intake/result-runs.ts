@@ -2,7 +2,7 @@
 import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { AppError } from '../../../base/errors.ts';
 import { statusOf } from '../../../server/problem.ts';
-import { ChainRefusal } from '../../actions/run-action.ts';
+import { ChainRefusal, OwnChainRefusal } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
@@ -96,7 +96,8 @@ export class ResultRuns {
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const { success, message, data } = result;
       const isChainRefused = result instanceof ChainRefusal;
-      this.#deps.onRun(identifier, { success, message, isChainRefused }, startedAtMs);
+      const isCallersFault = result instanceof OwnChainRefusal;
+      this.#deps.onRun(identifier, { success, message, isCallersFault }, startedAtMs);
       logRun(this.#deps, 'the action of an incoming webhook was run', {
         labels: { requestId, ...labels, route: name, attempt: attemptCount + 1 },
         actionConfiguration: routes.find((route) => route.name === name)?.actionConfiguration,

@@ -27,9 +27,9 @@ import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import {
-  createIncomingWebhookIndex, type IncomingWebhookIndex, type RejectionCount, type UnparsedCount,
+  createIncomingWebhookIndex, warnOfUnusableWebhooks, type IncomingWebhookIndex,
+  type RejectionCount, type UnparsedCount,
 } from './incoming/receiving/incoming-webhook-index.ts';
-import { warnOfUnusableWebhooks } from './incoming/receiving/unusable.ts';
 import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { composeJobs } from './jobs/compose.ts';

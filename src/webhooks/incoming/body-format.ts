@@ -1,4 +1,4 @@
-/** What actions get as the payload of a body, as the webhook's `bodyFormat` says. Pure. */
+/** Makes the payload of a body, in the format that the webhook's `bodyFormat` names. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
 import { quoted } from '../../base/text/refusal.ts';
@@ -19,7 +19,7 @@ export type BodyReading = {
   readonly format: BodyFormat;
   /** The field of a form that holds the payload as JSON. */
   readonly formField: string | null;
-  /** Where the sender has its signature, or the secret itself. */
+  /** The places of the sender's signature, or of the secret itself. */
   readonly secretSources: readonly ValueSource[];
 };
 
@@ -34,14 +34,14 @@ export function resolveBodyReading(
   return { format: format ?? payload, formField: null, secretSources };
 }
 
-/** What a body is taken for; null: for nothing that a payload could be made of. */
+/** The kind that a body is read as; null: no payload can be made of it. */
 export function resolveBodyKind(
   format: BodyFormat, contentType: string | undefined,
 ): BodyKind | null {
   return format === 'auto' ? findKind(parseMediaType(contentType)) : format;
 }
 
-/** null: the body is not of that kind, and what counts is the empty array. */
+/** The payload; null: the body is not of that kind, so that actions get the empty array. */
 export function readPayload(
   body: Buffer, kind: BodyKind, formField: string | null,
 ): Payload | null {
@@ -52,7 +52,7 @@ export function readPayload(
   }
 }
 
-/** The same for a request whose verification may have parsed the body already. */
+/** As `readPayload`, for a request whose verification may have parsed the body already. */
 export function readParsedPayload(
   reader: RequestReader, kind: BodyKind, formField: string | null,
 ): Payload | null {
@@ -61,15 +61,15 @@ export function readParsedPayload(
   return readPayload(reader.request.body, kind, formField);
 }
 
-/** Bytes of a body that are looked at to tell whether it is a form. */
+/** Bytes of a body that are searched for the look of a form. */
 const FORM_LOOK_BYTES = 1024;
 const FORM_START = /^[\w.~%+[\]-]+=[^\s=]/;
 
-/** The format in which a payload could be made of a body; null: in none. It was no `tried`. */
+/** The format in which a payload could be made of a body, other than `tried`; null: in none. */
 export function findFittingFormat(
   body: Buffer, contentType: string | undefined, tried: BodyKind | null,
 ): BodyKind | null {
-  // To parse it once more could take long.
+  // JSON is not tried twice: parsing it can take long.
   if (tried !== 'json' && decodePayload(body) !== null) return 'json';
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
   const isForm = parseMediaType(contentType) === FORM_TYPE
@@ -78,7 +78,7 @@ export function findFittingFormat(
   return tried !== 'text' && isUtf8(body) ? 'text' : null;
 }
 
-/** Why actions get no payload of a body, and what to do; null where they get one. */
+/** Explains why actions get no payload of a body, and what to do; null: they get one. */
 export function explainUnparsed(
   { format, formField }: BodyReading, body: Buffer, contentType: string | undefined,
 ): string | null {

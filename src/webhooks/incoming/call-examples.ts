@@ -11,7 +11,7 @@ const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 
 const BODY = '{"message":"Hello, World!"}';
 
-/** `url` is absolute; `method` one the hook allows. */
+/** `url` is absolute; `method` is one that the webhook allows. */
 export function makeExamples(
   input: { readonly url: string; readonly method: string; readonly hasSecret: boolean },
 ): Examples {
@@ -39,7 +39,7 @@ function formatCurl({ url, method, hasSecret }: ExampleInput): string {
   return hasSecret ? `${formatSigningStep(hasBody)}\n${command}` : command;
 }
 
-// openssl prints `(stdin)= <hex>` or `HMAC-SHA2-256(stdin)= <hex>`: the last word is it.
+// openssl prints `(stdin)= <hex>` or `HMAC-SHA2-256(stdin)= <hex>`; sed keeps the last word.
 function formatSigningStep(hasBody: boolean): string {
   return [
     `# export ${SECRET_VARIABLE}="$(cat file-with-the-secret)"`,
@@ -67,7 +67,7 @@ function formatPhp({ url, method, hasSecret }: ExampleInput): string {
     `$request = curl_init(${phpQuote(url)});`,
     'curl_setopt_array($request, [',
     `    CURLOPT_CUSTOMREQUEST => ${phpQuote(method)},`,
-    // Its head is all that there is to show.
+    // A response to HEAD has headers alone, so those are shown.
     ...method === 'HEAD' ? ['    CURLOPT_NOBODY => true,', '    CURLOPT_HEADER => true,'] : [],
     ...headers.length > 0 ? ['    CURLOPT_HTTPHEADER => [',
       ...headers.map((header) => `        ${header},`), '    ],'] : [],

@@ -1,6 +1,6 @@
 /**
- * The members of an incoming webhook that say what is kept of its requests, when they are answered,
- * and which of them are the same one again.
+ * The members of an incoming webhook that say which requests are stored, when they are answered,
+ * and which of them are duplicates.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -13,7 +13,7 @@ export type Inbox = (typeof INBOXES)[number];
 const RESPONSE_MODES = ['result', 'accepted'] as const;
 export type ResponseMode = (typeof RESPONSE_MODES)[number];
 
-/** `auto`: by the preset's event id. Else by what stands in that header, or in the JSON there. */
+/** `auto`: by the preset's event id. An object names the header or the JSON member with the id. */
 export type Deduplication =
   | 'auto' | 'off' | { readonly header: string } | { readonly json: string };
 
@@ -21,7 +21,7 @@ const HOURS_MAX = 720;
 const HOUR_MS = 3_600_000;
 const DEDUPLICATE_BYTES_MAX = 600;
 
-/** What a webhook has that says nothing else; one that was stored before there was an inbox too. */
+/** The values of a webhook that sets none, and of one that was stored before there was an inbox. */
 const DEFAULTS = {
   inbox: 'failed', answer: 'result', deduplicate: 'auto', deduplicateHours: 72,
 } as const;
@@ -51,7 +51,7 @@ export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
   },
 };
 
-/** Rules across the members, and what no table says of `deduplicate`. */
+/** Checks the rules across the members, and the form of `deduplicate`. */
 export function findInboxProblems({ inbox, answer, deduplicate }: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   if (answer === 'accepted' && inbox !== undefined && inbox !== 'all') {
@@ -85,15 +85,15 @@ type InboxMembers = {
   readonly deduplicate?: Deduplication; readonly deduplicateHours?: number;
 };
 
-/** The members made ready, once a change of the webhook. */
+/** The members compiled, once for each change of the webhook. */
 export type ReadyInbox = {
   readonly inbox: Inbox;
   readonly answer: ResponseMode;
-  /** Where the id of what happened stands; null: nowhere. */
+  /** The places of the event id; null: requests have none. */
   readonly eventIdSources: ValueSources | null;
   /** How long an id is remembered; 0: requests are not compared. */
   readonly deduplicateMs: number;
-  /** Whether a request that is verified has its id signed. */
+  /** Whether a verified request has its event id signed. */
   readonly isEventIdSigned: boolean;
 };
 
@@ -111,14 +111,14 @@ export function prepareInbox(webhook: InboxMembers, scheme: Scheme | null): Read
   };
 }
 
-/** Without a scheme it is X-Signature, which covers the body. */
+/** Without a scheme the signature is X-Signature, which covers the body. */
 function isEventIdSigned(deduplicate: Deduplication, scheme: Scheme | null): boolean {
   if (typeof deduplicate !== 'object') return scheme?.dedupeSigned === true;
   if ('header' in deduplicate) return false;
   return scheme === null || (scheme.algorithm !== 'token' && scheme.content.includes('{body}'));
 }
 
-/** A webhook that was stored before there was an inbox, with what counts for it. */
+/** Adds the defaults to a webhook that was stored before there was an inbox. */
 export function withInboxDefaults(record: JsonObject): JsonObject {
   return record['inbox'] !== undefined ? record : { ...record, ...DEFAULTS };
 }

@@ -1,4 +1,4 @@
-/** Incoming webhooks over HTTP: where they are called, and their management with examples. */
+/** The HTTP endpoints of incoming webhooks: the public one, and those that manage webhooks. */
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -30,7 +30,7 @@ type IncomingEndpointDeps = {
   readonly requests: RequestService;
   readonly makeId: () => string;
   readonly lookUpEvent: LookUpEvent;
-  /** Absolute, without a slash at its end. */
+  /** An absolute URL without a slash at its end. */
   readonly baseUri: () => string;
 };
 
@@ -72,8 +72,9 @@ const RESPONSE_SCHEMA: ObjectSchema = {
 function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
   const describeResponse = (status: number, description: string): ResponseSpec =>
     ({ status, description, mediaType: JSON_TYPE, schema: RESPONSE_SCHEMA });
-  // The longer path comes first: in the document, where a rest looks like one segment, the other
-  // then stands in its place. It also takes what cannot be decoded, which is no webhook's path.
+  // The longer path comes first: in the OpenAPI document a rest looks like one segment, so the
+  // other path then stands in its place. It also takes paths that cannot be decoded, which are no
+  // webhook's.
   return [{
     method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
     access: 'public', summary: 'Longer paths are no webhook',
@@ -92,7 +93,7 @@ function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
         description: '`sha256=<hex>`: HMAC-SHA256 of the raw body, when the webhook has a secret',
       },
     ],
-    // Anything else comes as well, and counts as [].
+    // A body of another type is accepted as well, and counts as [].
     body: { mediaTypes: [JSON_TYPE], schema: ANY_JSON, isOptional: true },
     responses: [
       describeResponse(

@@ -1,4 +1,4 @@
-/** Incoming webhooks as they are kept: only with action configurations that there are. */
+/** The repository of incoming webhooks. It accepts only action configurations that exist. */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
 import { countConfigurationUses } from '../actions/action-configuration-repository.ts';

@@ -1,4 +1,4 @@
-/** Incoming webhooks as a resource: where they are served and kept, masked, and listed. */
+/** The resource of incoming webhooks: its path, its masks and its list columns. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
@@ -17,7 +17,7 @@ export const incomingResource: Resource = {
   plural: 'incoming webhooks',
   schema: incomingSchema,
   collection: incomingCollection,
-  // They decide what may come in: more than whoever keeps the catalog may change.
+  // A webhook decides who may send to us: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   reconcile(body, current, cause, nowMs) {
     const input = keepServiceMembers(body, current, nowMs);
@@ -38,14 +38,14 @@ export const incomingResource: Resource = {
   ],
 };
 
-/** Of the configurations that routes name, each once. */
+/** The names of the configurations that the routes run, each once. */
 function listConfigurationNames(routes: JsonValue | undefined): string | null {
   const list: readonly JsonValue[] = Array.isArray(routes) ? routes : [];
   const names = list.map((route) => isJsonObject(route) ? route['actionConfiguration'] : null);
   return [...new Set(names)].join(', ') || null;
 }
 
-/** Without secrets; the previous one is mentioned while it counts. */
+/** The record without secrets; the previous secret is mentioned while it is valid. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
   const masked = maskSecrets(hideSecret(withInboxDefaults(rest)));

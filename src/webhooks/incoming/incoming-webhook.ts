@@ -1,4 +1,4 @@
-/** What an incoming webhook is: a public address, who may call it, and the action it runs. */
+/** The record of an incoming webhook: its public address, its callers and the actions it runs. */
 import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
@@ -32,7 +32,7 @@ export type IncomingWebhook = DisabledMembers & {
   readonly bodyFormat?: BodyFormat;
   readonly allowedMethods?: readonly string[];
   readonly staticHeaders?: Readonly<Record<string, unknown>>;
-  /** Of this and `routes` there is one. */
+  /** A webhook has either this or `routes`. */
   readonly actionConfiguration?: string;
   readonly routes?: readonly WebhookRoute[];
   readonly inbox?: Inbox;
@@ -45,7 +45,7 @@ export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
 };
 
-/** A certificate in PEM fits. */
+/** Long enough for a certificate in PEM. */
 export const verificationSecretSchema: StringSchema = {
   kind: 'string', minLength: 1, bytesMax: 8192,
 };
@@ -130,13 +130,13 @@ export const incomingSchema: NamedSchema = {
   ],
 };
 
-/** It would let nobody in, which `enabled` says better. */
+/** An empty list would let nobody call, which `enabled` says better. */
 function findAddressProblems({ allowedAddresses }: JsonObject): FieldError[] {
   return Array.isArray(allowedAddresses) && allowedAddresses.length === 0
     ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [];
 }
 
-/** A stored one. */
+/** Decodes a stored webhook. */
 export function decodeIncomingWebhook(bytes: Buffer): IncomingWebhook {
   return decodeRecordAs<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
     typeof identifier === 'string' && typeof pathSegment === 'string');

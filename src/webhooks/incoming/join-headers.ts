@@ -1,14 +1,14 @@
-/** Headers as Node gives them to a server, made of those that came. Pure. */
+/** Joins raw headers to the object that Node's HTTP server would make of them. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of these the first value counts; the values of others are joined. */
+/** Headers of which Node keeps the first value; it joins the values of all others. */
 const SINGLE_VALUE_HEADERS: ReadonlySet<string> = new Set([
   'age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host',
   'if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards',
   'proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent',
 ]);
 
-/** `raw`: names and values in turn, as they came. */
+/** `raw` holds names and values in turn, as they came. */
 export function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
   const headers = new Map<string, string | string[]>();
   for (let index = 0; index + 1 < raw.length; index += 2) {

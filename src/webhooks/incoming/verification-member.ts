@@ -1,6 +1,6 @@
 /**
- * The member `verification` of an incoming webhook: its rules, and the verifier that is made of it
- * once a change of the webhook.
+ * The member `verification` of an incoming webhook: its rules, and the verifier that is compiled
+ * from it once for each change of the webhook.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -19,7 +19,7 @@ import {
 export type Verification = {
   readonly preset: string;
   readonly toleranceS?: number;
-  /** Of the preset `custom`. */
+  /** For the preset `custom`. */
   readonly scheme?: Scheme;
 } & Readonly<Partial<Record<Need, string>>>;
 
@@ -111,14 +111,14 @@ function findVerificationProblems(verification: JsonObject): FieldError[] {
   return errors;
 }
 
-/** A webhook's verifier, made ready once a change. */
+/** A webhook's verifier, compiled once for each change. */
 export type SenderVerifier = {
   readonly preset: string;
-  /** Its `problem` is what keeps the webhook from ever taking a request, such as no secret. */
+  /** Its `problem` says why the webhook can accept no request, such as that it has no secret. */
   readonly verifier: Verifier;
 };
 
-/** What is verified with, as it is stored. */
+/** The stored members that a verifier is compiled from. */
 type SecretMembers = {
   readonly verification?: Verification;
   readonly secret?: string;
@@ -132,7 +132,7 @@ export function prepareSenderVerifier(webhook: SecretMembers): SenderVerifier | 
   const { preset, toleranceS = null, scheme: customScheme, ...settings } = verification;
   const presetRow = findPreset(preset);
   const scheme = presetRow?.scheme ?? customScheme;
-  // Stored by a later version of this program.
+  // A later version of this program has stored it.
   if (scheme === undefined) return { preset, verifier: createRefusingVerifier(preset) };
   const { quirk = {} } = presetRow ?? {};
   return { preset, verifier: createVerifier({
@@ -140,7 +140,7 @@ export function prepareSenderVerifier(webhook: SecretMembers): SenderVerifier | 
   }) };
 }
 
-/** The current secret first. */
+/** The secrets of a webhook, the current one first. */
 export function listSecrets({ secret, previousSecret }: SecretMembers): VerifierSecret[] {
   const secrets: VerifierSecret[] = [];
   if (secret !== undefined) {
@@ -165,7 +165,9 @@ function createRefusingVerifier(preset: string): Verifier {
   return { ...verifier, problem };
 }
 
-/** `verification` as callers see it: a scheme holds no secret, whatever its members are called. */
+/**
+ * Puts the scheme back into a masked webhook: it holds no secret, whatever its members are called.
+ */
 export function restoreScheme(masked: JsonObject, stored: JsonObject): JsonObject {
   const { verification: maskedVerification } = masked;
   const { verification } = stored;
@@ -175,7 +177,7 @@ export function restoreScheme(masked: JsonObject, stored: JsonObject): JsonObjec
     scheme } };
 }
 
-/** The shape of a new secret for a webhook, or that only the sender can make it. */
+/** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */
 export function chooseSecretShape(
   { verification }: JsonObject,
 ): { readonly shape: SecretShape } | string {
@@ -196,7 +198,7 @@ function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
   return key === 'whsec' || key === 'base64' ? key : 'hex';
 }
 
-/** A sentence for each webhook, as it is shown, that refuses everything for want of a secret. */
+/** A sentence for each public webhook that refuses every request because it has no secret. */
 export function findWebhooksWithoutSecret(webhooks: readonly JsonObject[]): string[] {
   return webhooks.flatMap(({ name, pathSegment, verification, hasSecret }) =>
     isJsonObject(verification) && hasSecret === false

@@ -10,17 +10,17 @@ import { prepareCondition, type Predicate } from '../filters/prepare-condition.t
 
 export type WebhookRoute = {
   readonly name: string;
-  /** Absent: it runs for every request. */
+  /** Absent: the route runs for every request. */
   readonly when?: Condition;
   readonly actionConfiguration: string;
 };
 
-/** A route made ready once a change of the webhook. */
+/** A route compiled once for each change of the webhook. */
 export type ReadyWebhookRoute = {
   readonly name: string;
-  /** null: it runs for every request. */
+  /** null: the route runs for every request. */
   readonly matches: Predicate | null;
-  /** What its condition searches for. */
+  /** The searches of its condition. */
   readonly searches: readonly Search[];
   readonly actionConfiguration: string;
 };
@@ -60,12 +60,12 @@ export const routesMember: MemberSchema = {
   description: 'Instead of `actionConfiguration`: all that match a request run, each for itself',
 };
 
-/** Whether there are any, in what the schema of `routes` has let through. */
+/** Whether there are routes, in a value that the schema of `routes` has accepted. */
 export function hasRoutes(routes: unknown): routes is readonly WebhookRoute[] {
   return Array.isArray(routes) && routes.length > 0;
 }
 
-/** Of the whole webhook. */
+/** Checks `routes` and `actionConfiguration` against each other, and the names of routes. */
 export function findRouteProblems(
   { routes, actionConfiguration }: JsonObject, input: JsonObject,
 ): FieldError[] {
@@ -91,7 +91,7 @@ export function findRouteProblems(
   return errors;
 }
 
-/** Of the one route of a webhook with an `actionConfiguration`. */
+/** The name of the route of a webhook with an `actionConfiguration`. */
 const DEFAULT_ROUTE = 'default';
 
 type RouteMembers =

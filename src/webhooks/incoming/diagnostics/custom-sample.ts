@@ -1,6 +1,6 @@
 /**
- * The sample of a webhook that brings its own scheme: its sender is not known, so it is made from
- * what the scheme looks into. Pure.
+ * The sample request of a webhook with a scheme of its own. Its sender is not known, so the sample
+ * is made of the values that the scheme reads. Pure.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -19,8 +19,9 @@ type CustomSample = Preset['sample'] & {
 const HELLO = { message: 'Hello, World!' };
 
 /**
- * With `{timestamp}`, `{id}` and `{signature}` where the scheme has them in the body, and the event
- * in its place. A payload that is no object stays as it is, unless something stands beside it.
+ * The sample holds `{timestamp}`, `{id}` and `{signature}` where the scheme reads them in the body,
+ * and the event in its place. A payload that is no object stays as it is, unless a value has to
+ * stand beside it.
  */
 export function makeCustomSample(
   scheme: Scheme, payload: JsonValue = HELLO, event: string | null = null,
@@ -39,7 +40,7 @@ export function makeCustomSample(
   };
 }
 
-/** `isKept`: what stands there in the payload already stays. */
+/** `isKept`: a value that the payload has there already stays. */
 type PlacedText = {
   readonly text: string; readonly source: ValueSource; readonly isKept: boolean;
 };

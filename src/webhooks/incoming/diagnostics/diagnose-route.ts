@@ -1,4 +1,4 @@
-/** `POST /api/incoming-webhooks/{identifier}/diagnose`: why a request is not taken. */
+/** `POST /api/incoming-webhooks/{identifier}/diagnose` says why a request is not accepted. */
 import { isIP } from 'node:net';
 import type { FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';

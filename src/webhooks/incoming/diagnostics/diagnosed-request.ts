@@ -1,4 +1,4 @@
-/** A request to be diagnosed: one that somebody writes down, or one that is kept. */
+/** A request to be diagnosed: one that a person describes, or a stored one. */
 import { invalid } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
@@ -16,13 +16,15 @@ import { parseRawHeaders } from './headers-input.ts';
 export type DiagnosedRequest = {
   readonly request: RawRequest;
   readonly url: string | null;
-  /** null: not known. */
+  /** null: unknown. */
   readonly client: string | null;
-  /** When it came; null: now. */
+  /** The time at which it came; null: now. */
   readonly atMs: number | null;
-  /** What was decided when it came, where what decided it was not kept; else null. */
+  /**
+   * The verdict of that time, if the request was not stored completely; null: it is judged again.
+   */
   readonly recordedVerdict: RecordedVerdict | null;
-  /** null: it is not kept. */
+  /** null: a person described the request. */
   readonly stored: StoredRequest | null;
 };
 

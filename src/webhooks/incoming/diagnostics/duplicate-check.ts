@@ -1,4 +1,4 @@
-/** Whether a request that is diagnosed had come before: by its event id, as it is remembered. */
+/** Checks by its event id whether a diagnosed request is a duplicate. */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { DuplicateFinding } from '../../senders/diagnosis/diagnose.ts';
@@ -10,7 +10,7 @@ import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.t
 import { readName } from '../receiving/event-names.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
 
-/** What the webhook would find the event to be. */
+/** Judges an event as the webhook would if its request came now. */
 export type LookUpEvent = (
   webhook: ReadyIncomingWebhook, event: { readonly eventId: string; readonly bodySha256: string },
 ) => EventLookup;

@@ -1,4 +1,7 @@
-/** `GET /api/incoming-webhooks/{identifier}/examples`: calls to copy, and what to paste where. */
+/**
+ * `GET /api/incoming-webhooks/{identifier}/examples` gives calls to copy, and says how to set up
+ * the sender.
+ */
 import { lazyImport } from '../../../base/lazy-import.ts';
 import { objectSchema, jsonResponse, TEXT } from '../../../resources/route-specs.ts';
 import { createKeyParameter } from '../../../resources/resource-routes.ts';

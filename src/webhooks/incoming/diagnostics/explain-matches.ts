@@ -1,4 +1,6 @@
-/** Which routes of a webhook a request would run: one that is kept, or one that is written down. */
+/**
+ * Explains which routes of a webhook a request would run: a stored one, or one that is described.
+ */
 import type { JsonObject } from '../../../base/schema.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
 import type { Exchange } from '../../../server/http-route.ts';
@@ -24,7 +26,7 @@ export type MatchDeps = {
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
 };
 
-/** `given` is what the route takes. Throws `not_found` for a request that is not kept. */
+/** `input` is the body of the call. Throws `not_found` for a request that is not stored. */
 export function explainMatches(
   deps: MatchDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, input: JsonObject,
 ): object {

@@ -1,4 +1,4 @@
-/** One incoming webhook by any of its names, ready and as it is stored. */
+/** Finds one incoming webhook by any of its names, as the index has it and as it is stored. */
 import { notFoundError } from '../../../resources/not-found.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type {
@@ -15,7 +15,7 @@ export function getReadyWebhook(
   return webhook;
 }
 
-/** With its secrets. Throws `not_found`. */
+/** The record with its secrets. Throws `not_found`. */
 export function getStoredWebhook(
   collection: Collection, { identifier }: ReadyIncomingWebhook,
 ): IncomingWebhook {

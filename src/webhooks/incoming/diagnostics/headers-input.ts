@@ -1,4 +1,4 @@
-/** Headers of a request that somebody writes down for us to look at. */
+/** The headers of a request that a person describes. */
 import type { FieldError } from '../../../base/errors.ts';
 import { invalid, pointerStep } from '../../../base/fields.ts';
 import type { MemberSchema } from '../../../base/schema.ts';
@@ -10,7 +10,7 @@ export const headersMember: MemberSchema = {
   description: 'As they came: names and values; of one that came repeatedly an array',
 };
 
-/** Names and values in turn. Throws `invalid`. */
+/** Gives names and values in turn. Throws `invalid`. */
 export function parseRawHeaders(headers: unknown): string[] {
   const errors: FieldError[] = [];
   const raw = Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) => {

@@ -1,4 +1,4 @@
-/** Makes a request as a webhook's sender would: signed, where our secret can sign. */
+/** Makes a request as the webhook's sender would, signed if the stored secret can sign. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -30,13 +30,13 @@ export type SampleCall = {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** base64; null: it has none. */
+  /** base64; null: the request has no body. */
   readonly body: string | null;
 };
 
 type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 
-/** A sample is an event of its own, and no duplicate of the one before. */
+/** Each sample is an event with an id of its own, not a duplicate of the one before. */
 type SampleInputs = { readonly id: string; readonly atMs: number };
 
 export function makeSample(
@@ -78,7 +78,7 @@ export function makeSample(
 
 const NO_BODY = { body: Buffer.alloc(0), contentType: null };
 
-/** What was asked for and cannot stand in such a request. */
+/** Says why the requested payload or event cannot be sent in such a request; null: it can. */
 function findMisfit(
   scheme: Scheme, method: string, { payload, event }: JsonObject,
 ): string | null {
@@ -93,7 +93,7 @@ function findMisfit(
     : `a ${method} request has no body, where the event would stand: leave the event out`;
 }
 
-/** The sample before it is signed; `headers` are those beside the signature's own. */
+/** The sample before it is signed. `headers` are those beside the ones of the signature. */
 function unsignedFor(
   preset: Preset, scheme: Scheme, eventId: ReadyIncomingWebhook['eventIdSources'],
   given: JsonObject, id: string,
@@ -135,7 +135,7 @@ function makeHandshakeSample(
   };
 }
 
-/** Throws `conflict` where nothing here can sign. */
+/** Throws `conflict` if the stored secret cannot sign. */
 function signSample(
   { sender }: Preset, signing: Omit<SigningContext, 'secret'>,
   { secret, verification }: IncomingWebhook,
@@ -177,7 +177,7 @@ function bodyOf(
   return { text: JSON.stringify(whole), contentType: JSON_TYPE };
 }
 
-/** What the sender has in the body beside the payload, to be filled in when it is signed. */
+/** Adds to the payload the members that the sender has in the body, to be filled in by signing. */
 function withPlaceholders(
   payload: JsonObject, { signature, timestamp, id }: Scheme,
 ): JsonValue {
@@ -192,13 +192,13 @@ function withPlaceholders(
   return whole;
 }
 
-/** A time in JSON is a number, as Linear's is, unless the sample has it as text, as Mailgun's. */
+/** In JSON the time is a number, as Linear's is, unless the sample has a text, as Mailgun's has. */
 function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
   return timestamp?.unit === 'iso' || sampleBody.includes('"{timestamp}"') ? body
     : body.replace('"{timestamp}"', '{timestamp}');
 }
 
-/** Where the sender names the event in the body, and not in a header. */
+/** Names the event in the body, unless the sender names it in a header. */
 function withEvent(
   body: string, contentType: string, sources: ValueSources | undefined, event: string,
 ): string {

@@ -1,4 +1,6 @@
-/** `POST /api/incoming-webhooks/{identifier}/match`: which routes a request would run, and why. */
+/**
+ * `POST /api/incoming-webhooks/{identifier}/match` says which routes a request would run, and why.
+ */
 import { parseObject } from '../../../base/fields.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';

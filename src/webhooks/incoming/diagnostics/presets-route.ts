@@ -1,4 +1,4 @@
-/** `GET /api/verification-presets`: the senders whose requests can be verified by name. */
+/** `GET /api/verification-presets` lists the senders whose requests can be verified by name. */
 import { lazyImport } from '../../../base/lazy-import.ts';
 import type { Schema } from '../../../base/schema.ts';
 import {

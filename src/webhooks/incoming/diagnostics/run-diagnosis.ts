@@ -1,4 +1,4 @@
-/** Gathers what a diagnosis of one request needs, and makes it. */
+/** Collects the input of a diagnosis of one request, and runs the diagnosis. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
@@ -63,7 +63,9 @@ export async function runDiagnosis(
   });
 }
 
-/** null also where the whole body was not kept, or nobody says of which type it was. */
+/**
+ * A hint about the body. It is null also if the body was not stored whole, or its type is unknown.
+ */
 function findBodyHint(
   { bodyReading }: ReadyIncomingWebhook, { request, stored }: DiagnosedRequest,
 ): string | null {

@@ -1,4 +1,4 @@
-/** Members and headers put into the sample of a sender. Pure. */
+/** Puts members and headers into a sender's sample. Pure. */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
@@ -6,7 +6,7 @@ import { toSourceList, type ValueSource, type ValueSources } from '../../senders
 
 type Sample = Preset['sample'];
 
-/** The sample with an event id, where its sender has one: see `ReadyInbox.eventId`. */
+/** The sample with an event id, if its sender has one: see `ReadyInbox.eventIdSources`. */
 export function withEventId(sample: Sample, sources: ValueSources | null, id: string): Sample {
   const [source] = sources === null ? [] : toSourceList(sources);
   if (source === undefined) return sample;
@@ -18,7 +18,7 @@ export function withEventId(sample: Sample, sources: ValueSources | null, id: st
   return path === null ? sample : { ...sample, body: withMember(sample.body, path, id) };
 }
 
-/** The name as it stands among the headers, in whatever case; itself when it does not. */
+/** The name as the headers have it, in whatever case; `name` itself if they have none. */
 export function matchHeaderName(headers: Readonly<Record<string, string>>, name: string): string {
   return Object.keys(headers).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 }
@@ -33,7 +33,7 @@ export function withMember(body: string, path: readonly string[], value: JsonVal
   }
 }
 
-/** The first field of a form among `sources` that is there, or else the first of them. */
+/** Sets the first of the fields that the form has, or else the first of `sources`. */
 export function withField(body: string, sources: readonly ValueSource[], value: string): string {
   const names = sources.flatMap((source) => 'form' in source ? [source.form] : []);
   const form = new URLSearchParams(body);
@@ -43,20 +43,20 @@ export function withField(body: string, sources: readonly ValueSource[], value: 
   return formText([...form]);
 }
 
-/** A form in which placeholders stand as they are, to be filled in. */
+/** A form in which placeholders are not encoded, so that they can be filled in. */
 export function formText(fields: readonly (readonly [string, string])[]): string {
   const form = new URLSearchParams();
   for (const [name, value] of fields) form.append(name, value);
   return form.toString().replace(/%7B(timestamp|id|signature)%7D/g, '{$1}');
 }
 
-/** Of the first place that is a member of the body's JSON; null where a header comes first. */
+/** The path of the first source, if it is a member of the JSON; null: it is another. */
 export function findJsonPath(sources: ValueSources | undefined): readonly string[] | null {
   const [source] = toSourceList(sources);
   return source !== undefined && 'json' in source ? source.json.split('.') : null;
 }
 
-/** Puts what `make` gives for what stands there; an array that is not there gets one element. */
+/** Replaces the value at the path by what `make` gives for it; a missing array gets one element. */
 export function setAtPath(
   target: JsonValue | undefined, [step, ...rest]: readonly string[],
   make: (current: JsonValue | undefined) => JsonValue,

@@ -1,7 +1,7 @@
 /**
- * `POST /api/incoming-webhooks/{identifier}/sample`: a request as the sender would make it. Who has
- * it can call the webhook, and where senders prove themselves by a token or a password, that stands
- * in it. So only those may have it who could give the webhook another secret.
+ * `POST /api/incoming-webhooks/{identifier}/sample` makes a request as the sender would. The
+ * request lets its owner call the webhook, and holds the secret itself if the sender proves itself
+ * by a token or a password. So the endpoint needs the right to give the webhook another secret.
  */
 import { parseObject } from '../../../base/fields.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';

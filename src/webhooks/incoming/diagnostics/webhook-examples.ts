@@ -1,4 +1,4 @@
-/** The examples of one incoming webhook: those of its sender, where it has a `verification`. */
+/** Builds the examples of one incoming webhook: its sender's, if it has a `verification`. */
 import { findPreset } from '../../senders/presets/preset-table.ts';
 import { isPublicKey } from '../../senders/scheme/scheme.ts';
 import { findShellObstacle, formatShellExample } from '../../senders/signing/shell-example.ts';
@@ -8,16 +8,16 @@ import type { SenderVerifier } from '../verification-member.ts';
 import { makeCustomSample } from './custom-sample.ts';
 import { withEventId } from './sample-body.ts';
 
-/** How the webhook is set up at its sender. */
+/** How to set up the webhook at its sender. */
 export type SenderSetup = {
   readonly preset: string;
   readonly sender: string;
-  /** The URL to register there. */
+  /** The URL to register at the sender. */
   readonly url: string;
   readonly pasteUrl: string;
   readonly pasteSecret: string;
   readonly documentation: string;
-  /** What nothing but memory or a third party says. */
+  /** The facts of this row for which there is no source but memory or a third party. */
   readonly unconfirmed: string | null;
   /** false: the secret is a public key, so that only the sender can sign. */
   readonly canSign: boolean;
@@ -25,7 +25,7 @@ export type SenderSetup = {
 
 type WebhookExamples = { readonly [Name in keyof Examples]: Examples[Name] | null } & {
   readonly setup: SenderSetup | null;
-  /** Why there is no call to copy; null: there is one. */
+  /** The reason that there is no call to copy; null: there is one. */
   readonly curlObstacle: string | null;
 };
 
@@ -72,7 +72,7 @@ function formatCall(
   return formatShellExample({ scheme, settings, method, body, contentType, headers, url });
 }
 
-// A secret may be a public key where the scheme takes both, as whpk_ is.
+// The secret decides, as a scheme may take public keys as well (`whpk_`).
 function hasPublicKey({ scheme, keys }: SenderVerifier['verifier']): boolean {
   return isPublicKey(keys[0]?.algorithm ?? scheme.algorithm);
 }

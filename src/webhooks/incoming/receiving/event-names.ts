@@ -1,12 +1,12 @@
 /**
- * What the sender of a request calls its event: its name and its id. Each is read at first need,
- * and once: an action is given the payload and the headers that they stand in, and may change both.
+ * The name and the id of a request's event, as its sender gives them. Each is read when it is first
+ * needed, and once: an action gets the payload and the headers that hold them, and may change both.
  */
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ValueSources } from '../../senders/scheme/scheme.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 
-/** No sender's name of an event, and no id of one, is longer: a longer text is taken for none. */
+/** Longer names and ids are ignored: no sender has them. */
 const NAME_LENGTH_MAX = 1000;
 
 export class EventNames {
@@ -15,13 +15,13 @@ export class EventNames {
   #event: string | null | undefined;
   #eventId: string | null | undefined;
 
-  /** `parts` is null where nothing is to be read. */
+  /** `reader` is null if there is nothing to read. */
   constructor(reader: RequestReader | null, webhook: ReadyIncomingWebhook) {
     this.#reader = reader;
     this.#webhook = webhook;
   }
 
-  /** null: the webhook's preset knows none. */
+  /** null: the preset reads no event name, or the request has none. */
   get event(): string | null {
     if (this.#event === undefined) {
       this.#event = readName(this.#reader, this.#webhook.sender?.verifier.scheme.event);

@@ -1,4 +1,6 @@
-/** What an action is given of a request of an incoming webhook, from wherever it is taken. */
+/**
+ * The call of an action for a request of an incoming webhook, whether admitted just now or stored.
+ */
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
@@ -27,14 +29,15 @@ export abstract class IncomingActionCall implements ActionCall {
   protected abstract get bodyReading(): BodyReading;
   /** null: the body is not of that kind. */
   protected abstract readPayload(kind: BodyKind): Payload | null;
-  /** Told whether the body is of that kind, so that there is a payload; not of an empty one. */
+  /** Called when the payload of a non-empty body was read; `isParsed`: the body is of that kind. */
   protected abstract onPayloadRead(isParsed: boolean, kind: BodyKind | null): void;
 
   payload = (): Payload => this.#decode() ?? createEmptyPayload();
 
   bytes = (): Buffer | null => {
     const payload = this.#decode();
-    // Who takes the bytes may be long about it, and what was parsed can be twenty times as large.
+    // The parsed payload is dropped: it can be twenty times as large as the bytes, which may be
+    // held for long.
     this.#payload = undefined;
     if (payload === null) return null;
     return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));

@@ -1,4 +1,7 @@
-/** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
+/**
+ * An index of incoming webhooks by path segment, compiled for requests: O(1), nothing is parsed.
+ */
+import type { Logger } from '../../../base/log.ts';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import { resolveKey } from '../../../resources/resolve-key.ts';
@@ -20,11 +23,11 @@ export type ReadyIncomingWebhook = ReadyInbox & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name: string | undefined;
-  /** What its lines of the log carry. */
+  /** The fields of its log lines. */
   readonly labels: WebhookFields;
   readonly enabled: boolean;
   readonly methods: readonly string[];
-  /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
+  /** Keys of X-Signature, if there is a secret and no `verification`; the current one is first. */
   readonly signatureKeys: readonly TimedKey[];
   readonly hasSecret: boolean;
   /** null: there is no `verification`. */
@@ -32,15 +35,15 @@ export type ReadyIncomingWebhook = ReadyInbox & {
   /** null: every address may call. */
   readonly addresses: AddressSet | null;
   readonly bodyReading: BodyReading;
-  /** At least one; of a webhook with an `actionConfiguration` it alone, named `default`. */
+  /** At least one. An `actionConfiguration` is one route named `default`. */
   readonly routes: readonly ReadyWebhookRoute[];
-  /** Whether they are routes of the webhook, and not its `actionConfiguration`. */
+  /** Whether the webhook has `routes`, and not an `actionConfiguration`. */
   readonly isRouted: boolean;
   readonly load: WebhookLoad;
 };
 
 export type RejectionCount = {
-  /** As metrics call the webhook. */
+  /** The webhook's label in metrics. */
   readonly hook: string;
   readonly reason: RejectionReason;
   readonly count: number;
@@ -50,23 +53,25 @@ export type UnparsedCount = { readonly hook: string; readonly count: number };
 
 type TimedKey = {
   readonly key: HmacKey;
-  /** From then on it does not count; Infinity for the current one. */
+  /** The key is invalid from then on; Infinity for the current one. */
   readonly validUntilMs: number;
 };
 
 export interface IncomingWebhookIndex {
   findByPath(pathSegment: string): ReadyIncomingWebhook | undefined;
   find(identifier: string): ReadyIncomingWebhook | undefined;
-  /** By identifier first: a path segment may look like one. Then by name or path segment. */
+  /**
+   * Finds by identifier first, as a path segment may look like one, then by name or path segment.
+   */
   findNamed(name: string): ReadyIncomingWebhook | undefined;
   all(): Iterable<ReadyIncomingWebhook>;
-  /** For calls of webhooks that are not there. */
+  /** Counts the calls of paths that no webhook has. */
   readonly unmatched: Rejections;
-  /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
+  /** Rejected calls by webhook, for at most 1,000 webhooks; the others are counted as `other`. */
   countRejections(): readonly RejectionCount[];
-  /** How many requests no payload could be made of, within the same limit. */
+  /** Requests that no payload could be made of, by webhook, within the same limit. */
   countUnparsed(): readonly UnparsedCount[];
-  /** Enabled webhooks that refuse every request, by their labels, each with the reason. */
+  /** Enabled webhooks that refuse every request, with the reason. */
   listUnusable(): readonly { readonly label: string; readonly finding: string }[];
   close(): void;
 }
@@ -74,7 +79,7 @@ export interface IncomingWebhookIndex {
 export function createIncomingWebhookIndex(options: RejectionDeps & {
   readonly collection: Collection;
   readonly defaultMethods: readonly string[];
-  /** Requests a second for one hook; 0 is no limit. */
+  /** Requests a second for one webhook; 0: no limit. */
   readonly rateLimit: number;
 }): IncomingWebhookIndex {
   const byPath = new Map<string, ReadyIncomingWebhook>();
@@ -89,7 +94,8 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   };
   const unfollow = followRecords(options.collection, ({ id, after }) => {
     const previous = byIdentifier.get(id);
-    // The segment may be another hook's by now: two records may swap theirs in one transaction.
+    // Two webhooks may swap their segments in one transaction, so the segment may be another's by
+    // now.
     if (previous !== undefined && byPath.get(previous.pathSegment) === previous) {
       byPath.delete(previous.pathSegment);
     }
@@ -153,7 +159,7 @@ function createSignatureKeys({ secret, previousSecret }: IncomingWebhook): Timed
 
 function parseAddresses(addresses: readonly string[]): AddressSet {
   const set = new AddressSet();
-  // What is stored may be older than the rule against leading zeros in `/08`.
+  // Stored addresses may be older than the rule against leading zeros in `/08`.
   for (const address of addresses) set.add(address.replace(/\/0+(?=\d)/, '/'));
   return set;
 }
@@ -189,4 +195,17 @@ function countUnparsedByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): Unpar
     } else others += count;
   }
   return others === 0 ? counts : [...counts, { hook: OTHER_WEBHOOKS_LABEL, count: others }];
+}
+
+const UNUSABLE_LISTED_MAX = 10;
+
+/** Warns in one log line of incoming webhooks that refuse every request. */
+export function warnOfUnusableWebhooks(webhooks: IncomingWebhookIndex, log: Logger): void {
+  const unusable = webhooks.listUnusable();
+  if (unusable.length === 0) return;
+  log.warning('incoming webhooks refuse every request: their preset lacks what it needs', {
+    count: unusable.length,
+    webhooks: unusable.slice(0, UNUSABLE_LISTED_MAX)
+      .map(({ label, finding }) => `${label}: ${finding}`),
+  });
 }

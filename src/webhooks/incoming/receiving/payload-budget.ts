@@ -1,7 +1,6 @@
 /**
- * How much memory payloads may take in all, those of requests under way and of runs of kept ones: a
- * sender that nobody knows can send bodies that take twenty times their length once they are
- * parsed.
+ * The memory that parsed payloads may take in all, of running requests and of runs of stored ones.
+ * A body from an unknown sender can take twenty times its length once it is parsed.
  */
 import { estimateParsedBytes } from '../../../base/json/parsed-size.ts';
 
@@ -9,7 +8,7 @@ export class PayloadBudget {
   readonly #bytesMax: number;
   #reservedBytes = 0;
   #runCount = 0;
-  /** What the run takes that found no room last; null: none waits. */
+  /** The bytes of the last run that found no room; null: none waits. */
   #waitingBytes: number | null = null;
   #onFree: () => void = () => {};
 
@@ -17,7 +16,10 @@ export class PayloadBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** What the body takes, to be given back; null: there is no room. One alone always has room. */
+  /**
+   * Reserves the memory of a body and gives its bytes, to be released; null: there is no room. A
+   * single body always has room.
+   */
   reserve(body: Buffer): number | null {
     const bytes = estimateParsedBytes(body);
     if (this.#reservedBytes > 0 && this.#reservedBytes + bytes > this.#bytesMax) return null;
@@ -32,7 +34,10 @@ export class PayloadBudget {
     this.#onFree();
   }
 
-  /** The same for the run of a kept request; after null `onFree` tells when there is room. */
+  /**
+   * As `reserve`, for the run of a stored request. After null, `onFree` is called when there is
+   * room.
+   */
   reserveForRun(body: Buffer): number | null {
     const bytes = estimateParsedBytes(body);
     if (!this.#mayRun(bytes)) {
@@ -54,8 +59,8 @@ export class PayloadBudget {
   }
 
   /**
-   * The only run has room beside requests under way, however large it is: requests that keep coming
-   * must not keep it from its turn. Beside one that is too large for the room by itself it waits.
+   * A single run has room beside running requests, however large it is, as a stream of requests
+   * must not keep it waiting for ever. Beside another run it waits for room.
    */
   #mayRun(bytes: number): boolean {
     return (this.#runCount === 0 && this.#reservedBytes <= this.#bytesMax)

@@ -1,4 +1,4 @@
-/** When the previous secret of a webhook was last used: written once a minute at most. */
+/** Records when the previous secret of a webhook was last used, at most once a minute. */
 import { formatTimestamp } from '../../../base/clock.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
@@ -6,7 +6,7 @@ import { decodeRecord } from '../../../resources/record.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { incomingCollection } from '../incoming-webhook.ts';
 
-/** A webhook whose previous secret was used. */
+/** The identity of a webhook, for its record and for the log. */
 type IdentifiedWebhook = { readonly identifier: string; readonly labels: LogFields };
 
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 export class PreviousSecretUses {
   readonly #store: Store;
   readonly #log: Logger;
-  /** By webhook: those that are being written, and the last that were. */
+  /** The minute that was last written, or is being written, by webhook. */
   readonly #writtenMinutes = new Map<string, number>();
 
   constructor(store: Store, log: Logger) {
@@ -22,7 +22,7 @@ export class PreviousSecretUses {
     this.#log = log;
   }
 
-  /** The use is allowed whether or not its time can be written (a full disk, say). */
+  /** The request is admitted even if the time cannot be written, on a full disk for instance. */
   record({ identifier, labels }: IdentifiedWebhook, atMs: number): void {
     const minute = Math.floor(atMs / MINUTE_MS);
     if (this.#writtenMinutes.get(identifier) === minute) return;
@@ -41,7 +41,7 @@ export class PreviousSecretUses {
       const record = bytes === undefined ? {} : decodeRecord(bytes);
       const { previousSecret } = record;
       if (!isJsonObject(previousSecret)) return;
-      // The record is as it was otherwise, its times included.
+      // Nothing else in the record changes, not even `updatedAt`.
       const updated = { ...record, previousSecret: { ...previousSecret, lastUsedAt } };
       transaction.put(name, identifier, JSON.stringify(updated));
     });

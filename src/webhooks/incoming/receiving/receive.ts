@@ -1,6 +1,6 @@
 /**
- * The public endpoint: ANY /webhook/in/{pathSegment}. The checks stand in the contract's order and
- * the first that fails answers; nothing is read or hashed before it is allowed.
+ * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the contract's order and
+ * the first that fails is answered. Nothing is read or hashed before the checks allow it.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -25,12 +25,12 @@ export type ReceiveDeps = {
   readonly webhooks: IncomingWebhookIndex;
   readonly clock: Clock;
   /**
-   * The answer, at once when an action gave it at once. Throws, or rejects with, what is to be
-   * answered 503 or 507: nothing was accepted, and the sender must try again. Or 413, as what a log
-   * takes at once has a limit: nothing was accepted, and never will be.
+   * The response, at once when an action gave its result at once. Throws, or rejects with, an error
+   * to be answered 503 or 507: nothing was accepted, and the sender must try again. Or 413, as the
+   * log limits the size of an entry: nothing was accepted, and never will be.
    */
   readonly handleRequest: (request: AdmittedRequest) => MaybePromise<WebhookResponse>;
-  /** Keeps a rejected request to be looked at; `body` is null when it was not read. */
+  /** Keeps a rejected request for people to look at; `body` is null when it was not read. */
   readonly addRejected: (
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
   ) => void;
@@ -40,12 +40,12 @@ export type ReceiveDeps = {
   readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
-    /** Actions under way at once for one hook. */
+    /** Actions that may run at once for one webhook. */
     readonly maxConcurrent: number;
   };
 };
 
-// Slots free up as actions end, which takes a moment, not minutes.
+// Running actions end within moments, not minutes.
 const BUSY_RETRY_S = 1;
 const FULL_RETRY_S = 10;
 const UNKNOWN_MESSAGE = 'Webhook not found or disabled';
@@ -60,7 +60,7 @@ export function createReceiveHandler(deps: ReceiveDeps): Handler {
   };
 }
 
-/** The same answer for a path that no hook can have. */
+/** Rejects a path that no webhook can have, in the same way. */
 export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handler {
   return (exchange) => {
     throw rejectUnknown(webhooks, exchange);
@@ -78,14 +78,14 @@ function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Re
   return webhook.load.rejections.reject(exchange, webhook, rejection);
 }
 
-/** The same for one that can be looked at later. `body` is null when it was not read. */
+/** Rejects a request that people can look at later. `body` is null when it was not read. */
 function rejectAndList(
   { addRejected, health, clock }: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
   body: Buffer | null, rejection: Rejection,
 ): AppError {
   const { reason } = rejection;
   addRejected(exchange, webhook, body, rejection);
-  // A rate is no check of who it is.
+  // The rate limit says nothing of the sender, so health does not count it.
   if (reason !== null && reason !== 'rate') {
     health.recordRefusedRequest(webhook.identifier, { atMs: clock.now(), reason });
   }
@@ -109,7 +109,7 @@ function checkBeforeBody(
       details: { allow: methods },
     });
   }
-  // Who calls through the control socket has no address, and may change the webhook as well.
+  // A call over the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasLiteral(exchange.clientAddress)) {
     throw rejectAndList(deps, exchange, webhook, null, {
@@ -145,7 +145,7 @@ async function receive(
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
   const { load } = webhook;
-  // Nothing runs for what is answered as accepted.
+  // A request that is answered as accepted runs later, so it takes no slot.
   if (webhook.answer === 'result' && load.running >= deps.limits.maxConcurrent) {
     throw rejectBusy(exchange, webhook,
       `${load.running} actions are under way, which is incoming.maxConcurrent`);
@@ -181,7 +181,10 @@ function checkForm(exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buff
   });
 }
 
-/** What is on disk before anything looks into its body is not parsed until it is run. */
+/**
+ * Whether the request's payload is parsed before the response. One that is stored unseen is parsed
+ * when it runs.
+ */
 function holdsPayload({ webhook, reader }: AdmittedRequest): boolean {
   return webhook.answer === 'result' || webhook.isRouted || reader !== null;
 }
@@ -201,7 +204,7 @@ function reportOutcome(
   onOutcome('requests', webhook.identifier, outcome, durationMs);
 }
 
-/** What is thrown for a body that could not be read. */
+/** The error to throw for a body that could not be read. */
 function rejectUnreadBody(
   exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: unknown,
 ): unknown {
@@ -242,7 +245,10 @@ function admit(
   });
 }
 
-/** Nothing was accepted, or we cannot know: the sender must try again, unless it never will. */
+/**
+ * The error to throw if a request was not stored, or we cannot know: the sender must try again,
+ * unless the request never fits.
+ */
 function rejectUnstored(
   exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: AppError,
 ): AppError {

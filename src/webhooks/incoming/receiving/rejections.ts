@@ -1,6 +1,6 @@
 /**
- * Calls of one incoming webhook that were rejected: what the log says of them, and how many there
- * were. Their senders are told little, the webhook's owner has to know. Nothing secret is written.
+ * Logs and counts the rejected calls of one incoming webhook. The sender is told little; the
+ * webhook's owner has to know. No secret is logged.
  */
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -11,23 +11,23 @@ import type { Exchange } from '../../../server/http-route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 
-/** What a call is counted under: the check that it did not pass. */
+/** The check that a call failed, by which it is counted. */
 export type RejectionReason = CheckName | 'address' | 'method' | 'rate' | 'size';
 
 export type Rejection = {
   readonly code: ErrorCode;
-  /** For the caller. */
+  /** The text for the caller. */
   readonly message: string;
-  /** For the owner. */
+  /** The explanation for the webhook's owner. */
   readonly finding: string;
   readonly details?: ErrorDetails;
-  /** null: not counted. */
+  /** null: the rejection is not counted. */
   readonly reason: RejectionReason | null;
-  /** Lines of the log a second. */
+  /** At most so many log lines a second. */
   readonly linesMax?: number;
 };
 
-/** What a rejection tells of its webhook. */
+/** The members of a webhook that its rejections are logged with. */
 type RejectingWebhook = { readonly pathSegment: string; readonly labels: LogFields };
 
 export type RejectionDeps = {
@@ -42,13 +42,13 @@ const MORE_REJECTED = 'more calls of an incoming webhook were rejected';
 export class Rejections {
   readonly counts = new Map<RejectionReason, number>();
   readonly #webhookId: string | null;
-  /** As the webhook was called when it last rejected a call. */
+  /** The webhook's labels when it last rejected a call. */
   #labels: LogFields;
   readonly #clock: Clock;
   readonly #onOutcome: OnOutcome;
   readonly #lines: RateLimitedLog;
 
-  /** `hook` is null for calls of webhooks that are not there. */
+  /** `webhookId` is null for calls of paths that no webhook has. */
   constructor(webhookId: string | null, { clock, log, onOutcome }: RejectionDeps) {
     this.#webhookId = webhookId;
     this.#labels = { hook: webhookId };
@@ -58,7 +58,7 @@ export class Rejections {
       log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
-  /** Counts and logs the rejection, and gives what is to be thrown. */
+  /** Counts and logs the rejection, and gives the error to throw. */
   reject(exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection): AppError {
     const { code, message, finding, details = {}, reason, linesMax } = rejection;
     if (reason !== null) this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);

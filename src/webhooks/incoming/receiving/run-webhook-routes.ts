@@ -1,6 +1,5 @@
 /**
- * The routes of a webhook that a request matches, run side by side, each for itself: what becomes
- * of one changes nothing for the others.
+ * Runs the matching routes of a webhook side by side. The outcome of one has no effect on another.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -20,28 +19,30 @@ export type RouteDeps = {
   readonly runner: ActionRunner;
 };
 
-/** One request for routes to run with. */
+/** The request that routes run with. */
 export type RouteInput = {
-  /** A call of its own for each route: an action may change what it is given. */
+  /** Makes a call for each route, as an action may change what it is given. */
   readonly makeCall: (options: ActionOptions) => ActionCall;
-  /** Asked for its logger, which names the webhook, only when there is something to say. */
+  /** The logger names the webhook. It is created only if there is something to log. */
   readonly holder: { readonly log: Logger };
 };
 
-/** What became of one route. */
+/** The outcome of one run of a route. */
 export type RouteOutcome = {
   readonly name: string;
   readonly result: ActionResult;
   /** The result's data as JSON. */
   readonly dataJson: string;
-  /** What a built-in action threw of our own state, such as `unavailable`; the result is failed. */
+  /**
+   * An error of a built-in action about our own state, such as `unavailable`; the result is failed.
+   */
   readonly refusal: AppError | null;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly durationMs: number;
 };
 
-/** What the conditions of routes look at. */
+/** The facts that conditions of routes are evaluated with. */
 export function createFacts(call: ActionCall): Facts {
   const { headers, query, method, event } = call.context;
   return new Facts({ payload: call.payload, event: () => event, headers, query, method });
@@ -70,7 +71,10 @@ export function runRouteAction(
   return runAction(action, makeCall(configuration.options), runner, holder);
 }
 
-/** In the order of `routes`, at once when all ended at once. Never rejects but for a bug. */
+/**
+ * The outcomes in the order of `routes`, at once when all runs ended at once. Rejects for a bug
+ * alone.
+ */
 export function runRoutes(
   deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput, clock: Clock,
 ): MaybePromise<readonly RouteOutcome[]> {
@@ -83,7 +87,7 @@ export function runRoutes(
   return outcomes;
 }
 
-/** The outcome, at once when the action gave its result at once. Never throws. */
+/** The outcome, at once when the action gave its result at once. Throws for a bug alone. */
 export function runRoute(
   deps: RouteDeps, route: ReadyWebhookRoute, input: RouteInput, clock: Clock,
 ): MaybePromise<RouteOutcome> {

@@ -1,6 +1,6 @@
 /**
- * Whether a received request is its sender's. A handshake is answered at once; anything else is
- * admitted or refused. Nothing here costs more than one verification.
+ * Verifies that a request is its sender's. A handshake is answered at once; any other request is
+ * admitted or refused. Each request costs at most one verification.
  */
 import type { Exchange } from '../../../server/http-route.ts';
 import type { Verified } from '../../actions/action.ts';
@@ -14,12 +14,12 @@ import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signa
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { SenderVerifier } from '../verification-member.ts';
 
-/** `by` is null where nobody was asked to sign. */
+/** `verified` is null if the webhook asks for no signature. */
 type Admission = {
   readonly isAdmitted: true; readonly verified: Verified | null; readonly signedAtMs: number | null;
 };
 
-/** Of the webhooks without `verification` that have a secret. */
+/** The preset name of webhooks that have a secret and no `verification`. */
 export const X_SIGNATURE_PRESET = 'hookshelf';
 
 const UNSIGNED_ADMISSION: Admission = { isAdmitted: true, verified: null, signedAtMs: null };
@@ -31,7 +31,7 @@ const PREVIOUS_ADMISSION: Admission = { ...UNSIGNED_ADMISSION,
 const NO_SECRET = 'the webhook has no secret, and incoming.allowUnsignedWhenSecretMissing is false';
 const NO_BODY = Buffer.alloc(0);
 
-/** A webhook without `verification`: by X-Signature, when it has a secret. */
+/** Verifies by X-Signature, for a webhook without `verification` that has a secret. */
 export function verifySignature(
   { signatureKeys }: ReadyIncomingWebhook, exchange: Exchange, body: Buffer,
   { nowMs, isUnsignedAllowed }: { readonly nowMs: number; readonly isUnsignedAllowed: boolean },
@@ -47,7 +47,7 @@ export function verifySignature(
   return isPrevious ? PREVIOUS_ADMISSION : explainInvalidSignature(signature);
 }
 
-/** A webhook with `verification`. */
+/** Verifies by the scheme of a webhook's `verification`. */
 export function verifySender(
   { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
 ): Admission | ChallengeResponse | Refusal {
@@ -66,7 +66,7 @@ export function verifySender(
     : buildChallengeResponse(signed, verifier, reader, secret);
 }
 
-/** Whether the webhook takes the method: it may take GET for its sender's handshake alone. */
+/** Whether the webhook allows the method. It allows GET for its sender's handshake in any case. */
 export function isMethodAllowed(
   { methods, sender }: ReadyIncomingWebhook, exchange: Exchange,
 ): boolean {

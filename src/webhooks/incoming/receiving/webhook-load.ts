@@ -1,4 +1,4 @@
-/** How much one incoming hook may take: requests a second, and actions under way at once. */
+/** The load of one incoming webhook: requests a second, and running actions. */
 import type { Rejections } from './rejections.ts';
 
 /** A token bucket that holds one second's worth, so that a burst of a second's rate passes. */
@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#refilledAtMs = nowMs;
   }
 
-  /** Takes a token: 0 when there was one, else the whole seconds until there will be. */
+  /** Takes a token. Gives 0 if there was one, else the whole seconds until there is. */
   take(nowMs: number): number {
     const refill = Math.max(0, nowMs - this.#refilledAtMs) / 1000 * this.#ratePerS;
     this.#tokens = Math.min(this.#capacity, this.#tokens + refill);
@@ -28,16 +28,16 @@ export class TokenBucket {
   }
 }
 
-/** What one hook has under way. It outlives changes of the hook. */
+/** The running work of one webhook. It outlives changes of the webhook. */
 export class WebhookLoad {
   /** null: no limit. */
   readonly bucket: TokenBucket | null;
-  /** For calls that were rejected. */
+  /** Logs and counts rejected calls. */
   readonly rejections: Rejections;
   running = 0;
-  /** Requests that wait for another one of the same event. */
+  /** Requests that wait for another request of the same event. */
   waiting = 0;
-  /** Requests that no payload could be made of; none of them twice. */
+  /** Requests that no payload could be made of, each counted once. */
   unparsed = 0;
 
   constructor(bucket: TokenBucket | null, rejections: Rejections) {

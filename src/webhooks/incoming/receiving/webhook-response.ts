@@ -1,6 +1,4 @@
-/**
- * What callers of the public endpoint read: every body is exactly `{"success", "message", "data"}`.
- */
+/** The responses of the public endpoint. Each body is exactly `{"success", "message", "data"}`. */
 import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
@@ -15,13 +13,13 @@ const JSON_TYPE = 'application/json';
 const JSON_HEADERS = formatHeaders(['Content-Type', JSON_TYPE]);
 const CHAIN_REFUSED_HEADERS = formatHeaders(
   ['Content-Type', JSON_TYPE, 'X-Hookshelf-Chain', CHAIN_REFUSED]);
-// Text goes out in one write with its head; a buffer would take two pieces.
+// A string is sent in one write with its head; a buffer would take two.
 const EMPTY_SUCCESS = '{"success":true,"message":"","data":{}}';
 
 const NO_DATA = '{}';
 const FILTERED = '{"success":true,"message":"Filtered","data":{}}';
 
-/** What is said in place of an error's own message: the caller may be anybody. */
+/** The messages that replace those of an error, as the caller may be anybody. */
 const PUBLIC_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   malformed: 'Bad request',
   timeout: 'Request timeout',
@@ -29,7 +27,10 @@ const PUBLIC_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   internal: 'Internal error',
 };
 
-/** The program that we are mounted in is at fault, and the sender may be its author at work. */
+/**
+ * Errors of the program that we are mounted in. The sender may be its author, so they are
+ * explained.
+ */
 const EXPLAINED_CODES: readonly ErrorCode[] = ['misconfigured'];
 
 export const receiveErrorFormat: ErrorFormat = {
@@ -38,16 +39,16 @@ export const receiveErrorFormat: ErrorFormat = {
     ? `Internal error: ${message}` : PUBLIC_MESSAGES[code] ?? message),
 };
 
-/** What a request is answered with. */
+/** The response to a request. */
 export type WebhookResponse = {
   readonly status: 200 | 400; readonly body: string;
   /** The member `data` of the body. */
   readonly dataJson: string;
-  /** The chain of the request was refused, here or further on. */
+  /** The request's chain of webhooks was refused, here or further on. */
   readonly isChainRefused?: boolean;
 };
 
-/** Of what an action gave, with what counts of it. */
+/** The response to a run, with the result that counts. */
 type ResultResponse = WebhookResponse & { readonly result: ActionResult };
 
 export function sendWebhookResponse(
@@ -62,14 +63,14 @@ export function buildResultResponse(result: ActionResult, holder: LogHolder): Re
     : encodeResult(result, dataJson);
 }
 
-/** Of the one route of a webhook with an `actionConfiguration`. */
+/** The response of a webhook with an `actionConfiguration`. */
 export function buildOutcomeResponse({ result, dataJson }: RouteOutcome): WebhookResponse {
   return encodeResult(result, dataJson);
 }
 
 /**
- * Of a webhook with routes: with the data of each route that ran, or the message of the first that
- * failed.
+ * The response of a webhook with routes: the data of each route that ran, or the message of the
+ * first that failed.
  */
 export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookResponse {
   const isChainRefused = outcomes.some(({ result }) => result instanceof ChainRefusal);
@@ -85,14 +86,14 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
   return { ...buildSuccess('', `{"routes":{${routes.join(',')}}}`), isChainRefused };
 }
 
-/** Of a request that is on disk. */
+/** The response to a request that is on disk. */
 export function buildAcceptedResponse(
   id: string, message: '' | 'Filtered' | 'Duplicate',
 ): WebhookResponse {
   return buildSuccess(message, `{"request":"${id}"}`);
 }
 
-/** Of an event that was done before; `dataJson` is what the first was answered. */
+/** The response to a duplicate; `dataJson` is the data of the first response. */
 export function buildDuplicateResponse(dataJson: string): WebhookResponse {
   return buildSuccess('Duplicate', dataJson);
 }

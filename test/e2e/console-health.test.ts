@@ -119,7 +119,7 @@ test('lists tell the state of each webhook, and are filtered by it in the addres
     await person.choose('State', 'failing');
     await person.sees('1 webhook');
     await person.gives('return location.hash;', '#/outgoing?state=failing');
-    await person.choose('State', 'rejecting');
+    await person.choose('State', 'healthy');
     await person.sees('No webhook is in this state.');
     await open(server, '#/outgoing?state=off');
     await person.gives(STATES, [`resting ${target.url.slice(7)}resting off`]);

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { HttpExchange } from '../server/exchange/http-exchange.ts';
+import type { HeaderList } from '../server/http-route.ts';
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -22,7 +23,7 @@ export class Cors {
   }
 
   /** Headers of every response to `origin`; null when cross-origin use is off altogether. */
-  headersFor(origin: string | undefined, isTokenRequired: boolean): readonly string[] | null {
+  headersFor(origin: string | undefined, isTokenRequired: boolean): HeaderList | null {
     if (this.#allowedOrigins.length === 0) return null;
     const allowed = isTokenRequired ? this.#allowedOrigins : this.#namedOrigins;
     if (allowed.length === 0) return null;

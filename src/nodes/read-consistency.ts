@@ -7,7 +7,9 @@ import { AppError } from '../base/errors.ts';
 import { HttpExchange } from '../server/exchange/http-exchange.ts';
 import { formatHeaders } from '../server/exchange/header-text.ts';
 import { problemResponses } from '../server/problem.ts';
-import type { HttpRoute, ParameterSpec, Pull, ResponseSpec } from '../server/http-route.ts';
+import type {
+  HeaderList, HeaderText, HttpRoute, ParameterSpec, Pull, ResponseSpec,
+} from '../server/http-route.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Replica } from '../store/store-port.ts';
 
@@ -33,7 +35,7 @@ const SEQUENCE_PARAMETER: ParameterSpec = {
 export function createReadConsistency(replica: Replica): ReadConsistency {
   class SequencedExchange extends HttpExchange {
     override send(
-      status: number, headers: readonly string[] | string, body?: Buffer | string,
+      status: number, headers: HeaderList | HeaderText, body?: Buffer | string,
     ): void {
       if (!mayWrite(this)) return super.send(status, headers, body);
       const own = [SEQUENCE_HEADER, String(replica.sequence)];
@@ -42,7 +44,7 @@ export function createReadConsistency(replica: Replica): ReadConsistency {
     }
 
     /** An import responds while it writes: its last sequence comes in a trailer. */
-    override sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
+    override sendStream(status: number, headers: HeaderList, pull: Pull): Promise<void> {
       if (!mayWrite(this)) return super.sendStream(status, headers, pull);
       return super.sendStream(status, [...headers, 'Trailer', SEQUENCE_HEADER], async () => {
         const pieces = await pull();

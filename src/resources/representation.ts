@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { formatHttpDate } from '../base/clock.ts';
 import type { JsonObject } from '../base/schema.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
+import type { HeaderList, HeaderText } from '../server/http-route.ts';
 
 /** A record in a list. */
 export type PublicRecord = { readonly id: string; readonly bytes: Buffer };
@@ -56,14 +57,14 @@ export class Representation implements PublicRecord {
   }
 
   /** Media type, tag and date. All are our own text, so nothing need be checked. */
-  get headerText(): string {
+  get headerText(): HeaderText {
     // Without Cache-Control a cache may use it for a tenth of its age (RFC 9111 §4.2.2).
     this.#headerText ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
       + `Last-Modified: ${formatHttpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
     return this.#headerText;
   }
 
-  get headers(): readonly string[] {
+  get headers(): HeaderList {
     return parseHeaderText(this.headerText);
   }
 

@@ -4,7 +4,7 @@ import type { DocumentView } from './page/document-view.ts';
 import type { ChapterView } from './page/docs-page.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import { problemResponses } from '../problem.ts';
-import type { ResponseSpec, HttpRoute } from '../http-route.ts';
+import type { HeaderList, HttpRoute, ResponseSpec } from '../http-route.ts';
 
 type Manual = {
   readonly chapters: readonly ChapterView[];
@@ -79,10 +79,10 @@ const PAGE_RESPONSE: ResponseSpec = {
   status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
 };
 
-let cachedHeaders: readonly string[] | null = null;
+let cachedHeaders: HeaderList | null = null;
 
 /** The headers of all pages. The policy in them holds hashes, which are computed once. */
-function getPageHeaders({ createDocsPolicy }: DocsPages): readonly string[] {
+function getPageHeaders({ createDocsPolicy }: DocsPages): HeaderList {
   cachedHeaders ??= [
     'Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', createDocsPolicy(),
   ];

@@ -85,6 +85,11 @@ test('selects by topic and by hook', () => withShelf(async ({ follow, put, store
     assert.deepEqual(reader.events.map(({ id }) => id), wanted, reader.text());
     await reader.close();
   }
+  // The log does not tell whose a deleted record was.
+  const later = await follow('?hook=first', '0');
+  await later.until(3);
+  assert.deepEqual(later.events.map(({ id }) => id), ['2', '4', '6']);
+  await later.close();
 }));
 
 test('tells of what is on no disk in its order, with the sequence of what was before it', () =>

@@ -113,6 +113,18 @@ for (const [name, pieces, body] of STREAMED) {
   }
 }
 
+test('of an unread body no more is buffered than Node would hold back', async () => {
+  const pieces = [post(1_000_000), ...Array.from({ length: 4 }, () => 'x'.repeat(10_000))];
+  const serve: Serve = async (request) => {
+    for (let turns = 0; request.socket.bytesRead < 40_000 && turns < 100_000; turns += 1) {
+      if (request.readableLength > BUFFERED_BYTES_MAX) break;
+      await nextTurn();
+    }
+    return String(request.readableLength > BUFFERED_BYTES_MAX);
+  };
+  assert.equal(await serveOne(pieces, serve), 'true');
+});
+
 test('whoever waits for a body that is cut short hears so', async () => {
   const serve: Serve = (request) => {
     const reading = readWhole(request);

@@ -74,6 +74,7 @@ const whole: readonly (readonly [string, Asked])[] = [
   ['an answer to HEAD', { answer: answerOf(200, Buffer.from('never sent')), method: 'HEAD' }],
   ['204', { answer: answerOf(204) }],
   ['304', { answer: answerOf(304) }],
+  ['304 with a body', { answer: answerOf(304, 'never sent') }],
   ['a status of ours', { answer: answerOf(507, 'full') }],
 ];
 

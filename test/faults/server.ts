@@ -1,0 +1,234 @@
+/** Faults of the server, of resources, access, the stream and monitoring. */
+import type { PlantedFault } from './fault.ts';
+
+export const SERVER_FAULTS: readonly PlantedFault[] = [
+  // server/
+  {
+    file: 'server/body-budget.ts', text: 'this.#pendingBodies.delete(body);\n    this.#pending',
+    replacement: 'this.#pending', tests: ['server/body-budget.test.ts'],
+  },
+  {
+    file: 'server/body-budget.ts', text: 'Math.max(bodyBytesMax, bytesMax)',
+    replacement: 'bytesMax', tests: ['server/body-budget.test.ts'],
+  },
+  {
+    file: 'server/query.ts', text: 'if (values.has(name))', replacement: 'if (value === name)',
+    tests: ['resources/resource-routes.test.ts', 'server/routing/query.test.ts'],
+  },
+  {
+    file: 'server/query.ts', text: "text.replaceAll('+', ' ')", replacement: 'text',
+    tests: ['server/routing/query.test.ts'],
+  },
+  {
+    file: 'server/problem.ts', text: "isAppError && code !== 'internal'",
+    replacement: 'thrown instanceof Error', tests: ['server/exchange/http-exchange.test.ts'],
+  },
+  {
+    file: 'server/problem.ts', text: "headers.push('Retry-After'",
+    replacement: "headers.concat('Retry-After'",
+    tests: ['server/exchange/http-exchange.test.ts'],
+  },
+  {
+    file: 'server/routing/router.ts', text: 'params.length = count - 1;', replacement: '',
+    tests: ['server/routing/router.test.ts'],
+  },
+  {
+    file: 'server/routing/router.ts', text: 'UNRESERVED.test(character) ? character : encoded',
+    replacement: 'character', tests: ['server/routing/router.test.ts'],
+  },
+  {
+    file: 'server/routing/dispatcher.ts', text: "route.access !== 'control'",
+    replacement: "route.access !== 'public'",
+    tests: ['access/guard.test.ts'],
+  },
+  {
+    file: 'server/routing/dispatcher.ts', text: "[entry, { ...entry, method: 'HEAD' }]",
+    replacement: '[entry]', tests: ['server/exchange/hostile.test.ts'],
+  },
+  {
+    file: 'server/routing/request-target.ts', text: "rest.startsWith('/') ? rest : `/${rest}`",
+    replacement: 'rest', tests: ['server/exchange/hostile.test.ts'],
+  },
+  {
+    file: 'server/exchange/read-body.ts',
+    text: 'collector.length + chunk.length > bytesMax', replacement: 'collector.length > bytesMax',
+    tests: ['server/exchange/read-body.test.ts'],
+  },
+  {
+    file: 'server/exchange/read-body.ts', text: "encoding.toLowerCase() !== 'identity'",
+    replacement: 'encoding === undefined', tests: ['server/exchange/read-body.test.ts'],
+  },
+  {
+    file: 'server/exchange/read-body.ts',
+    text: "request.headers['transfer-encoding'] !== undefined;", replacement: 'false;',
+    tests: ['server/exchange/http-exchange.test.ts'],
+  },
+  {
+    file: 'server/exchange/http-exchange.ts',
+    text: 'if ((announcedLength(this.request) ?? 0) <= bodyBudget.bodyBytesMax) ', replacement: '',
+    tests: ['server/exchange/read-body.test.ts'],
+  },
+  {
+    file: 'server/exchange/http-exchange.ts', text: 'this.#context.isDraining || isFraming',
+    replacement: 'isFraming', tests: ['server/listening/listener.test.ts'],
+  },
+  {
+    file: 'server/exchange/http-exchange.ts', text: 'X-Content-Type-Options: nosniff\\r\\n',
+    replacement: '', tests: ['server/exchange/http-exchange.test.ts'],
+  },
+  {
+    file: 'server/exchange/single-write-response.ts',
+    text: '&& status !== 204\n      && status !== 304',
+    replacement: '&& status !== 204', tests: ['server/exchange/single-write-response.test.ts'],
+  },
+  {
+    file: 'server/exchange/buffered-request.ts',
+    text: 'buffer.length + chunk.length > BUFFERED_BYTES_MAX',
+    replacement: 'chunk.length > BUFFERED_BYTES_MAX',
+    tests: ['server/exchange/buffered-request.test.ts'],
+  },
+  {
+    file: 'server/exchange/pipeline.ts', text: 'if (queue.waiting === 0) socket.resume();',
+    replacement: '', tests: ['server/exchange/pipeline.test.ts'],
+  },
+  {
+    file: 'server/exchange/response-stream.ts', text: 'nowMs - lastMs >= stallMs',
+    replacement: 'nowMs > stallMs', tests: ['server/exchange/response-stream.test.ts'],
+  },
+  {
+    file: 'server/exchange/discard-input.ts', text: 'discardedBytes > BYTES_MAX',
+    replacement: 'discardedBytes < 0', tests: ['server/exchange/discard-input.test.ts'],
+  },
+  {
+    file: 'server/exchange/client-address.ts', text: 'if (!isTrusted(client)) break;',
+    replacement: '', tests: ['server/exchange/client-address.test.ts'],
+  },
+  {
+    file: 'server/listening/listener.ts', text: 'rmSync(path, { force: true });', replacement: '',
+    tests: ['server/listening/listener.test.ts'],
+  },
+  {
+    file: 'server/metrics/metrics.ts', text: 'count += bucketCount;',
+    replacement: 'count = bucketCount;', tests: ['server/exchange/http-exchange.test.ts'],
+  },
+  {
+    file: 'server/documents/openapi-schema.ts',
+    text: "if (form === 'view' && member.isWriteOnly === true) continue;", replacement: '',
+    tests: ['server/documents/openapi.test.ts'],
+  },
+  // resources/
+  {
+    file: 'resources/record.ts', text: 'Math.max(nowMs, readUpdatedMs(key, id, before) + 1)',
+    replacement: 'nowMs', tests: ['resources/record.test.ts'],
+  },
+  {
+    file: 'resources/repository.ts', text: 'bodyKey !== undefined && pathId !== null && bodyKey',
+    replacement: 'bodyKey !== undefined && pathId === bodyKey && bodyKey',
+    tests: ['resources/repository.test.ts'],
+  },
+  {
+    file: 'resources/conditional-request.ts', text: 'matchesTag(list, etag, false)',
+    replacement: 'matchesTag(list, etag, true)', tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/conditional-request.ts', text: "return isRead ? 'not_modified' : 'failed';",
+    replacement: "return isRead ? 'not_modified' : 'proceed';",
+    tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/representation.ts', text: '"${time}-${checksumTag(this.bytes)}"',
+    replacement: '"${time}"', tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/idempotency-keys.ts', text: '[caller, route.operationId, ...params, key]',
+    replacement: '[route.operationId, ...params, key]',
+    tests: ['resources/idempotency-keys.test.ts'],
+  },
+  {
+    file: 'resources/idempotency-keys.ts', text: 'if (stored.request !== request) {',
+    replacement: 'if (stored.request === undefined) {',
+    tests: ['resources/idempotency-keys.test.ts'],
+  },
+  {
+    file: 'resources/idempotency-keys.ts',
+    text: 'if (transaction !== null) storeResponse(transaction, response);', replacement: '',
+    tests: ['resources/idempotency-keys.test.ts'],
+  },
+  {
+    file: 'resources/expiring-records.ts', text: 'expiresAtMs(bytes) === atMs', replacement: 'true',
+    tests: ['resources/expiring-records.test.ts'],
+  },
+  {
+    file: 'resources/json-array-stream.ts',
+    text: 'if (records.length > 0) records.push(COMPACT.separator);', replacement: '',
+    tests: ['resources/json-array-stream.test.ts'],
+  },
+  // access/
+  {
+    file: 'access/tokens.ts', text: 'isOpenWhenUnused ? this.hasUsableToken : this.#hasExisted()',
+    replacement: 'this.hasUsableToken', tests: ['access/tokens.test.ts'],
+  },
+  {
+    file: 'access/tokens.ts', text: 'const { hash: _, ...token } = stored;',
+    replacement: 'const token = stored;', tests: ['access/tokens.test.ts'],
+  },
+  {
+    file: 'access/token.ts', text: 'Date.parse(expiresAt) > nowMs',
+    replacement: 'Date.parse(expiresAt) >= nowMs', tests: ['access/tokens.test.ts'],
+  },
+  {
+    file: 'access/scope.ts', text: 'SCOPES.indexOf(granted) >= SCOPES.indexOf(required)',
+    replacement: 'granted === required', tests: ['access/guard.test.ts'],
+  },
+  {
+    file: 'access/host-check.ts', text: "host.slice(host.lastIndexOf('@') + 1)",
+    replacement: 'host', tests: ['access/guard.test.ts'],
+  },
+  {
+    file: 'access/cors.ts', text: 'isTokenRequired ? this.#allowedOrigins : this.#namedOrigins',
+    replacement: 'this.#allowedOrigins', tests: ['access/guard.test.ts'],
+  },
+  {
+    file: 'access/guard.ts', text: "path === '/api' || path.startsWith('/api/') ? 'read'",
+    replacement: "path === '/api' ? 'read'", tests: ['access/guard.test.ts'],
+  },
+  // stream/
+  {
+    file: 'stream/stream-event.ts', text: 'index === last ? sequence',
+    replacement: 'index === 0 ? sequence', tests: ['stream/stream.test.ts'],
+  },
+  {
+    file: 'stream/stream-event.ts', text: 'webhookId === undefined || (webhookId',
+    replacement: '(webhookId', tests: ['stream/stream.test.ts'],
+  },
+  {
+    file: 'stream/stream-reader.ts', text: 'number > skippedChanges',
+    replacement: 'number >= skippedChanges', tests: ['stream/stream.test.ts'],
+  },
+  {
+    file: 'stream/broadcast.ts', text: 'this.#readers.size + this.#openingCount >= READERS_MAX',
+    replacement: 'this.#readers.size >= READERS_MAX', tests: ['stream/broadcast.test.ts'],
+  },
+  {
+    file: 'stream/broadcast.ts', text: 'const isOfThisLog = sequence < this.#sequence && sequence',
+    replacement: 'const isOfThisLog = sequence', tests: ['stream/stream.test.ts'],
+  },
+  // monitoring/
+  {
+    file: 'monitoring/counters.ts', text: 'count >= total * 0.95',
+    replacement: 'count > total * 0.95', tests: ['monitoring/statistics.test.ts'],
+  },
+  {
+    file: 'monitoring/statistics.ts', text: 'slot?.startMs === startMs ? slot : null',
+    replacement: 'slot ?? null', tests: ['monitoring/statistics.test.ts'],
+  },
+  {
+    file: 'monitoring/log-lines.ts', text: 'SEVERITY[line.level] < SEVERITY[level]',
+    replacement: 'line.level !== level', tests: ['monitoring/log-lines.test.ts'],
+  },
+  {
+    file: 'monitoring/log-lines.ts', text: 'Math.max(after + 1, this.#lastNumber',
+    replacement: 'Math.max(after, this.#lastNumber',
+    tests: ['monitoring/log-lines.test.ts'],
+  },
+];

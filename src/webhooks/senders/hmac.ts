@@ -1,12 +1,15 @@
 /**
- * HMAC (RFC 2104) of requests, made by two hashes at once: of 1 KB it takes half the time that
- * createHmac takes, 2.1 µs of 4.1, and leaves nothing for the garbage collector to finalize. Pure.
+ * HMAC (RFC 2104) of requests, computed by two hashes. For 1 KB this takes half the time of
+ * `createHmac`, 2.1 µs instead of 4.1, and leaves nothing for the garbage collector to finalize.
+ * Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 
 export type HmacHash = 'sha1' | 'sha256' | 'sha512';
 
-/** A secret as HMAC begins its two hashes with it (RFC 2104 §2). Kept per webhook. */
+/**
+ * A secret in the form that HMAC's two hashes begin with (RFC 2104 §2). One is kept per webhook.
+ */
 export type HmacKey = {
   readonly hash: HmacHash; readonly inner: Uint8Array; readonly outer: Uint8Array;
 };
@@ -15,7 +18,7 @@ const BLOCK_BYTES: Readonly<Record<HmacHash, number>> = { sha1: 64, sha256: 64, 
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** What is longer is hashed piece by piece. */
+/** A longer message is hashed piece by piece. */
 const MESSAGE_BYTES_MAX = 1 << 14;
 const UTF8_BYTES_MAX = 3;
 
@@ -35,7 +38,9 @@ export function createHmacKey(hash: HmacHash, secret: Uint8Array): HmacKey {
   return { hash, inner: xorBlock(INNER_PAD), outer: xorBlock(OUTER_PAD) };
 }
 
-/** Of the pieces one after the other, texts as UTF-8. The bytes are good until the next call. */
+/**
+ * The HMAC of the pieces one after the other, texts as UTF-8. The next call overwrites the bytes.
+ */
 export function computeHmac(
   { hash, inner, outer }: HmacKey, pieces: readonly (string | Uint8Array)[],
 ): Buffer {
@@ -64,7 +69,7 @@ function computeInnerHash(
   return loadCrypto().hash(hash, innerMessage.subarray(0, length), 'binary');
 }
 
-/** Times, ids and the texts between them are short: to write them takes less than to call Node. */
+/** Short texts, such as times and ids, are written by hand: that is faster than a call of Node. */
 const SHORT_TEXT_MAX = 48;
 const ASCII_MAX = 0x7f;
 

@@ -1,6 +1,6 @@
 /**
- * `X-Signature: sha256=<hex>`: HMAC-SHA256 of the raw body, as GitHub's X-Hub-Signature-256. Pure.
- * The comparison takes the same time wherever the first wrong byte is.
+ * `X-Signature: sha256=<hex>`: HMAC-SHA256 of the raw body, as in GitHub's X-Hub-Signature-256. The
+ * time of a comparison does not depend on where the first wrong byte is. Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 import { createHmacKey, computeHmac, type HmacKey } from './hmac.ts';
@@ -11,19 +11,19 @@ const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
 
 const HASH_BYTES = 32;
 
-/** Of the secret's UTF-8 bytes. */
+/** The key of the secret's UTF-8 bytes. */
 export function createSignatureKey(secret: string): HmacKey {
   return createHmacKey('sha256', Buffer.from(secret, 'utf8'));
 }
 
-/** The header's value for a body. */
+/** The value of the header for a body. */
 export function signBody(key: HmacKey, body: Uint8Array): string {
   return PREFIX + computeHmac(key, [body]).toString('hex');
 }
 
 /**
- * Whether `header` is the body's signature. Two headers of the name arrive joined by a comma, or
- * as an array, and are never one.
+ * Whether `header` is the signature of the body. Two headers of the name, joined by a comma or as
+ * an array, are not.
  */
 export function isSignatureValid(
   key: HmacKey, body: Uint8Array, header: string | readonly string[] | undefined,
@@ -35,7 +35,7 @@ export function isSignatureValid(
 
 const claimedDigest = Buffer.alloc(HASH_BYTES);
 
-/** Why a signature is not valid, for the log; never what it is or should be. */
+/** Explains for the log why a signature is invalid. It never says what it is or should be. */
 export function explainInvalidSignature(header: string | readonly string[] | undefined): Refusal {
   if (header === undefined) return createRefusal('signature_missing', 'there is no X-Signature');
   return typeof header === 'string' && PATTERN.test(header)

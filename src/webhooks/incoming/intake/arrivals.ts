@@ -1,9 +1,12 @@
-/** Requests that are to be kept, those that come in one turn of the loop in one transaction. */
+/** Stores requests; those that arrive in one turn of the event loop share one transaction. */
 import type { Store, Transaction } from '../../../store/store-port.ts';
 import { changeRequests, type RequestUnit } from '../../inbox/request-changes.ts';
 import { TurnBatch } from '../../durable-queue/turn-batch.ts';
 
-/** Throws for a bug alone, as that fails all that is staged with it. May run again. */
+/**
+ * Stages one request. It may run again. It throws for a bug alone, as an error fails the others in
+ * the transaction as well.
+ */
 type StageArrival<T> = (transaction: Transaction, unit: RequestUnit) => T;
 
 export class Arrivals<T> {
@@ -14,7 +17,7 @@ export class Arrivals<T> {
       changeRequests(transaction, (unit) => pieces.map(({ stage }) => stage(transaction, unit))));
   }
 
-  /** `bytes` are about those of the request. Resolves once it is on disk. */
+  /** `bytes` is an estimate for the request. Resolves once it is on disk. */
   write(bytes: number, stage: StageArrival<T>): Promise<T> {
     return this.#batch.write({ bytes, stage });
   }

@@ -1,18 +1,19 @@
 /**
- * The event of a request, by its sender's id. In memory it goes by a text that costs no hash; that
- * of its record is made when it is asked for. One request at a time has the claim to an event.
+ * The event of a request, identified by its sender's id. In memory its key is a text that costs no
+ * hash; the identifier of its record is computed when it is needed. One request at a time holds the
+ * claim to an event.
  */
 import { hashEventId, type EventKey } from '../../inbox/event-ids.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import type { WebhookResponse } from '../receiving/webhook-response.ts';
 
-/** The body is null where it does not tell events apart. */
+/** `bodySha256` is null if the body does not tell events apart. */
 type EventInput = {
   readonly hook: string; readonly eventId: string; readonly bodySha256: string | null;
   readonly expiresAtMs: number;
 };
 
-/** Of a longer id the hash stands in memory, as how many are remembered must not hang on it. */
+/** A longer id is hashed, so that memory does not depend on the length of ids. */
 const PLAIN_LENGTH_MAX = 64;
 
 export class Event implements EventKey {
@@ -20,16 +21,16 @@ export class Event implements EventKey {
   readonly expiresAtMs: number;
   /** The id came before with another body. */
   readonly isReused: boolean;
-  /** By which it is found in memory. */
+  /** The key by which it is found in memory. */
   readonly key: string;
-  readonly #given: EventInput;
+  readonly #input: EventInput;
   #identifier: string | null = null;
 
   constructor(input: EventInput, isReused = false) {
     const { hook, eventId, bodySha256, expiresAtMs } = input;
-    this.#given = input;
+    this.#input = input;
     this.isReused = isReused;
-    // The id of one that is reused stands for one body alone.
+    // The key of a reused id holds the body's hash, so it stands for one body alone.
     this.bodySha256 = isReused ? null : bodySha256;
     this.expiresAtMs = expiresAtMs;
     const body = isReused ? bodySha256 ?? '' : '';
@@ -37,25 +38,25 @@ export class Event implements EventKey {
     this.key = eventId.length > PLAIN_LENGTH_MAX ? this.identifier : `${hook}\n${body}=${eventId}`;
   }
 
-  /** Of its record. */
+  /** The identifier of its record. */
   get identifier(): string {
-    const { hook, eventId, bodySha256 } = this.#given;
+    const { hook, eventId, bodySha256 } = this.#input;
     this.#identifier ??= hashEventId(hook, eventId, this.isReused ? bodySha256 : null);
     return this.#identifier;
   }
 
-  /** The event that the request is when its id came before with another body: known by both. */
+  /** The event of a request whose id came before with another body: id and body identify it. */
   reused(): Event {
-    return new Event(this.#given, true);
+    return new Event(this.#input, true);
   }
 }
 
-/** What came of a run, for those who wait for it; `of` is the request that it was for. */
+/** The outcome of a run, for the requests that wait for it; `requestId` is the stored request's. */
 type ClaimOutcome = {
   readonly response: WebhookResponse; readonly dataJson: string; readonly requestId: string | null;
 };
 
-/** That one request alone runs what belongs to its event; the others hear what came of it. */
+/** The right of one request to run the actions of an event. The others wait for its outcome. */
 export class Claim {
   readonly event: Event;
   /** The request whose failed routes are to run again; null: the request is new. */
@@ -64,7 +65,7 @@ export class Claim {
   #settled: Promise<ClaimOutcome | null> | null = null;
   #settle: ((outcome: ClaimOutcome | null) => void) | null = null;
 
-  /** `running` has the claims that are not at an end, by the keys of their events. */
+  /** `running` holds the unfinished claims by the keys of their events. */
   constructor(event: Event, failedRequest: StoredRequest | null, running: Map<string, Claim>) {
     this.event = event;
     this.failedRequest = failedRequest;
@@ -76,7 +77,7 @@ export class Claim {
     return this.event.bodySha256;
   }
 
-  /** To be asked for before the end. Few events have anyone who waits. */
+  /** To be called before the claim is finished. Few events have a request that waits. */
   waitForOutcome(): Promise<ClaimOutcome | null> {
     this.#settled ??= new Promise((resolve) => {
       this.#settle = resolve;
@@ -84,7 +85,7 @@ export class Claim {
     return this.#settled;
   }
 
-  /** null: nothing came of the run, and nothing was accepted. */
+  /** null: the run had no outcome, and nothing was accepted. */
   finish(outcome: ClaimOutcome | null): void {
     this.#running.delete(this.event.key);
     this.#settle?.(outcome);

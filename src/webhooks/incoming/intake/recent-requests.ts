@@ -1,6 +1,7 @@
 /**
- * Requests that were staged a moment ago, with their bodies: what was just encoded need not be
- * decoded to be run. In memory alone, and true of a record only while its bytes are the same.
+ * Requests that were staged a moment ago, with their bodies, so that a run need not decode what was
+ * just encoded. They are in memory alone, and valid only while the bytes of their record are the
+ * same.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
@@ -9,7 +10,9 @@ import { isSameMemory } from '../../durable-queue/unit-of-work.ts';
 
 type RecentRequest = StoredItem<StoredRequest> & {
   readonly body: Buffer;
-  /** As Node gives them, where none was left out of the record; null: to be made from that. */
+  /**
+   * The headers as Node gave them, if the record has them all; null: to be built from the record.
+   */
   readonly headers?: IncomingHttpHeaders | null;
 };
 
@@ -17,8 +20,9 @@ const COUNT_MAX = 1024;
 const BYTES_MAX = 8 << 20;
 
 export class RecentRequests {
-  // In order of arrival. A Map that is emptied one by one and filled again keeps alive, until the
-  // next full collection, whatever has passed through (staged-records.ts): that is empty places.
+  // In order of arrival. A Map that is emptied one by one and filled again keeps its deleted values
+  // alive until the next full collection (staged-records.ts). So its values are small entries that
+  // are emptied.
   readonly #byId = new Map<string, { recent: RecentRequest | null }>();
   #bytes = 0;
 
@@ -27,16 +31,16 @@ export class RecentRequests {
     this.delete(id);
     this.#byId.set(id, { recent });
     this.#bytes += estimateBytes(recent);
-    if (this.#byId.size > COUNT_MAX || this.#bytes > BYTES_MAX) this.#drop();
+    if (this.#byId.size > COUNT_MAX || this.#bytes > BYTES_MAX) this.#deleteOldest();
   }
 
-  /** `bytes` are the record's now. */
+  /** `bytes` are those of the current record. */
   find(id: string, bytes: Buffer): RecentRequest | undefined {
     const recent = this.get(id);
     return recent !== undefined && isSameMemory(recent.bytes, bytes) ? recent : undefined;
   }
 
-  /** For who deletes each that is not what is stored any more. */
+  /** For callers that delete each request whose record has changed. */
   get(id: string): RecentRequest | undefined {
     return this.#byId.get(id)?.recent ?? undefined;
   }
@@ -49,8 +53,8 @@ export class RecentRequests {
     entry.recent = null;
   }
 
-  /** The oldest. */
-  #drop(): void {
+  /** Deletes the oldest requests until the limits hold. */
+  #deleteOldest(): void {
     for (const id of this.#byId.keys()) {
       if (this.#byId.size <= COUNT_MAX && this.#bytes <= BYTES_MAX) return;
       this.delete(id);

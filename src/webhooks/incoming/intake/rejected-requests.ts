@@ -1,6 +1,6 @@
 /**
- * Requests that were rejected, in memory alone: anyone can send them, and no stranger is to fill a
- * disk, or the memory. The oldest go first, a webhook's own before those of others.
+ * Rejected requests, in memory alone: anyone can send them, so they must fill neither disk nor
+ * memory. The oldest go first, a webhook's own before those of others.
  */
 import type { RejectedRequests } from '../../inbox/request-list.ts';
 import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
@@ -8,7 +8,7 @@ import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-reques
 const WEBHOOK_MAX = 100;
 const ALL_MAX = 1000;
 const BODY_BYTES_MAX = 8 * 1024;
-// A thousand headers of a few characters take ten times their length, so counts are not enough.
+// Short headers take ten times their length in memory, so bytes are limited as well as counts.
 const WEBHOOK_BYTES_MAX = 2 << 20;
 const ALL_BYTES_MAX = 12 << 20;
 
@@ -21,17 +21,17 @@ type WebhookRequests = { readonly ids: Set<string>; bytes: number };
 export class RejectedRing implements RejectedRequests {
   /** In order of arrival. */
   readonly #byId = new Map<string, RejectedRequest>();
-  readonly #byHook = new Map<string, WebhookRequests>();
+  readonly #byWebhook = new Map<string, WebhookRequests>();
   #bytes = 0;
 
   /** `body` is null when it was never read. */
   add(request: StoredRequest, body: Buffer | null): void {
     const { id, hook: webhookId } = request;
-    // A copy, as a slice would keep all of it.
+    // A copy, as a slice would keep the whole body in memory.
     const keptBody = Buffer.from(body?.subarray(0, BODY_BYTES_MAX) ?? '');
     const rejected = { request, body: keptBody, isWhole: keptBody.length === body?.length };
-    const webhookRequests = this.#byHook.get(webhookId) ?? { ids: new Set(), bytes: 0 };
-    this.#byHook.set(webhookId, webhookRequests);
+    const webhookRequests = this.#byWebhook.get(webhookId) ?? { ids: new Set(), bytes: 0 };
+    this.#byWebhook.set(webhookId, webhookRequests);
     webhookRequests.ids.add(id);
     this.#byId.set(id, rejected);
     this.#count(webhookRequests, estimateBytes(rejected));
@@ -54,12 +54,12 @@ export class RejectedRing implements RejectedRequests {
   #removeFirst(ids: Iterable<string>): void {
     for (const id of ids) {
       const rejected = this.#byId.get(id);
-      const webhookRequests = this.#byHook.get(rejected?.request.hook ?? '');
+      const webhookRequests = this.#byWebhook.get(rejected?.request.hook ?? '');
       if (rejected === undefined || webhookRequests === undefined) return;
       this.#byId.delete(id);
       webhookRequests.ids.delete(id);
       this.#count(webhookRequests, -estimateBytes(rejected));
-      if (webhookRequests.ids.size === 0) this.#byHook.delete(rejected.request.hook);
+      if (webhookRequests.ids.size === 0) this.#byWebhook.delete(rejected.request.hook);
       return;
     }
   }

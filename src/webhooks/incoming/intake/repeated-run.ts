@@ -1,4 +1,4 @@
-/** The failed routes of a request that its sender has sent again. Pure. */
+/** Applies another run of the failed routes to a request that its sender sent again. Pure. */
 import { ActionResult } from '../../actions/action.ts';
 import {
   addAttempt, withRoutes, type StoredRequest, type RouteRun,
@@ -8,7 +8,7 @@ import { toRunAttempt } from './build-request.ts';
 
 const GONE = 'The webhook has no such route any more';
 
-/** The request after another run of the routes that had failed. */
+/** The stored request after another run of the routes that had failed. */
 export function applyRepeatedRun(
   before: StoredRequest, outcomes: readonly RouteOutcome[],
   answered: StoredRequest['answered'], nowMs: number,
@@ -22,12 +22,12 @@ export function applyRepeatedRun(
 
 function applyOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
   const after = addAttempt(route, toRunAttempt(outcome));
-  // An operator has sent it again meanwhile: then it is run until it is done.
+  // If an operator has replayed the request meanwhile, it is run until it succeeds.
   const isDue = route.status === 'pending' && !outcome.result.success;
   return isDue ? { ...after, status: 'pending', nextAttemptAt: route.nextAttemptAt } : after;
 }
 
-/** Of every route in order: those that ran now, and what the others gave when they ran. */
+/** The outcomes of all routes in order: of this run, else of the last one. */
 export function combineOutcomes(
   { routes }: StoredRequest, outcomes: readonly RouteOutcome[],
 ): readonly RouteOutcome[] {
@@ -35,7 +35,7 @@ export function combineOutcomes(
     outcomes.find(({ name }) => name === route.name) ?? restoreOutcome(route));
 }
 
-/** Of a route that the webhook has no more. */
+/** The outcome of a route that the webhook has no more. */
 export function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
   return {
     name, result: ActionResult.fail(GONE), dataJson: '{}', refusal: null, startedAtMs: nowMs,

@@ -1,6 +1,6 @@
 /**
- * A kept request as an action sees it: what it was told when the request came, and which run it is.
- * Credentials were never stored, so headers that held one are missing.
+ * The call of an action for a stored request. The action gets what it would have got when the
+ * request came. Credentials were never stored, so headers with credentials are missing.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
@@ -18,30 +18,32 @@ import {
 import { joinHeaders } from '../join-headers.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 
-/** One run of a kept request, to be told to an action. */
+/** One run of a stored request. */
 export type StoredRun = {
   readonly request: StoredRequest;
   readonly body: Buffer;
-  /** As Node gave them, where that is known: making them takes as long as parsing a small body. */
+  /**
+   * The headers as Node gave them, if known: building them takes as long as parsing a small body.
+   */
   readonly headers?: IncomingHttpHeaders | null;
-  /** As its webhook reads bodies now. */
+  /** The webhook's current way to read bodies. */
   readonly bodyReading: BodyReading;
   /** The first is 1. */
   readonly attempt: number;
   readonly holder: LogHolder;
-  /** Told when the payload is asked for; null: one could be made of the body. */
+  /** Called when the payload is read; null: the body could be parsed. */
   readonly onRead?: (unparsed: UnparsedBody | null) => void;
 };
 
 export class StoredActionCall extends IncomingActionCall {
   readonly #run: StoredRun;
   /** Names in lower case, as Node gives them. */
-  #headersMade: IncomingHttpHeaders | null;
+  #builtHeaders: IncomingHttpHeaders | null;
 
   constructor(run: StoredRun, options: ActionCall['options']) {
     super(options);
     this.#run = run;
-    this.#headersMade = run.headers ?? null;
+    this.#builtHeaders = run.headers ?? null;
   }
 
   get context(): ActionContext {
@@ -75,8 +77,8 @@ export class StoredActionCall extends IncomingActionCall {
   }
 
   get #headers(): IncomingHttpHeaders {
-    this.#headersMade ??= joinHeaders(listRawHeaders(this.#run.request));
-    return this.#headersMade;
+    this.#builtHeaders ??= joinHeaders(listRawHeaders(this.#run.request));
+    return this.#builtHeaders;
   }
 
   protected get body(): Buffer {
@@ -101,12 +103,12 @@ export class StoredActionCall extends IncomingActionCall {
   }
 }
 
-/** Whether the headers of a request are stored as they came, without a credential hidden. */
+/** Whether the headers are stored as they came, without a masked credential. */
 export function isHeadWhole({ headers }: StoredRequest): boolean {
   return headers.every(([, value]) => !value.includes(MASK));
 }
 
-/** Names and values in turn of what is stored as it came. */
+/** Names and values in turn of the headers that are stored as they came. */
 function listRawHeaders({ headers }: StoredRequest): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }

@@ -1,7 +1,7 @@
 /**
- * What is stored of a request's headers and query: values of credentials as `***`, also within an
- * address such as that of `Referer`, and all else as it came. Signatures are stored, as the target
- * of a forward may verify them, but they are not shown. Pure.
+ * Redacts the headers and the query of a request before they are stored. Credentials become `***`,
+ * also within an address such as that of `Referer`. Signatures are stored, as the target of a
+ * forward may verify them, but they are not shown. Pure.
  */
 import { isSecretName, redactText } from '../../../base/log.ts';
 import { MASK, mapQueryValues } from '../../http/url-credentials.ts';
@@ -10,11 +10,11 @@ import { toSourceList, type Scheme } from '../../senders/scheme/scheme.ts';
 type StoredHead = {
   readonly headers: readonly (readonly [string, string])[];
   readonly query: string;
-  /** Names, in lower case, of what holds a signature. */
+  /** Names, in lower case, of headers and parameters that hold a signature. */
   readonly signatures: readonly string[];
 };
 
-/** `scheme` is of the webhook's `verification`; null without one. */
+/** `scheme` is that of the webhook's `verification`; null: it has none. */
 export function redactHead(
   rawHeaders: readonly string[], search: string, scheme: Scheme | null,
 ): StoredHead {
@@ -41,7 +41,7 @@ export function redactHead(
 const ADDRESS_NAMES: ReadonlySet<string> = new Set(['referer', 'origin']);
 const ADDRESS = /^\/|:\/\/|%3a%2f%2f/i;
 
-/** Whether a value is an address, or has one in it; another `a=b` may be a signature. */
+/** Whether a value is or holds an address. Another `a=b` may be a signature. */
 function holdsAddress(name: string, value: string): boolean {
   return ADDRESS_NAMES.has(name) || ADDRESS.test(value);
 }
@@ -49,8 +49,8 @@ function holdsAddress(name: string, value: string): boolean {
 const CREDENTIALS = /^(bearer|basic) +([\w.~+/-]+=*)$/i;
 
 /**
- * Whether a header of whatever name holds what belongs into Authorization, as proxies pass it on:
- * a bearer token (RFC 6750) or a user and a password (RFC 7617).
+ * Whether a value is a credential as in Authorization, which proxies pass on under other names: a
+ * bearer token (RFC 6750) or a user and a password (RFC 7617).
  */
 function isCredential(value: string): boolean {
   const match = CREDENTIALS.exec(value);
@@ -61,7 +61,10 @@ function isCredential(value: string): boolean {
 
 type NameKind = 'credential' | 'signature' | 'plain';
 
-/** What the scheme says of names; the algorithm `token` compares a shared secret as it is. */
+/**
+ * The kinds of the names that the scheme reads. The algorithm `token` sends the shared secret
+ * itself.
+ */
 function listDeclaredKinds(scheme: Scheme | null): ReadonlyMap<string, NameKind> {
   if (scheme === null) return NO_NAMES;
   const { algorithm, signature, timestamp } = scheme;
@@ -80,7 +83,7 @@ function listDeclaredKinds(scheme: Scheme | null): ReadonlyMap<string, NameKind>
 const NO_NAMES: ReadonlyMap<string, NameKind> = new Map();
 const SIGNATURE_WORDS = /signature|hmac|\bsig\b/g;
 
-// Most requests come with the same few names, and telling one costs as much as storing its value.
+// Most requests have the same few names, and judging a name takes as long as storing its value.
 const CACHED_NAMES_MAX = 500;
 const CACHED_NAME_LENGTH_MAX = 64;
 const cachedKinds = new Map<string, NameKind>();

@@ -1,4 +1,4 @@
-/** The routes of a webhook as they are now, for a request that was kept. */
+/** Finds the current routes of a webhook for a stored request. */
 import { silentLogger } from '../../../base/log.ts';
 import type { AvailableRoutes } from '../../inbox/replay.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';

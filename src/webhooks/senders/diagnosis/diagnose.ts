@@ -1,7 +1,7 @@
 /**
- * Why a request is refused, or that it would be accepted: thirteen checks in one order. The first
- * that fails is the verdict; what fails after it is a hint. Neither the secret nor the expected
- * signature is shown, and 8 characters of the one that came.
+ * Says why a request is refused, or that it would be accepted: thirteen checks in one order. The
+ * first that fails is the verdict; later failures are hints. It shows neither the secret nor the
+ * expected signature, and only 8 characters of the given one.
  */
 import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/preset-table.ts';
@@ -26,23 +26,23 @@ type DiagnosisInput = {
   readonly verifier: Verifier;
   readonly secrets: readonly VerifierSecret[];
   readonly request: RawRequest;
-  /** The URL that was called, where it is known. */
+  /** The URL that was called; null: unknown. */
   readonly url: string | null;
-  /** Whether the webhook takes any request, as it has neither `verification` nor secret. */
+  /** Whether the webhook accepts every request, as it has neither `verification` nor secret. */
   readonly acceptsUnsigned: boolean;
-  /** Why the webhook takes no such request, whoever signed it, such as that it is disabled. */
+  /** Why the webhook accepts no such request, even a signed one, such as that it is disabled. */
   readonly rejectionReason: string | null;
-  /** null: not known, or any address may call. */
+  /** null: the client is unknown, or any address may call. */
   readonly address: { readonly client: string; readonly isAllowed: boolean } | null;
-  /** null: all that decides is there. */
+  /** null: the request is complete, and is judged again. */
   readonly recordedVerdict: RecordedVerdict | null;
   readonly duplicate: DuplicateFinding;
-  /** What is odd about the body, whoever signed it; null: nothing. */
+  /** An oddity of the body, whether or not it is signed; null: there is none. */
   readonly bodyHint: string | null;
   readonly nowMs: number;
 };
 
-/** Whether the request had come before. */
+/** The result of the check whether the request is a duplicate. */
 export type DuplicateFinding = {
   readonly status: 'ok' | 'failed' | 'skipped'; readonly finding: string;
 };
@@ -80,7 +80,7 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   return report.finish();
 }
 
-/** Told of only where there is something to say. */
+/** The check is reported only if it has something to say. */
 function checkBody(report: DiagnosisReport, { bodyHint }: DiagnosisInput): void {
   if (bodyHint !== null) report.note('body', 'hint', bodyHint);
 }
@@ -103,7 +103,7 @@ function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): voi
   }
 }
 
-/** What is odd about a secret explains a signature that does not match. */
+/** An oddity of the secret explains a signature that does not match. */
 function checkSecret(
   report: DiagnosisReport, { verifier: { problem }, secrets }: DiagnosisInput,
   verdict: SenderVerdict,
@@ -111,7 +111,7 @@ function checkSecret(
   const current = secrets.find(({ secret }) => secret === 'current');
   if (current === undefined) return report.note('secret', 'skipped', 'the webhook has no secret');
   if (problem?.check === 'secret') {
-    // The previous one still counts.
+    // The previous secret is still valid.
     if (verdict.isGenuine) return report.note('secret', 'hint', problem.finding);
     return report.fail('secret', problem.finding);
   }
@@ -121,7 +121,7 @@ function checkSecret(
   else report.note('secret', 'hint', oddity);
 }
 
-/** What about a secret is hardly meant, without showing it. */
+/** An oddity of the secret that is hardly intended, in words that do not show it. */
 function findSecretOddity(secret: string): string | null {
   if (secret.startsWith('-----BEGIN ')) return null;
   if (/\r?\n$/.test(secret)) return 'the secret ends in a newline';
@@ -140,7 +140,9 @@ function checkAddress(report: DiagnosisReport, { address }: DiagnosisInput): voi
   else report.fail('address', `${client} is not in allowedAddresses`);
 }
 
-/** Whether the request is, or would be, a handshake that is decided without a signature. */
+/**
+ * Reports on the handshake. true: the request is a handshake that is decided without a signature.
+ */
 function checkHandshake(
   report: DiagnosisReport, input: DiagnosisInput, reader: RequestReader,
 ): boolean {
@@ -201,7 +203,7 @@ function formatOkFinding(
   return `matches the previous secret, valid until ${until}`;
 }
 
-/** Of a token nothing: it may be the secret. */
+/** Tokens are not shown, not even in part: a token may be the secret itself. */
 function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestReader): string {
   if (algorithm === 'token') return 'as it should be';
   const { from, prefix = '', param } = signature;
@@ -211,7 +213,7 @@ function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestR
   return `begins ${value.slice(start, start + SHOWN_CHARACTERS)}`;
 }
 
-/** `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
+/** Such as `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
 function formatMissingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
   const finding = `no ${describeSources(verifier.scheme.signature.from)}`;
   for (const { name, scheme } of PRESETS) {
@@ -292,7 +294,7 @@ function assessCoverage(scheme: Scheme): readonly [status: 'ok' | 'hint', findin
     : ['ok', statement];
 }
 
-/** `body`, `body and time`, `body, time and id`; `nothing` when there are none. */
+/** Gives `body`, `body and time` or `body, time and id`; `nothing` for none. */
 function joinNames(names: readonly string[]): string {
   const last = names.at(-1) ?? 'nothing';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;

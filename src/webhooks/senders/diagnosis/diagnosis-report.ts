@@ -1,10 +1,10 @@
-/** What a diagnosis finds, check by check. Findings hold no secret. Pure. */
+/** The report of a diagnosis, check by check. Findings hold no secret. Pure. */
 
 export const CHECKS = [
   'configuration', 'secret', 'address', 'handshake', 'signature_missing', 'signature_form', 'parts',
   'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage', 'body',
 ] as const;
-/** Those that a verification makes of the signature itself, in order. */
+/** The checks that a verification makes of the signature itself, in order. */
 export const SIGNATURE_CHECKS = [
   'signature_missing', 'signature_form', 'parts', 'mismatch',
 ] as const;
@@ -12,7 +12,7 @@ type DiagnosisCheck = typeof CHECKS[number];
 
 type CheckResult = {
   readonly check: DiagnosisCheck;
-  /** `failed` is the verdict; what fails after it is a `hint`, and so is what is only odd. */
+  /** `failed` is the verdict; later failures, and oddities, are hints. */
   readonly status: 'ok' | 'failed' | 'hint' | 'skipped';
   readonly finding: string;
 };
@@ -23,7 +23,7 @@ export type Diagnosis = {
   readonly checks: readonly CheckResult[];
 };
 
-/** Gathers the results, one a check, in order. */
+/** Collects one result for each check, in order. */
 export class DiagnosisReport {
   readonly #results: CheckResult[] = [];
   #failedCheck: DiagnosisCheck | null = null;
@@ -38,7 +38,7 @@ export class DiagnosisReport {
     this.#results.push({ check, status, finding });
   }
 
-  /** Skips every check after the last one that was told of. */
+  /** Skips every check between the last reported one and `end`. */
   skipTo(end: DiagnosisCheck, finding: string): void {
     for (const check of CHECKS.slice(this.#results.length, CHECKS.indexOf(end))) {
       this.note(check, 'skipped', finding);

@@ -1,6 +1,6 @@
 /**
- * What would have made a request right that is not: the mistakes that people make. For `diagnose`
- * alone, never on the way of a request: each try costs a whole verification.
+ * Finds the usual mistake that explains a wrong signature. It is for `diagnose` alone and must not
+ * run for requests: each try costs a whole verification.
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -13,20 +13,22 @@ import { createVerifier, verify, type Quirk, type VerifierSecret } from '../veri
 type FailedVerification = {
   readonly scheme: Scheme;
   readonly quirk: Quirk;
-  /** Of the preset that did not match. */
+  /** The name of the preset that did not match. */
   readonly preset: string;
   readonly settings: Parameters<typeof createVerifier>[0]['settings'];
   readonly secrets: readonly VerifierSecret[];
   readonly request: RawRequest;
-  /** The URL that was called, where it is known. */
+  /** The URL that was called; null: unknown. */
   readonly url: string | null;
   readonly nowMs: number;
 };
 
-/** Where a body is longer, nothing is tried: each try would hold the event loop. */
+/** Longer bodies are not tried: each try would block the event loop. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** A sentence fragment after "would match", or null. Others get their turn between two tries. */
+/**
+ * A sentence fragment to stand after "would match", or null. Other work has its turn between tries.
+ */
 export async function findNearMiss(failure: FailedVerification): Promise<string | null> {
   if (failure.request.body.length > BODY_BYTES_MAX) return null;
   for (const [finding, change] of listVariants(failure)) {
@@ -37,7 +39,7 @@ export async function findNearMiss(failure: FailedVerification): Promise<string 
   return null;
 }
 
-/** `change` does the work, so that each is done in a turn of its own; null: it changes nothing. */
+/** `change` runs when the variant is tried, in a turn of its own; null: it changes nothing. */
 type Variant = readonly [finding: string, change: () => Partial<FailedVerification> | null];
 type TextVariant = readonly [finding: string, change: (text: string) => string | null];
 
@@ -153,7 +155,7 @@ function unescapeNonAscii(text: string): string {
     (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** Whatever the age: a near miss is about the signature. */
+/** The age is not checked: a near miss is about the signature. */
 function isGenuine(
   { scheme, quirk, settings, secrets, request, nowMs }: FailedVerification,
 ): boolean {

@@ -1,21 +1,21 @@
 /**
- * What a diagnosis says of a kept request whose token or whole body was not kept: what was decided
- * when it came. Pure.
+ * Reports the verdict of the time when a stored request came, if its token or its whole body was
+ * not stored. Pure.
  */
 import { createRefusal, type SenderVerdict } from '../verification/verdict.ts';
 import { SIGNATURE_CHECKS, type DiagnosisReport } from './diagnosis-report.ts';
 
-/** What was decided when a request came, where it cannot be decided again. */
+/** The verdict of the time when a request came, for one that cannot be judged again. */
 export type RecordedVerdict = {
   readonly accepted: boolean;
-  /** What the request did not pass; not always one of our checks. */
+  /** The failed check, which is not always one of a diagnosis. */
   readonly failedCheck: string | null;
   readonly secret: 'current' | 'previous' | null;
-  /** What was not kept, as a clause. */
+  /** The part that was not stored, as a clause. */
   readonly missingEvidence: string;
 };
 
-/** null: the request is there, and is verified again. */
+/** null: the request is complete, and is verified again. */
 export function toSenderVerdict(recorded: RecordedVerdict | null): SenderVerdict | null {
   if (recorded === null) return null;
   const { accepted, failedCheck, secret, missingEvidence } = recorded;

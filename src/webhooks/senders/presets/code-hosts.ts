@@ -1,4 +1,4 @@
-/** Presets of places where code is kept and planned. */
+/** Presets of code hosts and issue trackers. */
 import type { Preset } from './preset.ts';
 import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
 import { giteaQuirk } from './quirks.ts';
@@ -135,7 +135,7 @@ export const CODE_HOSTS: readonly Preset[] = [
     scheme: {
       algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
       signature: { from: { header: 'Linear-Signature' }, encoding: 'hex' },
-      // It stands in the body, and so it is signed.
+      // The time is a member of the body, which is signed.
       timestamp: { from: { json: 'webhookTimestamp' }, unit: 'ms', tolerance: 60 },
       id: { header: 'Linear-Delivery' },
       event: [{ header: 'Linear-Event' }, { json: 'type' }],

@@ -1,4 +1,4 @@
-/** Presets of payments and shops. */
+/** Presets of payment services and shops. */
 import type { Preset } from './preset.ts';
 import { JSON_TYPE } from './preset.ts';
 
@@ -6,7 +6,7 @@ export const COMMERCE: readonly Preset[] = [
   {
     name: 'stripe', sender: 'Stripe',
     scheme: {
-      // The secret is used as it stands, `whsec_` and all.
+      // The secret is not decoded: its `whsec_` is a part of the key.
       algorithm: 'hmac-sha256', key: 'utf8', content: '{timestamp}.{body}',
       signature: {
         from: { header: 'Stripe-Signature' }, split: ',', param: 'v1', encoding: 'hex',
@@ -69,7 +69,7 @@ export const COMMERCE: readonly Preset[] = [
       signature: { from: { header: 'PAYPAL-TRANSMISSION-SIG' }, encoding: 'base64' },
       timestamp: { from: { header: 'PAYPAL-TRANSMISSION-TIME' }, unit: 'iso', tolerance: null },
       id: { header: 'PAYPAL-TRANSMISSION-ID' },
-      // Covered by a checksum only, which can be forged.
+      // Only a checksum covers the body, which can be forged.
       dedupe: { json: 'id' },
       event: { json: 'event_type' },
       retryWindow: 3 * 24 * 3600,

@@ -1,4 +1,4 @@
-/** The table of presets as people read it. Pure. */
+/** Describes the presets for people. Pure. */
 import { computeCoverage } from '../scheme/coverage.ts';
 import { describeSources } from '../verification/verdict.ts';
 import { PRESETS } from './preset-table.ts';
@@ -6,28 +6,30 @@ import { PRESETS } from './preset-table.ts';
 export type PresetDescription = {
   readonly name: string;
   readonly sender: string;
-  /** Where the signature, or the token, stands. */
+  /** The place of the signature, or of the token. */
   readonly header: string;
-  /** Members of `verification`. */
+  /** The members of `verification` that the preset needs. */
   readonly needs: readonly string[];
-  /** Of body, time and id what the signature covers. */
+  /** The signed ones of body, time and id. */
   readonly covers: readonly string[];
-  /** Seconds that a signed time may be off; null: no limit. */
+  /** Seconds that a signed time may differ from now; null: no limit. */
   readonly toleranceS: number | null;
-  /** Seconds within which the sender wants its answer; null: not known. */
+  /** Seconds within which the sender expects its response; null: unknown. */
   readonly answerWithinS: number | null;
-  /** What the sender does when it is not answered with success; null: not known. */
+  /** The sender's reaction to a response that is no success; null: unknown. */
   readonly onFailure: string | null;
   readonly pasteUrl: string;
   readonly pasteSecret: string;
-  /** Who makes the secret: `here`, which the sender is then given, or the `sender`. */
+  /** The party that makes the secret: `here`, then the sender is given it, or the `sender`. */
   readonly secretFrom: 'here' | 'sender';
   readonly documentation: string;
-  /** What nothing but memory or a third party says; null: all is confirmed. */
+  /**
+   * The facts for which there is no source but memory or a third party; null: all are confirmed.
+   */
   readonly unconfirmed: string | null;
 };
 
-/** What the signature covers, in words. */
+/** The signed parts, in words. */
 export function formatCoverage({ covers, needs }: PresetDescription): string {
   return needs.includes('scheme') ? SCHEME_DECIDES : covers.join(', ') || 'nothing';
 }

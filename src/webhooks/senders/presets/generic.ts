@@ -1,4 +1,4 @@
-/** Presets of no one sender: our own, standards, and what HTTP brings along. */
+/** Presets that belong to no one sender: our own, standards, and HTTP authentication. */
 import type { Preset } from './preset.ts';
 import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
 

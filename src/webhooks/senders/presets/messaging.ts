@@ -1,4 +1,4 @@
-/** Presets of mail, telephone, chat and support. */
+/** Presets of mail, telephone, chat and support services. */
 import type { Preset } from './preset.ts';
 import { FORM_TYPE } from '../request/parse-form.ts';
 import { JSON_TYPE } from './preset.ts';

@@ -1,4 +1,4 @@
-/** Presets of platforms that shake hands first. */
+/** Presets of platforms that begin with a handshake. */
 import type { Preset } from './preset.ts';
 import { JSON_TYPE, hubSignature } from './preset.ts';
 

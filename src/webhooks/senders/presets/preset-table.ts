@@ -1,4 +1,4 @@
-/** Every sender that is verified by name. A new sender is a row here, and nothing else. */
+/** The table of senders that are verified by name. A new sender is a row here, and nothing else. */
 import type { Preset } from './preset.ts';
 import { CODE_HOSTS } from './code-hosts.ts';
 import { COMMERCE } from './commerce.ts';

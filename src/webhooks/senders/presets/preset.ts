@@ -1,39 +1,41 @@
-/** What a row of the table of presets says: how to verify a sender, and how to set it up there. */
+/** A preset: how to verify one sender's requests, and how to set the webhook up there. */
 import type { Scheme } from '../scheme/scheme.ts';
 import type { Quirk } from '../verification/verify.ts';
 
 export type Preset = {
-  /** What `verification.preset` says. */
+  /** The value of `verification.preset`. */
   readonly name: string;
   readonly sender: string;
-  /** null: the webhook brings its own (`custom`). */
+  /** null: the webhook has a scheme of its own (`custom`). */
   readonly scheme: Scheme | null;
   readonly quirk?: Quirk;
   readonly setup: {
-    /** Where to paste the URL, and where the secret is pasted or found. */
+    /** The places at the sender to paste the URL, and to paste or find the secret. */
     readonly url: string;
     readonly secret: string;
   };
-  /** What the sender does when it is not answered with success; absent: not known. */
+  /** The sender's reaction to a response that is no success; absent: unknown. */
   readonly onFailure?: string;
-  /** The sender's own page. */
+  /** The sender's own documentation. */
   readonly documentation: string;
-  /** What a new secret looks like; null: only the sender can make it. */
+  /** The form of a new secret; null: only the sender can make one. */
   readonly newSecret: 'hex' | 'whsec' | 'user:password' | null;
-  /** A request as the sender makes it, for tests. */
+  /** A request as the sender would make it, for tests. */
   readonly sample: {
     readonly body: string;
     readonly contentType: string;
-    /** Beside the signature's own. */
+    /** The headers beside those of the signature. */
     readonly headers?: Readonly<Record<string, string>>;
   };
-  /** What nothing but memory or a third party says of this row. */
+  /** The facts of this row for which there is no source but memory or a third party. */
   readonly unconfirmed?: string;
 };
 
 export const JSON_TYPE = 'application/json';
 
-/** HMAC-SHA256 of the body in hex, behind `sha256=`: what GitHub began and many took over. */
+/**
+ * HMAC-SHA256 of the body in hex after `sha256=`, which many senders have taken over from GitHub.
+ */
 export function hubSignature(header: string): Scheme {
   return {
     algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
@@ -41,7 +43,7 @@ export function hubSignature(header: string): Scheme {
   };
 }
 
-/** Standard Webhooks: `<prefix>-id`, `-timestamp` and `-signature`. */
+/** Standard Webhooks, with the headers `<prefix>-id`, `-timestamp` and `-signature`. */
 export function standardWebhooks(prefix: string): Scheme {
   return {
     algorithm: 'hmac-sha256', key: 'whsec', content: '{id}.{timestamp}.{body}',

@@ -1,8 +1,8 @@
-/** What the schemes of single senders cannot say as data. */
+/** The rules of single senders that a scheme cannot express as data. */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Quirk } from '../verification/verify.ts';
 
-/** Gitea signs the JSON also where a form carries it (services/webhook/deliver.go). */
+/** Gitea signs the JSON, even if a form carries it (services/webhook/deliver.go). */
 export const giteaQuirk: Quirk = {
   body(reader) {
     const json = reader.read({ form: 'payload' });
@@ -11,8 +11,8 @@ export const giteaQuirk: Quirk = {
 };
 
 /**
- * Twilio signs the URL as it calls it, which may have gained or lost its standard port and, where
- * the body is no form, has the body's SHA-256 in its query (twilio-node, webhooks.ts).
+ * Twilio signs the URL in the form that it calls, which may have gained or lost its standard port.
+ * If the body is no form, the query holds the body's SHA-256 (twilio-node, webhooks.ts).
  */
 export const twilioQuirk: Quirk = {
   *urls(url, reader) {
@@ -30,7 +30,7 @@ export const twilioQuirk: Quirk = {
         : null;
     }
     if (body.length === 0) return null;
-    // Part of the address that was signed: no other than the one that was called is tried.
+    // The digest is a part of the signed address, so no address but the called one is tried.
     const claimedDigest = reader.read({ query: 'bodySHA256' });
     if (claimedDigest === null) {
       return 'the body is no form, and no bodySHA256 in the query covers it';
@@ -42,7 +42,7 @@ export const twilioQuirk: Quirk = {
 
 const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
-/** The same address with its standard port written out, and without any port. */
+/** The address with its standard port, and without any port. */
 function listPortVariants(text: string): readonly string[] {
   const match = /^(https?:)\/\/([^/?#]*)(.*)$/s.exec(text);
   if (match === null) return [];

@@ -1,13 +1,13 @@
 /**
- * What a sender's request is signed with, or the secret that it sends, hidden in what the log is to
- * have of it: a scheme of one's own may have it under any name. Pure.
+ * Hides the signature of a request, or the secret that it sends, from the log. A custom scheme may
+ * have it under any name. Pure.
  */
 import { MASK, hideQueryValues } from '../../http/url-credentials.ts';
 import type { ValueSource } from '../scheme/scheme.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Names of headers are in lower case. */
+/** `headers` has names in lower case. */
 export function hideSignatureHeaders(headers: Headers, sources: readonly ValueSource[]): Headers {
   const hiddenNames = new Set(sources.flatMap((source) =>
     'header' in source ? [source.header.toLowerCase()] : []));
@@ -15,7 +15,7 @@ export function hideSignatureHeaders(headers: Headers, sources: readonly ValueSo
     [name, hiddenNames.has(name) ? MASK : value]));
 }
 
-/** Names of the query parameters among them. */
+/** The names of the query parameters among the sources. */
 export function listQueryParameters(sources: readonly ValueSource[]): readonly string[] {
   return sources.flatMap((source) => 'query' in source ? [source.query] : []);
 }
@@ -32,13 +32,16 @@ export function hideSignatureMembers(payload: object, sources: readonly ValueSou
     if ('json' in source) redacted = hideAt(redacted, source.json.split('.'));
     else if ('form' in source) redacted = hideAt(redacted, [source.form]);
     else continue;
-    // A body that is read as text has it somewhere in there.
+    // A body that is read as text holds the secret somewhere within it.
     if (redacted === payload && 'text' in payload) return { ...payload, text: MASK };
   }
   return redacted;
 }
 
-/** The value itself when nothing stands there. A path of a scheme has few steps. */
+/**
+ * Gives the value itself if there is nothing at the path. The recursion is short: schemes have
+ * short paths.
+ */
 function hideAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return MASK;
   if (step.endsWith('[]')) {
@@ -53,5 +56,5 @@ function hideAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
     [name, name === step ? hideAt(member, rest) : member]));
 }
 
-/** No step of a path is empty. */
+/** A step of its own: no step of a path is empty. */
 const EVERY_ELEMENT = '';

@@ -1,24 +1,24 @@
-/** Bodies of the type application/x-www-form-urlencoded (WHATWG URL §5.1). Pure. */
+/** Parses bodies of the type application/x-www-form-urlencoded (WHATWG URL §5.1). Pure. */
 
-/** Names in the order in which they came first, each with its values. */
+/** Names in the order of their first field, each with its values. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 export type ParsedForm = {
   readonly fields: FormFields;
-  /** null: some characters are not ASCII, or a name is there more than once. */
+  /** null: some characters are not ASCII, or a name is repeated. */
   readonly plain: PlainForm | null;
 };
 
-/** The fields one after the other, each name before its value and nothing between them. */
+/** The fields one after the other, each name before its value, without separators. */
 export type PlainForm = {
   readonly text: string;
-  /** The same, byte for byte. */
+  /** The same text as bytes. */
   readonly bytes: Buffer;
-  /** Of each field three: where its name begins and ends, and where its value ends. */
+  /** Three offsets for each field: begin and end of its name, and end of its value. */
   readonly offsets: readonly number[];
 };
 
-/** More fields than any sender has; so many still take a few milliseconds to read. */
+/** No sender has more fields; so many still take a few milliseconds to parse. */
 export const FORM_FIELDS_MAX = 10_000;
 
 const AMPERSAND = 0x26;
@@ -26,7 +26,9 @@ const EQUALS = 0x3d;
 const PLUS = 0x2b;
 const PERCENT = 0x25;
 const SPACE = 0x20;
-/** Of each byte its value as a hexadecimal digit; what is none makes every sum negative. */
+/**
+ * The value of each byte as a hexadecimal digit. The value of other bytes makes every sum negative.
+ */
 const NO_DIGIT = -4096;
 const HEX_VALUES = Int16Array.from({ length: 256 }, (_, byte) => {
   const value = parseInt(String.fromCharCode(byte), 16);
@@ -43,7 +45,7 @@ export function parseMediaType(contentType = ''): string {
 
 /** Whether a form has more than 10,000 fields, empty ones between two `&` included. */
 export function hasTooManyFields(body: Buffer): boolean {
-  // Each but the last takes a byte at least.
+  // Each field but the last takes at least one byte.
   if (body.length < FORM_FIELDS_MAX) return false;
   let separators = 0;
   for (let at = body.indexOf(AMPERSAND); at >= 0; at = body.indexOf(AMPERSAND, at + 1)) {
@@ -54,8 +56,8 @@ export function hasTooManyFields(body: Buffer): boolean {
 }
 
 /**
- * null: there are more than 10,000 fields. What URLSearchParams gives, grouped by name, in less
- * than half of the time (measured, 20 fields): the body is decoded once and then cut.
+ * The form; null: it has more than 10,000 fields. It takes less than half the time of
+ * URLSearchParams (measured with 20 fields): the body is decoded once and then cut.
  */
 export function parseForm(body: Buffer): ParsedForm | null {
   const size = body.length;
@@ -70,7 +72,7 @@ export function parseForm(body: Buffer): ParsedForm | null {
   while (index < size) {
     const byte = body[index] ?? 0;
     index += 1;
-    // Most bytes are letters, which come after all that mean something.
+    // Most bytes are letters, which have larger codes than all special characters.
     if (byte > EQUALS) {
       decoded[length] = byte;
       length += 1;
@@ -111,7 +113,7 @@ function cutFields(
   bytes: Buffer, length: number, places: readonly number[], isAscii: boolean,
 ): ParsedForm {
   const text = isAscii ? bytes.toString('latin1', 0, length) : '';
-  // What is no UTF-8 becomes U+FFFD.
+  // Invalid UTF-8 becomes U+FFFD.
   const cut = (start: number, end: number): string =>
     isAscii ? text.slice(start, end) : bytes.toString('utf8', start, end);
   const fields = new Map<string, string[]>();

@@ -1,6 +1,6 @@
 /**
- * One request as schemes look at it: headers, JSON, form and query, each read at first need and
- * once. Only own members count, and nothing that was sent is ever called.
+ * Reads the values of a request that schemes name: headers, JSON, form and query. Each is parsed
+ * when it is first needed, and once. Only own members count, and no member is ever called.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -19,27 +19,27 @@ export type RawRequest = {
   readonly body: Buffer;
 };
 
-/** The reader of a request whose sender follows that scheme. */
+/** Creates the reader of a request whose sender follows the scheme. */
 export function createRequestReader({ payload }: Scheme, request: RawRequest): RequestReader {
   return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
 }
 
-/** How many steps a path may have, and how many elements `[]` may stand for. */
+/** The most steps of a path, and the most elements that `[]` may stand for. */
 const STEPS_MAX = 16;
 const ELEMENTS_MAX = 1000;
 type HeaderSource = Extract<ValueSource, { readonly header: string }>;
 
-/** A source made ready: `name` is a header's in lower case, as Node has it. */
+/** A compiled source: `name` is a header's in lower case, as Node has it. */
 type CompiledSource = {
   readonly kind: 'header' | 'form' | 'query' | 'json' | 'every';
   readonly name: string;
-  /** Of a path; `every` is one with `[]`. */
+  /** The steps of a path; the kind `every` has a step with `[]`. */
   readonly steps: JsonPath;
 };
 
 /**
- * Schemes live as long as their webhooks: for each request, to cut a path costs 0.3 µs, and to look
- * a header up by a name that was just made 0.5 µs.
+ * Sources are compiled once, as schemes live as long as their webhooks: cutting a path takes 0.3
+ * µs, and finding a header by a name that was just made 0.5 µs.
  */
 const compiledSources = new WeakMap<ValueSource, CompiledSource>();
 
@@ -55,13 +55,13 @@ export class RequestReader {
   #isForm: boolean | null = null;
   #query: URLSearchParams | null = null;
 
-  /** `formField`: where a form carries the JSON that `json` sources look into. */
+  /** `formField` is the field of a form that holds the JSON of `json` sources. */
   constructor(request: RawRequest, formField: string | null = null) {
     this.request = request;
     this.#formField = formField;
   }
 
-  /** The text that stands there; numbers and booleans as JSON has them. null: it is not there. */
+  /** The text of the first source that has one; numbers and booleans as in JSON. null: none has. */
   read(sources: ValueSources): string | null {
     if (isList(sources)) {
       for (const source of sources) {
@@ -73,14 +73,14 @@ export class RequestReader {
     return this.#readOne(sources);
   }
 
-  /** Of a path with `[]`, the text of every element; null for one that lacks it. */
+  /** The text of every element of a path with `[]`; null for an element that lacks it. */
   readEvery(source: ValueSource): readonly (string | null)[] {
     const { kind, steps } = getCompiledSource(source);
     if (kind !== 'every') return [this.#readOne(source)];
     return this.#collectEvery(steps).map(formatScalar);
   }
 
-  /** Whether anything but null stands there. */
+  /** Whether the source has a value other than null. */
   has(source: ValueSource): boolean {
     const { kind, steps } = getCompiledSource(source);
     if (kind === 'json') return isPresent(findValueAt(this.json(), steps));
@@ -88,7 +88,7 @@ export class RequestReader {
     return this.#collectEvery(steps).some(isPresent);
   }
 
-  /** How many header lines have that name: Node joins them, or drops all but one. */
+  /** The number of header lines of that name: Node joins them, or drops all but one. */
   countHeaderLines(source: HeaderSource): number {
     const { name } = getCompiledSource(source);
     const { rawHeaders } = this.request;
@@ -100,7 +100,7 @@ export class RequestReader {
     return count;
   }
 
-  /** The body, or the form's field, as JSON; undefined when it is none. */
+  /** The body, or the form's field, as JSON; undefined: it is no JSON. */
   json(): unknown {
     if (!this.#isJsonRead) {
       this.#isJsonRead = true;
@@ -109,7 +109,7 @@ export class RequestReader {
     return this.#json;
   }
 
-  /** null: the body is no form, or one of too many fields. */
+  /** The body as a form; null: it is none, or has too many fields. */
   form(): ParsedForm | null {
     if (this.#form === undefined) {
       this.#form = this.isForm() ? parseForm(this.request.body) : null;
@@ -117,7 +117,7 @@ export class RequestReader {
     return this.#form;
   }
 
-  /** Names and values as Twilio signs them. */
+  /** Names and values in the order in which Twilio signs them. */
   sortedForm(): string {
     if (this.#sortedForm === null) {
       const form = this.form();
@@ -185,7 +185,7 @@ function isList(sources: ValueSources): sources is readonly ValueSource[] {
   return Array.isArray(sources);
 }
 
-/** What was not looked at, past a limit, is as good as not there: it must not count as right. */
+/** Values beyond a limit count as absent, so that they cannot count as right. */
 function collectValues(value: unknown, steps: readonly string[], values: unknown[]): void {
   if (values.length > ELEMENTS_MAX) return;
   if (steps.length > STEPS_MAX || values.length === ELEMENTS_MAX) {
@@ -216,7 +216,7 @@ function isPresent(value: unknown): boolean {
 
 function formatScalar(value: unknown): string | null {
   if (typeof value === 'string') return value;
-  // A larger one was rounded: it is not what was sent, and two ids could have become one.
+  // A larger number was rounded: it is not the number that was sent, and two ids could be one.
   if (typeof value === 'number') {
     return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : null;
   }

@@ -1,7 +1,7 @@
-/** A form in the order in which Twilio signs its fields. Pure. */
+/** Sorts the fields of a form in the order in which Twilio signs them. Pure. */
 import type { ParsedForm, FormFields, PlainForm } from './parse-form.ts';
 
-/** Names in order of code units, each before its values in order: a repeated value counts once. */
+/** Names in order of code units, each before its sorted values; repeated values count once. */
 export function sortForm({ fields, plain }: ParsedForm): string {
   return plain !== null && fields.size <= RANKED_MAX ? sortPlainForm(plain) : sortFields(fields);
 }
@@ -14,18 +14,18 @@ function sortFields(fields: FormFields): string {
   return text;
 }
 
-/** So many fields are sorted by inserting each; more are left to the engine. */
+/** Up to so many fields are sorted by insertion; the engine sorts more. */
 const RANKED_MAX = 64;
-/** Of each field five bytes of its name as a number, and behind them which field it is. */
+/** A number for each field: five bytes of its name, then the index of the field. */
 const ranks = new Float64Array(RANKED_MAX);
-/** The same in order. */
+/** The numbers in order. */
 const sortedRanks = new Float64Array(RANKED_MAX);
 let sortedCount = 0;
 
 /**
- * No text is made or compared but one of each whole field, and fields that come in the order of the
- * form before, as a sender's do, are not sorted again: of a text message of Twilio, 1 KB in 20
- * fields, what is signed is made in 0.6 µs instead of 1.4.
+ * Sorts numbers, and compares names only if their first bytes are equal. Fields in the order of the
+ * previous form, as a sender's mostly are, need no sorting: for a text message of Twilio, 1 KB in
+ * 20 fields, this takes 0.6 µs instead of 1.4.
  */
 function sortPlainForm(form: PlainForm): string {
   const { text, offsets } = form;
@@ -57,7 +57,7 @@ function computeRank({ bytes, offsets }: PlainForm, field: number): number {
   return (high * 0x1000000 + low) * RANKED_MAX + field;
 }
 
-/** By insertion: what is in order but for names with the same first bytes is gone through once. */
+/** Sorts by insertion: one pass if only names with equal first bytes are out of order. */
 function sortRanks(form: PlainForm): void {
   for (let index = 1; index < sortedCount; index += 1) {
     const rank = sortedRanks[index] ?? 0;
@@ -76,7 +76,7 @@ function isInOrder(form: PlainForm, left: number, right: number): boolean {
   return isTie ? isBefore(form, decodeField(left), decodeField(right)) : left < right;
 }
 
-/** By all bytes of their names. */
+/** Compares all bytes of the names. */
 function isBefore({ bytes, offsets }: PlainForm, left: number, right: number): boolean {
   let leftAt = offsets[left * 3] ?? 0;
   let rightAt = offsets[right * 3] ?? 0;
@@ -91,7 +91,7 @@ function isBefore({ bytes, offsets }: PlainForm, left: number, right: number): b
   return rightAt < rightEnd;
 }
 
-// Not by %: the rest of a number beyond 32 bits takes longer than all else.
+// Not by %, which is slow for numbers beyond 32 bits.
 function decodeField(rank: number): number {
   return rank - Math.floor(rank / RANKED_MAX) * RANKED_MAX;
 }

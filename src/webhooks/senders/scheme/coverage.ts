@@ -1,4 +1,4 @@
-/** What the signature of a scheme covers. Pure. */
+/** Tells which parts of a request the signature of a scheme covers. Pure. */
 import type { Scheme } from './scheme.ts';
 
 type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: boolean };
@@ -11,7 +11,7 @@ export function computeCoverage(scheme: Scheme): Coverage {
   const isInBody = body && from !== undefined && 'json' in from;
   return {
     body, time: content.includes('{timestamp}') || isInBody,
-    // What duplicates are told by: PayPal signs an id, and it is another one.
+    // The id that duplicates are told by; PayPal signs another one.
     id: dedupeSigned === true || (dedupe === undefined && /\{(?:id|token)\}/.test(content)),
   };
 }

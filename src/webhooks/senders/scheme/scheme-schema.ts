@@ -1,7 +1,7 @@
 /**
- * A user's own scheme (`verification.scheme` of the preset `custom`): the table of its members, and
- * the rules that make sure that `verify.ts` can read it. What cannot be read is refused when it is
- * saved, with its pointer, and never met by a request.
+ * The schema of a custom scheme (`verification.scheme` of the preset `custom`), and the rules that
+ * make sure that verify.ts can read it. An unreadable scheme is refused when it is saved, with its
+ * pointer; no request ever meets one.
  */
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -93,7 +93,7 @@ const challengeSchema: ObjectSchema = {
   check: findChallengeProblems,
 };
 
-/** The table of `verification.scheme`. */
+/** The schema of `verification.scheme`. */
 export const schemeSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationScheme',
   members: {
@@ -148,7 +148,7 @@ export const schemeSchema: ObjectSchema = {
     `the preset custom needs all of it, such as ${formatExampleScheme(algorithm)}`,
 };
 
-/** The JSON of a short scheme that is sound, for an algorithm that is known. */
+/** The JSON of a short valid scheme, for the algorithm if it is known. */
 export function formatExampleScheme(algorithm: JsonValue | undefined): string {
   const knownAlgorithm = ALGORITHMS.find((name) => name === algorithm) ?? 'hmac-sha256';
   const [key] = KEY_FORMS_BY_ALGORITHM[knownAlgorithm] ?? HMAC_KEY_FORMS;
@@ -185,7 +185,7 @@ function findContentProblems(scheme: JsonObject): FieldError[] {
       + PLACEHOLDERS.map((placeholder) => `{${placeholder}}`).join(', '))),
     ...missingMembers.flatMap((name) =>
       toErrors(`uses a placeholder that needs \`${name}\` in the scheme`)),
-    // A body of a megabyte is hashed once for each.
+    // Each repetition would hash a body of a megabyte once more.
     ...[...repeatedNames].flatMap((name) => toErrors(`holds {${name}} more than once`)),
     ...usedNames.length === 0 ? toErrors('must hold a placeholder, such as {body}') : [],
   ];
@@ -230,7 +230,7 @@ function findPayloadProblems({ payload }: JsonObject): FieldError[] {
   return isSound ? [] : [{ pointer: '/payload', detail }];
 }
 
-/** What a challenge compares with has to be asked for when the webhook is saved. */
+/** The token that a challenge compares with must be required when the webhook is saved. */
 function findVerifyTokenProblems({ challenge, needs }: JsonObject): FieldError[] {
   const isAskedFor = Array.isArray(needs) && needs.includes('verifyToken');
   if (!Array.isArray(challenge) || isAskedFor) return [];
@@ -262,7 +262,7 @@ function isSource(value: JsonValue | undefined): boolean {
     && typeof path === 'string' && path !== '' && path.length <= TEXT_MAX;
 }
 
-/** Whether a path into JSON is one that a request's reader takes. */
+/** Whether a request's reader can read the path into JSON. */
 export function isReadablePath(path: string): boolean {
   const steps = path.split('.');
   return steps.length <= STEPS_MAX && steps.every((step) => step !== '' && step !== '[]');

@@ -1,22 +1,22 @@
 /**
- * How a sender signs its requests, as data. One scheme describes one sender; verification/verify.ts
- * reads it, and a user's own scheme (preset `custom`) is the same object, checked by check.ts.
+ * A scheme: how a sender signs its requests, as data. verification/verify.ts interprets it. A
+ * custom scheme (preset `custom`) is the same object, checked by scheme-schema.ts.
  *
- * Placeholders of `content`: {body} the raw bytes; {timestamp} and {id} as they came; {token} the
- * same as {id}; {url} and {webhookId} from the webhook's `verification`; {formSorted} the names and
- * values of a form, sorted by name; {bodyCrc32} the CRC-32 of the body in decimal. All else is
- * literal text.
+ * Placeholders of `content`: {body} is the raw bytes; {timestamp} and {id} are the texts as they
+ * came; {token} is the same as {id}; {url} and {webhookId} are those of the webhook's
+ * `verification`; {formSorted} is the names and values of a form, sorted by name; {bodyCrc32} is
+ * the CRC-32 of the body in decimal. All else is literal text.
  */
 
 /**
- * Where something stands in a request. Paths of `json` are member names and array indexes joined by
- * dots; a name that ends in `[]` means every element, and all of them count.
+ * The place of a value in a request. A path of `json` has member names and array indexes joined by
+ * dots; a name that ends in `[]` stands for every element, and all of them count.
  */
 export type ValueSource =
   | { readonly header: string } | { readonly json: string }
   | { readonly form: string } | { readonly query: string };
 
-/** The first of several that is there. */
+/** One source, or several of which the first that has a value counts. */
 export type ValueSources = ValueSource | readonly ValueSource[];
 
 export function toSourceList(sources: ValueSources | undefined): readonly ValueSource[] {
@@ -43,7 +43,7 @@ export type Placeholder = typeof PLACEHOLDERS[number];
 
 export const TIME_UNITS = ['s', 'ms', 'iso'] as const;
 
-/** What a scheme needs that cannot be read off a request. */
+/** The values that a scheme may need and that no request holds. */
 export const NEEDS = ['url', 'webhookId', 'verifyToken'] as const;
 export type Need = typeof NEEDS[number];
 
@@ -54,9 +54,9 @@ export type Scheme = {
   readonly content: string;
   readonly signature: {
     readonly from: ValueSources;
-    /** In front of each signature; those without it are not looked at. */
+    /** Stands before each signature; signatures without it are ignored. */
     readonly prefix?: string;
-    /** Several signatures in one value, of which any may match. */
+    /** The separator of several signatures in one value, of which any may match. */
     readonly split?: ' ' | ',';
     /** The name of the signature among `name=value` pairs, such as Stripe's `v1`. */
     readonly param?: string;
@@ -70,18 +70,18 @@ export type Scheme = {
     /** Seconds before and after now; null: no limit, as retries may carry the first time. */
     readonly tolerance: number | null;
   };
-  /** `{id}`, and what duplicates are told by unless `dedupe` names another. */
+  /** The value of `{id}`; it tells duplicates as well, unless `dedupe` names another. */
   readonly id?: ValueSources;
   readonly dedupe?: ValueSources;
-  /** Whether the signature covers what duplicates are told by. */
+  /** Whether the signature covers the id that tells duplicates. */
   readonly dedupeSigned?: boolean;
   /** Seconds for which the sender may send the same event again. */
   readonly retryWindow?: number;
-  /** What happened, in the sender's words. */
+  /** The sender's name of the event. */
   readonly event?: ValueSources;
-  /** `formField`: a form carries the payload as JSON in that field. */
+  /** `formField`: the field of a form that holds the payload as JSON. */
   readonly payload?: 'json' | 'form' | { readonly formField: string };
-  /** Seconds within which the sender wants its answer. */
+  /** Seconds within which the sender expects its response. */
   readonly ackWithin?: number;
   readonly challenge?: readonly Challenge[];
   readonly needs?: readonly Need[];
@@ -92,21 +92,23 @@ type ChallengeCondition = {
   readonly equals?: string | number | null;
 };
 
-/** A request by which a sender finds out who listens at a URL. It is no event. */
+/** A request by which a sender checks who listens at a URL. It is not an event. */
 export type Challenge = {
   readonly method: 'GET' | 'POST';
-  /** All must hold: the value stands there, equals `equals`, or (null) does not stand there. */
+  /** All must hold: the value is present, equals `equals`, or (null) is absent. */
   readonly when: readonly ChallengeCondition[];
   /**
-   * `signature`: answered only when the request is signed like any other. A setting: the value
-   * there must be the webhook's. Absent: anybody may ask.
+   * `signature`: the challenge must be signed like any other request. A setting: the value must be
+   * the webhook's. Absent: anybody may ask.
    */
   readonly verify?: 'signature' | { readonly from: ValueSource; readonly setting: 'verifyToken' };
   readonly answer: {
     readonly status: number;
     readonly type: string;
-    /** A part of the request, or text in which `{value}` is `value`, as JSON text, and `{hmac}`
-     * its HMAC-SHA256 under the secret in `hmac`'s encoding. */
+    /**
+     * A value of the request; or a text in which `{value}` is replaced by `value`, as JSON text,
+     * and `{hmac}` by its HMAC-SHA256 under the secret, in `hmac`'s encoding.
+     */
     readonly body: ValueSource | string;
     readonly value?: ValueSource;
     readonly hmac?: 'hex' | 'base64';

@@ -1,19 +1,19 @@
-/** A sender's handshake as the sender would ask, for tests of one's own webhook. Pure. */
+/** Makes a sender's handshake as the sender would, for tests of one's own webhook. Pure. */
 import type { Challenge, Need, Scheme, ValueSource } from '../scheme/scheme.ts';
 
 type Handshake = {
   readonly method: 'GET' | 'POST';
   /** The raw query without `?`. */
   readonly search: string;
-  /** null: it has none. */
+  /** null: the request has no body. */
   readonly body: string | null;
   readonly isSigned: boolean;
 };
 
-/** What a sender sends to be given back. */
+/** The value that the response must give back. */
 const SAMPLE_TOKEN = 'hookshelf-test';
 
-/** null: the sender asks nothing before it sends. */
+/** null: the sender makes no handshake. */
 export function makeHandshake(
   { challenge: [challenge] = [] }: Scheme, settings: Readonly<Partial<Record<Need, string>>>,
 ): Handshake | null {

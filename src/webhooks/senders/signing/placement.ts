@@ -1,10 +1,10 @@
-/** Where a request carries what its scheme reads beside the payload. Pure. */
+/** Tells where a request carries the values that its scheme reads beside the payload. Pure. */
 import { hasRequestBody } from '../../http/target-rules.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 
 export type PlacementName = 'signature' | 'timestamp' | 'id';
 
-/** The place of each value that the scheme has: the first that it looks into. */
+/** The place of each value: the first source that the scheme reads. */
 export function listPlacements(
   { signature, timestamp, id }: Scheme,
 ): readonly (readonly [PlacementName, ValueSource])[] {
@@ -25,18 +25,18 @@ export function isInBody(source: ValueSource | undefined): boolean {
   return source !== undefined && ('json' in source || 'form' in source);
 }
 
-/** Whether the JSON that the scheme looks into is the value of a form's field. */
+/** Whether the scheme reads JSON that is the value of a form's field. */
 export function isJsonInForm({ payload }: Scheme): boolean {
   return typeof payload === 'object';
 }
 
-/** The values without which no request is genuine, as far as they stand in the body. */
+/** The values in the body without which no request is genuine. */
 export function listRequiredInBody(scheme: Scheme): ReturnType<typeof listPlacements> {
   return listPlacements(scheme).filter(([name, source]) =>
     isInBody(source) && (name !== 'id' || /\{(?:id|token)\}/.test(scheme.content)));
 }
 
-/** Why no request of that method can be made as the sender would; null: it can. */
+/** Why no request with that method can be made as the sender would; null: one can. */
 export function findSigningObstacle(scheme: Scheme, method: string): string | null {
   const { algorithm, content } = scheme;
   const inBody = listRequiredInBody(scheme);

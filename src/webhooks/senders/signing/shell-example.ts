@@ -1,6 +1,6 @@
 /**
- * The lines of a shell that sign a request with openssl as a sender would. The secret is read from
- * the environment. Pure.
+ * Formats shell commands that sign and send a request as the sender would, with openssl and curl.
+ * They read the secret from the environment. Pure.
  */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import { hasRequestBody } from '../../http/target-rules.ts';
@@ -16,12 +16,12 @@ type ShellExampleInput = {
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   readonly method: string;
   /**
-   * Text in which {timestamp}, {id} and {signature} stand where the sender has them; left out where
-   * the method has no body.
+   * The body, with {timestamp}, {id} and {signature} in their places; ignored if the method has no
+   * body.
    */
   readonly body: string;
   readonly contentType: string;
-  /** Beside the signature's own; they may hold {id} as well. */
+  /** The headers beside those of the signature; they may hold {id} as well. */
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
 };
@@ -29,7 +29,7 @@ type ShellExampleInput = {
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 const MISSING_SECRET_HINT = 'must hold the secret of this webhook';
 
-/** Why the shell cannot make such a call, although our secret signs; null: it can. */
+/** Why a shell cannot make such a call, although our secret can sign; null: it can. */
 export function findShellObstacle(scheme: Scheme, method: string): string | null {
   const { content } = scheme;
   if (content.includes('{bodyCrc32}')) return 'a shell has nothing that computes a CRC-32';
@@ -40,7 +40,7 @@ export function findShellObstacle(scheme: Scheme, method: string): string | null
   return findSigningObstacle(scheme, method);
 }
 
-/** Where `findShellObstacle` finds none, and the secret is no public key. */
+/** For a scheme without an obstacle, and a secret that is no public key. */
 export function formatShellExample(request: ShellExampleInput): string {
   const { scheme, method } = request;
   const body = hasRequestBody(method) ? request.body : '';
@@ -78,14 +78,14 @@ function formatTokenSteps({ signature: { encoding } }: Scheme): string[] {
     : `signature="$${SECRET_VARIABLE}"`];
 }
 
-/** Makes of the signature the text that stands in the body or in the query. */
+/** Formats the signature for its place in the body or in the query. */
 function formatPlacementSteps(scheme: Scheme): string[] {
   const source = findPlacement(scheme, 'signature');
   if (source === undefined || 'header' in source) return [];
   const isEscaped = 'json' in source && scheme.algorithm === 'token';
   const isEncoded = !('json' in source) || isJsonInForm(scheme);
   const filters = [
-    // In JSON a quotation mark and a backslash are escaped.
+    // JSON escapes quotation marks and backslashes.
     ...isEscaped ? [String.raw`sed 's/[\"]/\\&/g'`] : [],
     ...isEncoded ? [String.raw`od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'`] : [],
   ];
@@ -94,7 +94,7 @@ function formatPlacementSteps(scheme: Scheme): string[] {
   return value === '$signature' ? [] : [`signature="${value}"`];
 }
 
-/** With its prefix, or among pairs with the time. */
+/** The signature with its prefix, or among pairs with the time. */
 function formatSignatureWord({ signature: { prefix = '', param }, timestamp }: Scheme): string {
   if (param === undefined) return `${prefix}$signature`;
   const pairs = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp,`;
@@ -135,7 +135,7 @@ function formatKeyOption({ key }: Scheme): string {
   return key === 'utf8' ? `-hmac "$${SECRET_VARIABLE}"` : '-mac HMAC -macopt "hexkey:$key"';
 }
 
-// What is decoded goes through pipes: a variable of a shell cannot hold every byte.
+// Decoded bytes go through pipes, as a shell variable cannot hold every byte.
 function formatKeyStep({ key }: Scheme): string[] {
   if (key === 'utf8') return [];
   if (key === 'hex') return [`key="$${SECRET_VARIABLE}"`];
@@ -148,7 +148,7 @@ function formatKeyStep({ key }: Scheme): string[] {
   ];
 }
 
-// What holds a secret goes in through a pipe: other users could read an argument.
+// Secrets go through a pipe, as other users could read an argument.
 function formatCurlStep(
   { scheme, method, contentType, headers, body, url }: ShellExampleInput,
 ): string {
@@ -175,7 +175,7 @@ function formatCurlStep(
   return secretLine === undefined ? curl : `printf '%s\\n' "${secretLine}" | ${curl}`;
 }
 
-/** The header lines of what the scheme looks into, but for an id that `given` has already. */
+/** The header lines that the scheme reads, without an id that `headers` has already. */
 function listSchemeHeaders(
   scheme: Scheme, headers: ShellExampleInput['headers'],
 ): readonly (readonly [PlacementName, string])[] {
@@ -188,7 +188,7 @@ function listSchemeHeaders(
   });
 }
 
-/** The parameters that the scheme looks into, to stand behind the URL. */
+/** The parameters that the scheme reads, to stand after the URL. */
 function formatParameters(scheme: Scheme, url: string): string {
   const parameters = listPlacements(scheme).flatMap(([name, source]) =>
     'query' in source ? [`${encodeURIComponent(source.query)}={${name}}`] : []);
@@ -196,7 +196,7 @@ function formatParameters(scheme: Scheme, url: string): string {
   return quoteWithVariables(`${url.includes('?') ? '&' : '?'}${parameters.join('&')}`);
 }
 
-/** A word of the shell: placeholders become variables. */
+/** A quoted word of the shell in which placeholders become variables. */
 function quoteWithVariables(text: string): string {
   const words = text.split(/\{(timestamp|id|signature)\}/).map((piece, index) => {
     if (index % 2 === 1) return `"$${piece}"`;

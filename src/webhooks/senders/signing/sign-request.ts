@@ -1,6 +1,6 @@
 /**
- * A request as the sender would make it, for tests of one's own webhook and for `curl` examples.
- * Only where the secret signs as well as it verifies: HMAC and tokens.
+ * Signs a request as its sender would, for tests of one's own webhook. It works only with a secret
+ * that signs as well as it verifies: HMAC and tokens.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { computeHmac } from '../hmac.ts';
@@ -16,9 +16,9 @@ import { isInBody, isJsonInForm, listPlacements, type PlacementName } from './pl
 /** A request before it is signed. */
 export type UnsignedRequest = {
   readonly method: string;
-  /** Text in which {timestamp}, {id} and {signature} stand where the sender has them. */
+  /** Text with {timestamp}, {id} and {signature} in their places. */
   readonly body: Buffer;
-  /** null: it has no body. */
+  /** null: the request has no body. */
   readonly contentType: string | null;
   readonly id: string;
   readonly atMs: number;
@@ -39,7 +39,7 @@ export type SigningContext = {
   readonly settings: Readonly<Partial<Record<Need, string>>>;
 };
 
-/** null: the secret is not enough to sign, as it is a public key or no key at all. */
+/** null: the secret cannot sign, as it is a public key or no key at all. */
 export function signRequest(
   { scheme, quirk, secret, settings }: SigningContext, unsigned: UnsignedRequest,
 ): SignedRequest | null {
@@ -50,7 +50,7 @@ export function signRequest(
   const coveredValues = { timestamp, id };
   const body = fillBody(unsigned.body, scheme, coveredValues);
   const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
-  // Twilio covers a body that is no form in this way: see quirks.ts.
+  // Twilio's way to cover a body that is no form: see quirks.ts.
   const unsignedSearch = quirk.check !== undefined && !isForm && body.length > 0
     ? joinQuery(unsigned.search, `bodySHA256=${sha256(body)}`) : unsigned.search;
   const search = addParameters(unsignedSearch, scheme, coveredValues);
@@ -74,7 +74,7 @@ export function signRequest(
   };
 }
 
-/** As it stands in its place: with its prefix, or among pairs with the time. */
+/** The signature with its prefix, or among pairs with the time. */
 function formatSignature(
   { signature: { param, prefix = '' }, timestamp, algorithm }: Scheme, key: VerificationKey,
   text: string, time: string,
@@ -108,7 +108,7 @@ function addParameters(search: string, scheme: Scheme, values: PlacementValues):
   }, search);
 }
 
-/** Fills in the values that stand in the body, where their placeholders are. */
+/** Replaces the placeholders in the body by their values. */
 function fillBody(body: Buffer, scheme: Scheme, values: PlacementValues): Buffer {
   const escaped = new Map(listPlacements(scheme).flatMap(([name, source]) => {
     const value = values[name];

@@ -1,6 +1,6 @@
 /**
- * The requests by which senders find out who listens. They run no action and are no events; what
- * they are answered is exactly what the sender's documentation asks for.
+ * Answers challenges: requests by which senders check who listens. They run no action and are no
+ * events. The response is exactly what the sender's documentation asks for.
  */
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
@@ -14,7 +14,7 @@ export type ChallengeResponse = {
   readonly status: number; readonly type: string; readonly body: string;
 };
 
-/** What is asked; null: the request is none of the scheme's challenges of that kind. */
+/** The challenge that the request is; null: it is none of that kind. */
 export function findChallenge(
   scheme: Scheme, reader: RequestReader, kind: 'signed' | 'unsigned',
 ): Challenge | null {
@@ -25,7 +25,7 @@ export function findChallenge(
     ?? null;
 }
 
-/** Whether a GET takes itself for a challenge, whole or not: it names any part of one. */
+/** Whether a GET is meant as a challenge, complete or not: it has a part of one. */
 export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boolean {
   if (reader.request.method !== 'GET' || scheme.challenge === undefined) return false;
   return scheme.challenge.some((challenge) =>
@@ -33,7 +33,7 @@ export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boole
       && listChallengeSources(challenge).some((source) => reader.has(source)));
 }
 
-/** A challenge that is not whole, or whose token is wrong, is refused. */
+/** Refuses a challenge that is incomplete, or whose token is wrong. */
 export function buildChallengeResponse(
   challenge: Challenge, verifier: Verifier, reader: RequestReader,
   secret: 'current' | 'previous' = 'current',

@@ -1,12 +1,14 @@
-/** Signatures and keys in text: hex in either case, base64 of either alphabet
- * (RFC 4648 §4 and §5) with or without padding. Pure. */
+/**
+ * Encodings of signatures and keys: hex in either case, base64 of either alphabet (RFC 4648 §4 and
+ * §5) with or without padding. Pure.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { Encoding } from '../scheme/scheme.ts';
 
 const HEX = /^(?:[0-9a-fA-F]{2})+$/;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** The bytes that `text` stands for; null when it is not of that encoding. */
+/** The bytes that `text` encodes; null: it is not of that encoding. */
 export function decodeBytes(text: string, encoding: Encoding): Buffer | null {
   if (encoding === 'utf8') return Buffer.from(text, 'utf8');
   if (encoding === 'hex') return HEX.test(text) ? Buffer.from(text, 'hex') : null;
@@ -18,15 +20,15 @@ export function decodeBytes(text: string, encoding: Encoding): Buffer | null {
 }
 
 /**
- * A header's text. Node reads headers as Latin-1, and most senders write UTF-8: what is UTF-8 was
- * meant so, and anything else was Latin-1. What somebody gives for a diagnosis may be neither.
+ * The text of a header. Node reads headers as Latin-1, and most senders write UTF-8: valid UTF-8
+ * was meant as such, anything else was Latin-1. A header given for a diagnosis may be neither.
  */
 export function decodeHeaderText(read: string): string {
   const bytes = Buffer.from(read, 'latin1');
   return isUtf8(bytes) && bytes.toString('latin1') === read ? bytes.toString('utf8') : read;
 }
 
-/** What makes Node write the text as UTF-8. */
+/** The Latin-1 text that makes Node write UTF-8. */
 export function encodeHeaderText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

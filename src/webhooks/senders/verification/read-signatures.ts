@@ -1,4 +1,4 @@
-/** The signatures that a request carries, read as its scheme says. */
+/** Reads the signatures of a request, as its scheme says. */
 import { decodeBytes } from './encoding.ts';
 import type { VerificationKey } from './verification-key.ts';
 import type { RequestReader } from '../request/request-reader.ts';
@@ -8,12 +8,12 @@ import type { Refusal } from './verdict.ts';
 
 export type Signature = { readonly bytes: Buffer; readonly prefix: string };
 
-/** `time`: the text that stands beside the signatures, where the scheme has it there. */
+/** `time` is the text beside the signatures, if the scheme has it there. */
 type SignatureSet = {
   readonly signatures: readonly Signature[]; readonly time: string | null;
 };
 
-/** A header may hold so many signatures; each may cost a public-key operation. */
+/** The most signatures in a header; each may cost a public-key operation. */
 const SIGNATURES_MAX = 8;
 
 export function readSignatures(
@@ -49,7 +49,7 @@ function splitValue(value: string, { signature: { split } }: Scheme): readonly s
 
 type Pairs = { readonly signatures: readonly string[]; readonly time: string | null };
 
-/** Stripe's `t=1700000000,v1=…,v1=…`; a time that is there twice is none. */
+/** Parses pairs such as Stripe's `t=1700000000,v1=…,v1=…`; a repeated time is ignored. */
 function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
   const signatures: string[] = [];
   let time: string | null = null;
@@ -65,7 +65,7 @@ function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
   return { signatures, time: timeCount === 1 ? time : null };
 }
 
-/** What `split` gives, in half the time: it leaves the engine's own code for each text. */
+/** As `split`, in half the time: `split` leaves the compiled code for each text. */
 function splitAtMost(value: string, separator: string, countMax: number): readonly string[] {
   const pieces: string[] = [];
   for (let start = 0; pieces.length < countMax;) {
@@ -80,7 +80,7 @@ function splitAtMost(value: string, separator: string, countMax: number): readon
   return pieces;
 }
 
-/** What stands before the first `=`, and all that follows it: base64 may end in more of them. */
+/** Splits at the first `=`: base64 may end in more of them. */
 function splitPair(pair: string): readonly [string, string] {
   const at = pair.indexOf('=');
   return at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** What was signed: the template of a scheme, parsed once, filled for each request. Pure. */
+/** The signed content: the template of a scheme, parsed once and filled for each request. Pure. */
 import { crc32 } from 'node:zlib';
 import type { RequestReader } from '../request/request-reader.ts';
 import { PLACEHOLDERS } from '../scheme/scheme.ts';
@@ -18,7 +18,7 @@ type ContentValues = {
 
 const PLACEHOLDER = /\{([A-Za-z0-9]*)\}/;
 
-/** Parts in order. Throws `RangeError` for a placeholder that there is not. */
+/** The parts in order. Throws `RangeError` for an unknown placeholder. */
 export function parseContent(template: string): readonly ContentPart[] {
   return template.split(PLACEHOLDER).flatMap((text, index): ContentPart[] => {
     if (index % 2 === 0) return text === '' ? [] : [{ kind: 'text', text }];
@@ -28,12 +28,12 @@ export function parseContent(template: string): readonly ContentPart[] {
   });
 }
 
-/** The pieces whose bytes, one after the other, are what was signed. */
+/** The pieces that were signed, one after the other. */
 export function collectPieces(
   content: readonly ContentPart[], values: ContentValues,
 ): readonly (string | Buffer)[] {
   const pieces: (string | Buffer)[] = [];
-  // Not joined: a text that is joined anew for each request takes longer than its pieces.
+  // The pieces are not joined: a new text for each request takes longer than its pieces.
   for (const part of content) pieces.push(resolvePiece(part, values));
   return pieces;
 }

@@ -1,13 +1,16 @@
-/** The time that a sender signed. Pure. */
+/** Parses the time that a sender signed. Pure. */
 import { parseTime } from '../../../base/time.ts';
 import type { TIME_UNITS } from '../scheme/scheme.ts';
 
 const DIGITS_MAX = 16;
 const ZERO = 0x30;
-/** The year 5138 in seconds is 1973 in milliseconds: between them a unit can be told. */
+/**
+ * The bound tells seconds from milliseconds: it is the year 5138 in seconds, and 1973 in
+ * milliseconds.
+ */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** Milliseconds since the epoch, or what is wrong with the text. */
+/** Milliseconds since the epoch, or a text that says what is wrong. */
 export function parseSignedTime(
   text: string, unit: typeof TIME_UNITS[number],
 ): number | string {
@@ -21,7 +24,7 @@ export function parseSignedTime(
   return value >= SECONDS_BELOW ? value : `${text} is in seconds, expected milliseconds`;
 }
 
-/** The number that 1 to 16 digits are: read so, as a pattern and `Number` take 0.3 µs. */
+/** The number of 1 to 16 digits. A pattern and `Number` would take 0.3 µs. */
 function parseDigits(text: string): number | null {
   if (text.length === 0 || text.length > DIGITS_MAX) return null;
   let value = 0;

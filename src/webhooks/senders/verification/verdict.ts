@@ -1,4 +1,4 @@
-/** What came of a verification. Findings are for the webhook's owner and hold no secret. Pure. */
+/** The verdict of a verification. Findings are for the webhook's owner and hold no secret. Pure. */
 import { toSourceList, type ValueSources } from '../scheme/scheme.ts';
 
 export type CheckName = 'configuration' | 'secret' | 'handshake' | 'signature_missing'
@@ -17,7 +17,7 @@ export function createRefusal(check: CheckName, finding: string): Refusal {
   return { isGenuine: false, check, finding };
 }
 
-/** Where something stands, as people say it. */
+/** The places in words for people. */
 export function describeSources(sources: ValueSources | undefined): string {
   return toSourceList(sources).map((source) => {
     if ('header' in source) return source.header;

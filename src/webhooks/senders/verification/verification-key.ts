@@ -1,6 +1,6 @@
 /**
- * From a webhook's secret to the key that its sender's requests are checked against. Kinds of keys
- * are held to the algorithm, so that a public key never serves as the key of an HMAC.
+ * Makes the verification key from a webhook's secret. A key must fit the algorithm, so that a
+ * public key never serves as the key of an HMAC.
  */
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
@@ -13,11 +13,11 @@ export type VerificationKey = {
   readonly key: KeyObject;
   /** null: the algorithm is no HMAC. */
   readonly hmac: HmacKey | null;
-  /** Stands in front of each signature that this key can check. */
+  /** The prefix of each signature that this key can verify. */
   readonly prefix: string;
 };
 
-// Behind these bytes an Ed25519 public key of 32 bytes is SubjectPublicKeyInfo (RFC 8410 §4).
+// These bytes before an Ed25519 public key of 32 bytes make SubjectPublicKeyInfo (RFC 8410 §4).
 const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519_BYTES = 32;
 
@@ -79,7 +79,7 @@ function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): Key
   }
 }
 
-// A private key would be taken as well, and made public: a secret that is none of ours to hold.
+// A private key is refused: Node would derive its public key, and the secret is not ours to hold.
 function decodePem(text: string): KeyObject | string {
   if (text.includes('PRIVATE KEY')) return 'is a private key: give the public key or certificate';
   return loadCrypto().createPublicKey(text);

@@ -1,11 +1,12 @@
 /**
- * Whether a request is its sender's: the interpreter of schemes, and the only one. A new sender is
- * a row in a table of presets/; nothing here knows a sender by name.
+ * Verifies that a request is its sender's. This is the only interpreter of schemes: a new sender is
+ * a row in a table of presets/, and nothing here knows a sender by name.
  *
- * The checks stand in one order: configuration, secret, signature there, its form, time and id
- * there, match, age. Time counts after the signature only, in both directions. What was signed is
- * the raw bytes. Comparisons take the same time wherever the first wrong byte is. Findings are for
- * the webhook's owner: they hold neither a secret nor an expected signature.
+ * The checks come in one order: configuration, secret, presence of the signature, its form,
+ * presence of time and id, match, age. The age is checked after the signature only, and limited in
+ * the past and in the future. The signed bytes are the raw ones. The time of a comparison does not
+ * depend on where the first wrong byte is. Findings are for the webhook's owner: they hold neither
+ * a secret nor an expected signature.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { computeHmac } from '../hmac.ts';
@@ -22,33 +23,35 @@ import { parseSignedTime } from './signed-time.ts';
 import { describeSources, createRefusal } from './verdict.ts';
 import type { Refusal, SenderVerdict } from './verdict.ts';
 
-/** What a scheme cannot say: code that stands beside a row. */
+/** The code beside a preset's row for rules that its scheme cannot express. */
 export type Quirk = {
-  /** The bytes that `{body}` stands for. */
+  /** Gives the bytes of `{body}`. */
   readonly body?: (reader: RequestReader) => Buffer;
-  /** The addresses that `{url}` may stand for, the likeliest first. */
+  /** Gives the addresses that `{url}` may be, the likeliest first. */
   readonly urls?: (url: string, reader: RequestReader) => Iterable<string>;
-  /** What else must be right, told after the match; a finding when it is not. */
+  /** Checks the rest after the match; gives a finding if it is wrong. */
   readonly check?: (reader: RequestReader) => string | null;
 };
 
 type VerifierKey = VerificationKey & {
   readonly secret: 'current' | 'previous';
-  /** From then on it does not count; Infinity for the current one. */
+  /** The key is invalid from then on; Infinity for the current one. */
   readonly validUntilMs: number;
 };
 
-/** A scheme made ready for one webhook. */
+/** A scheme compiled for one webhook. */
 export type Verifier = {
   readonly scheme: Scheme;
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   readonly toleranceMs: number | null;
   readonly content: readonly ContentPart[];
-  /** Whether what is signed holds the id. */
+  /** Whether the signed content holds the id. */
   readonly needsId: boolean;
   readonly keys: readonly VerifierKey[];
   readonly quirk: Quirk;
-  /** Why no request can be right, but for those of a previous secret that still counts. */
+  /**
+   * Why no request can be genuine, except one signed with a previous secret that is still valid.
+   */
   readonly problem: Refusal | null;
 };
 
@@ -59,7 +62,7 @@ export type VerifierSecret = {
 export function createVerifier(input: {
   readonly scheme: Scheme;
   readonly settings: Readonly<Partial<Record<Need, string>>>;
-  /** null: the scheme's own. */
+  /** null: the tolerance of the scheme. */
   readonly toleranceS: number | null;
   readonly secrets: readonly VerifierSecret[];
   readonly quirk: Quirk;
@@ -71,7 +74,7 @@ export function createVerifier(input: {
   for (const { text, secret, validUntilMs } of secrets) {
     const key = createVerificationKey(scheme, text);
     if (typeof key !== 'string') keys.push({ ...key, secret, validUntilMs });
-    // A previous secret that never matched is no reason to refuse what the current one signs.
+    // An unusable previous secret is no reason to refuse what the current one signs.
     else if (secret === 'current') problem ??= createRefusal('secret', `the current secret ${key}`);
   }
   const content = parseContent(scheme.content);
@@ -102,7 +105,7 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   return verifyAge(verifier, matching.secret, signedTime.atMs, nowMs);
 }
 
-/** A secret that cannot be used took the place of one that still counts. */
+/** An unusable secret has replaced one that is still valid. */
 function hasValidPreviousKey({ problem, keys }: Verifier, nowMs: number): boolean {
   return problem?.check === 'secret' && keys.some(({ validUntilMs }) => nowMs < validUntilMs);
 }
@@ -148,7 +151,7 @@ function isSignedBy(
   return loadCrypto().verify(hash, data, key, signature);
 }
 
-/** The secret itself is sent. Every value of a path with `[]` must be it. */
+/** Verifies a request that holds the secret itself. Every value of a path with `[]` must be it. */
 function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
   const { scheme: { signature }, keys } = verifier;
   const [source] = Array.isArray(signature.from) ? signature.from : [signature.from];
@@ -175,7 +178,7 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
   return { isGenuine: true, secret: match.secret, signedAtMs: null };
 }
 
-// The name of an Authorization scheme is taken in either case (RFC 9110 §11.1).
+// Authorization schemes have names in either case (RFC 9110 §11.1).
 function decodeToken(text: string, { prefix = '', encoding }: Scheme['signature']): Buffer | null {
   if (text.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return null;
   return decodeBytes(text.slice(prefix.length).trim(), encoding);
@@ -237,7 +240,7 @@ function isEqualInConstantTime(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && loadCrypto().timingSafeEqual(left, right);
 }
 
-// Digests have one length, which is what a comparison in constant time needs.
+// Digests have equal lengths, which a comparison in constant time needs.
 function computeDigest(bytes: Buffer): Buffer {
   return loadCrypto().createHash('sha256').update(bytes).digest();
 }

@@ -22,7 +22,7 @@ import { loadSettings } from './settings/load.ts';
 import type { SettingsInput as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendOptions } from './webhooks/outgoing/send-options.ts';
-import type { SendResult } from './webhooks/sending/sender.ts';
+import type { SendResult } from './webhooks/sending/webhook-sender.ts';
 import type { OutgoingWebhookInput } from './webhooks/webhooks.ts';
 
 export type {
@@ -44,7 +44,7 @@ export type {
 } from './webhooks/actions/action.ts';
 export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/http/http-sender.ts';
 export type { SendOptions } from './webhooks/outgoing/send-options.ts';
-export type { SendResult } from './webhooks/sending/sender.ts';
+export type { SendResult } from './webhooks/sending/webhook-sender.ts';
 export type { OutgoingWebhookInput as GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {

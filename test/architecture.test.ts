@@ -63,7 +63,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
-    'jobs', 'runs', 'incoming', 'sending', 'inbox', 'deliveries', 'outgoing', 'actions',
+    'bulk', 'runs', 'incoming', 'sending', 'inbox', 'deliveries', 'outgoing', 'actions',
     'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
   ],
 };

@@ -32,8 +32,8 @@ import { checkToken, createFixedVerifier } from '../src/access/token-verifier.ts
 import { loadSettings } from '../src/settings/load.ts';
 import { SETTING_ROWS } from '../src/settings/table.ts';
 import { decodePayload } from '../src/webhooks/actions/action-payload.ts';
-import { findSecretProblem } from '../src/webhooks/outgoing/signature.ts';
-import { parseTemplate } from '../src/webhooks/outgoing/template.ts';
+import { findSecretProblem } from '../src/webhooks/outgoing/outgoing-signature.ts';
+import { parseTemplate } from '../src/webhooks/outgoing/payload-template.ts';
 import { findHeaderProblems, isTargetUrl } from '../src/webhooks/http/target-rules.ts';
 import {
   hideQuerySecrets, hideUrlSecrets, restoreUrlSecrets,

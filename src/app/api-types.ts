@@ -13,12 +13,12 @@ import type { NodeView } from '../nodes/node-routes.ts';
 import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 import type { PublicSentRequest } from '../webhooks/deliveries/sent-request.ts';
-import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
+import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/outgoing-webhook.ts';
 import type { DisabledMembers } from '../webhooks/health/disabled-members.ts';
 import type { WebhookHealth } from '../webhooks/health/public-health.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
-import type { SendResult } from '../webhooks/sending/sender.ts';
+import type { SendResult } from '../webhooks/sending/webhook-sender.ts';
 
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 

@@ -24,7 +24,7 @@ import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-
 import { requestRetention } from './inbox/inbox-retention.ts';
 import { createRequestService, type RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
-import { RequestWorker } from './runs/worker.ts';
+import { RequestWorker } from './runs/request-worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { Retention } from './durable-queue/queue-retention.ts';

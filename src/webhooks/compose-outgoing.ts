@@ -12,13 +12,13 @@ import { deliveryQueue } from './deliveries/delivery-changes.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
-import type { OutgoingIndex } from './outgoing/webhook-index.ts';
+import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import { createBodyMaker } from './sending/body.ts';
-import { cancelPending, stageCancelled } from './sending/retirement.ts';
-import { createSender, type Sender } from './sending/sender.ts';
-import { StoreWatch } from './sending/store-watch.ts';
-import { DeliveryWorker } from './sending/worker.ts';
+import { createBodyMaker } from './sending/body-maker.ts';
+import { cancelPending, stageCancelPending } from './sending/webhook-retirement.ts';
+import { createWebhookSender, type WebhookSender } from './sending/webhook-sender.ts';
+import { StoreFailureEvents } from './sending/store-failure-events.ts';
+import { DeliveryWorker } from './sending/delivery-worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { Retention } from './durable-queue/queue-retention.ts';
@@ -33,7 +33,7 @@ type Queue = {
 
 type Outgoing = {
   readonly deliveries: DeliveryService;
-  readonly sender: Sender;
+  readonly sender: WebhookSender;
   readonly worker: DeliveryWorker;
   readonly removal: RemovalListener;
   start(): void;
@@ -42,7 +42,7 @@ type Outgoing = {
 
 export function composeQueue(
   { store, clock, logger: log, makeId, outgoing }: WebhooksOptions,
-  hooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingIndex },
+  hooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
   const fanOuts = new FanOuts({ store, clock, log });
   const capacity = new QueueCapacity(store, {
@@ -55,7 +55,7 @@ export function composeQueue(
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {
-  readonly hooks: OutgoingIndex; readonly configurations: ConfigurationIndex;
+  readonly hooks: OutgoingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
   readonly health: HealthMonitor;
 }): Outgoing {
@@ -67,12 +67,12 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
-  const sender = createSender({ http, bodies, makeId, clock, log });
+  const sender = createWebhookSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
     systemEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
   });
-  const storeWatch = new StoreWatch({ store, clock, log, makeId, systemEvents });
+  const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
   const retention = new Retention({
     ...deliveryRetention(outgoing, store), queue: deliveryQueue, store, clock, log, ownership,
   });
@@ -81,7 +81,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     sender, worker,
     deliveries: createDeliveryService({ store, fanOuts, hooks, clock, makeId, capacity }),
     removal: {
-      onRemoved: (...given) => stageCancelled(retirement, ...given),
+      onRemoved: (...given) => stageCancelPending(retirement, ...given),
       afterRemoved: (hook) => cancelPending(retirement, hook),
     },
     start() {

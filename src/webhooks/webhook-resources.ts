@@ -9,10 +9,12 @@ import { listReferences } from './actions/configuration-references.ts';
 import type { HealthMonitors } from './health/health-monitor.ts';
 import { decodeIncomingWebhook, incomingCollection } from './incoming/incoming-webhook.ts';
 import { createIncomingRepository } from './incoming/incoming-repository.ts';
-import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
+import {
+  createOutgoingRepository, type OutgoingRepositoryDeps,
+} from './outgoing/outgoing-repository.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { outgoingCollection } from './outgoing/webhook.ts';
-import { decodeOutgoing } from './outgoing/webhook-index.ts';
+import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
+import { decodeOutgoingWebhook } from './outgoing/outgoing-webhook-index.ts';
 import { formatWebhookLabel } from './webhook-label.ts';
 
 export type WebhookResources = {
@@ -22,7 +24,7 @@ export type WebhookResources = {
 };
 
 export function createWebhookResources(
-  deps: Omit<OutgoingParts, 'removal' | 'health'> & {
+  deps: Omit<OutgoingRepositoryDeps, 'removal' | 'health'> & {
     readonly actions: ActionRegistry;
     readonly removals: { readonly incoming: RemovalListener; readonly outgoing: RemovalListener };
     readonly health: HealthMonitors;
@@ -34,7 +36,9 @@ export function createWebhookResources(
     incoming: createIncomingRepository({ ...deps, removal: removals.incoming,
       health: health.incoming }),
     configurations: createActionConfigurationRepository({ ...deps, listUsers }),
-    outgoing: createOutgoing({ ...deps, removal: removals.outgoing, health: health.outgoing }),
+    outgoing: createOutgoingRepository({
+      ...deps, removal: removals.outgoing, health: health.outgoing,
+    }),
   };
 }
 
@@ -45,7 +49,7 @@ function findUsers(store: Store, configuration: string): string[] {
   const incoming = [...findRecordsNaming(store.collection(incomingCollection.name), configuration)]
     .map(decodeIncomingWebhook).filter(isUser);
   const outgoing = [...findRecordsNaming(store.collection(outgoingCollection.name), configuration)]
-    .map(decodeOutgoing).filter(isUser);
+    .map(decodeOutgoingWebhook).filter(isUser);
   return [
     ...incoming.map(formatWebhookLabel),
     ...outgoing.map(formatWebhookLabel),

@@ -32,24 +32,26 @@ import {
 } from './incoming/receiving/incoming-webhook-index.ts';
 import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
-import { composeJobs } from './jobs/compose.ts';
-import { jobCollection } from './jobs/job.ts';
+import { composeJobs } from './bulk/compose-jobs.ts';
+import { jobCollection } from './bulk/job.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeOutgoing, composeQueue } from './compose-outgoing.ts';
-import { outgoingRoutes } from './outgoing/routes.ts';
+import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
 import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
-import { createOutgoingIndex, readUnsaved, type OutgoingIndex } from './outgoing/webhook-index.ts';
-import { failingCollection } from './outgoing/disabling.ts';
+import {
+  createOutgoingWebhookIndex, parseUnsavedWebhook, type OutgoingWebhookIndex,
+} from './outgoing/outgoing-webhook-index.ts';
+import { failingCollection } from './outgoing/automatic-disabling.ts';
 import type { WebhookDirectories } from './naming/directory.ts';
-import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
+import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
-import type { SendResult } from './sending/sender.ts';
-import type { DeliveryStatistics } from './sending/statistics.ts';
+import type { SendResult } from './sending/webhook-sender.ts';
+import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 
@@ -126,7 +128,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys, requests, deliveries, hooks,
     ownership: options.ownership ?? ALL_OWNED,
-    settled: () => queue.fanOuts.whenWritten(),
+    whenFannedOut: () => queue.fanOuts.whenWritten(),
   });
   const resources = createWebhookResources({
     store, actions, makeId, health, now: () => clock.now(),
@@ -163,7 +165,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       if (typeof input === 'string' || input.targetUrl === undefined) {
         throw notFoundError('outgoing webhook', named);
       }
-      return sender.send(readUnsaved(input, makeId()), payload, options);
+      return sender.send(parseUnsavedWebhook(input, makeId()), payload, options);
     },
     describeWebhook(identifier) {
       const { name, targetUrl } = indexes.outgoing.find(identifier) ?? {};
@@ -202,12 +204,12 @@ function findStoredName({ identifier, name = '', targetUrl }: OutgoingWebhookInp
 
 function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOptions): {
   readonly configurations: ConfigurationIndex;
-  readonly outgoing: OutgoingIndex;
+  readonly outgoing: OutgoingWebhookIndex;
   readonly incoming: IncomingWebhookIndex;
 } {
   return {
     configurations: createConfigurationIndex(store.collection(configurationCollection.name)),
-    outgoing: createOutgoingIndex(store.collection(outgoingCollection.name)),
+    outgoing: createOutgoingWebhookIndex(store.collection(outgoingCollection.name)),
     incoming: createIncomingWebhookIndex({
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
@@ -219,7 +221,7 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
 function createMonitors(
   { store, clock, logger: log }: WebhooksOptions,
   { incoming,
-  outgoing }: { readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingIndex },
+  outgoing }: { readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex },
 ): HealthMonitors {
   const shared = { store, clock, log };
   return {

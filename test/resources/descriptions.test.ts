@@ -9,7 +9,7 @@ import { configurationResource } from '../../src/webhooks/actions/action-configu
 import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';
 import { deliveryResource } from '../../src/webhooks/deliveries/delivery-resource.ts';
 import { incomingResource } from '../../src/webhooks/incoming/incoming-resource.ts';
-import { outgoingResource } from '../../src/webhooks/outgoing/resource.ts';
+import { outgoingResource } from '../../src/webhooks/outgoing/outgoing-resource.ts';
 
 const RESOURCES: readonly Resource[] = [
   bookResource, incomingResource, configurationResource, outgoingResource,

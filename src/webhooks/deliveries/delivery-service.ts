@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
-import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { outgoingCollection, type OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
@@ -58,7 +58,7 @@ type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
 export function createDeliveryService(deps: {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten' | 'unwrittenCount'>;
-  readonly hooks: Pick<OutgoingIndex, 'find'>;
+  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
 }): DeliveryService {
   const { store, fanOuts, hooks, clock, makeId, capacity } = deps;

@@ -20,9 +20,9 @@ import {
 import {
   EMBEDDED_LENGTH_MAX, encodeEventRecord, encodeEventMembers, encodeForwardMembers,
 } from './event-record.ts';
-import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
-import { outgoingCollection } from '../outgoing/webhook.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
 export interface EventPublisher {
@@ -62,7 +62,7 @@ type EmitOptions = {
 
 export function createEventPublisher(deps: {
   readonly store: Store;
-  readonly hooks: OutgoingIndex;
+  readonly hooks: OutgoingWebhookIndex;
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
   readonly makeId: () => string;
   readonly clock: Clock;
@@ -93,7 +93,7 @@ export function createEventPublisher(deps: {
   return {
     stageEvent,
     emitJson,
-    hasListeners: (name, isSystem) => hooks.matching(name, isSystem).length > 0,
+    hasListeners: (name, isSystem) => hooks.findTriggered(name, isSystem).length > 0,
     emitValue: async (name, payload) => emitJson(name, encodePayload(payload)),
     async queueForward(forward) {
       const identifier = makeId();
@@ -125,7 +125,7 @@ type Emission = EmitOptions & {
 };
 
 type StagingDeps = {
-  readonly hooks: Pick<OutgoingIndex, 'find' | 'hearing' | 'matching'>;
+  readonly hooks: Pick<OutgoingWebhookIndex, 'find' | 'findListeners' | 'findTriggered'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
 };
 
@@ -173,7 +173,7 @@ function findListeners(
   }
   // Throws when the chain is too long, heard or not.
   nextHop(inputs.hops, () => describeListeners(hooks, name));
-  const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue, isSystem);
+  const hearing = hooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue, isSystem);
   const matching = typeof except === 'string'
     ? hearing.filter((hook) => hook !== except) : hearing;
   // The index has the committed hooks; one may be removed in a transaction that is staged. Where
@@ -183,8 +183,10 @@ function findListeners(
 }
 
 /** For the log: the event, and where it would have gone. */
-function describeListeners(hooks: Pick<OutgoingIndex, 'find' | 'matching'>, name: string): string {
-  const matching = hooks.matching(name);
+function describeListeners(
+  hooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
+): string {
+  const matching = hooks.findTriggered(name);
   const [first] = matching;
   const { labels } = first === undefined ? {} : hooks.find(first) ?? {};
   if (labels === undefined) return `the event ${name}`;

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
-import { outgoingCollection } from '../outgoing/webhook.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {

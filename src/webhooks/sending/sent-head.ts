@@ -3,15 +3,15 @@ import type { SentHead } from '../deliveries/delivery.ts';
 import { MASK, hideUrlSecrets } from '../http/url-credentials.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
-import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
+import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 
 const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
 
 // Of a webhook that has not changed it is the same for each of its deliveries.
-const made = new WeakMap<ReadyOutgoing, SentHead>();
+const made = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 
 /** Without what follows from the delivery and its attempt: see `deliveries/sent.ts`. */
-export function sentHeadOf(hook: ReadyOutgoing): SentHead {
+export function sentHeadOf(hook: ReadyOutgoingWebhook): SentHead {
   const known = made.get(hook);
   if (known !== undefined) return known;
   const { httpMethod: method, targetUrl, secret } = hook;

@@ -3,45 +3,45 @@ import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Delivery, StoredDelivery } from '../deliveries/delivery.ts';
 import { findHops } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
-import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 
-export type TellingParts = {
+export type SystemEventDeps = {
   readonly store: Store;
-  readonly hooks: Pick<OutgoingIndex, 'find'>;
+  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly systemEvents: Pick<SystemEvents, 'deliveryFailed' | 'webhookDisabled'>;
   readonly makeId: () => string;
 };
 
-interface Telling {
+interface AttemptEvents {
   deliveryFailed(transaction: Transaction, after: Delivery): void;
   webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
 }
 
 /** What is to be written of an attempt. */
-export type Result = {
+export type DeliveryWrite = {
   readonly change: (before: Delivery) => Delivery;
   /** Stages what belongs to it in its transaction: the health of the webhook, own events. */
   readonly stageMore: (transaction: Transaction, after: Delivery) => void;
   /** null: it was delivered. */
-  readonly told: Telling | null;
+  readonly systemEvents: AttemptEvents | null;
 };
 
 /** Of an attempt of `known`; drawn before its transaction, which may run again. */
-export function telling(
-  { store, hooks, systemEvents, makeId }: TellingParts, known: StoredDelivery, nowMs: number,
-): Telling {
+export function createAttemptEvents(
+  { store, hooks, systemEvents, makeId }: SystemEventDeps, stored: StoredDelivery, nowMs: number,
+): AttemptEvents {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
-  const { hook, identifier, event } = known.item;
+  const { hook, identifier, event } = stored.item;
   return {
     deliveryFailed(transaction, after) {
-      const drawn = { nowMs, seed: failedSeed, hops: findHops(store, known) };
-      systemEvents.deliveryFailed(transaction, drawn, after);
+      const inputs = { nowMs, seed: failedSeed, hops: findHops(store, stored) };
+      systemEvents.deliveryFailed(transaction, inputs, after);
     },
     webhookDisabled(transaction, reason) {
       const webhook = hook === null ? undefined : hooks.find(hook);
       if (webhook === undefined) return;
-      const drawn = { nowMs, seed: disabledSeed, hops: findHops(store, known) };
-      systemEvents.webhookDisabled(transaction, drawn, {
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops(store, stored) };
+      systemEvents.webhookDisabled(transaction, inputs, {
         identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
         delivery: { identifier, event },
       });

@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import {
   isSignatureValid, signBody, createSignatureKey,
 } from '../../../src/webhooks/senders/x-signature.ts';
-import { findSecretProblem, signatureHeaders } from '../../../src/webhooks/outgoing/signature.ts';
+import {
+  findSecretProblem, createSignatureHeaders,
+} from '../../../src/webhooks/outgoing/outgoing-signature.ts';
 
 const SECRET = "It's a Secret to Everybody";
 const key = createSignatureKey(SECRET);
@@ -68,7 +70,8 @@ test('a secret is keyed by its UTF-8 bytes', () => {
 test('the published vector of Standard Webhooks holds', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const bytes = Buffer.from('{"test": 2432232314}');
-  const headers = signatureHeaders(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330_999, bytes);
+  const headers = createSignatureHeaders(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330_999,
+    bytes);
   assert.deepEqual(headers, {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
@@ -79,7 +82,7 @@ test('the published vector of Standard Webhooks holds', () => {
 
 test('a plain secret keys the Standard Webhooks signature by its UTF-8 bytes', () => {
   const mac = createHmac('sha256', SECRET).update('id.7.').update(body).digest('base64');
-  assert.equal(signatureHeaders(SECRET, 'id', 7_000, body)['webhook-signature'], `v1,${mac}`);
+  assert.equal(createSignatureHeaders(SECRET, 'id', 7_000, body)['webhook-signature'], `v1,${mac}`);
 });
 
 test('a whsec_ secret that is no base64 is refused', () => {

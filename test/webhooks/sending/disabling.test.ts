@@ -1,7 +1,7 @@
 /** A webhook whose every attempt fails for as long as its `disableAfterHours` is disabled. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stageAttempt } from '../../../src/webhooks/outgoing/disabling.ts';
+import { stageAttemptResult } from '../../../src/webhooks/outgoing/automatic-disabling.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { DOWN, Simulation, UP, type Behaviour } from './simulation.ts';
@@ -119,7 +119,7 @@ test('an attempt of a webhook that is removed leaves nothing', async () => {
   const store = createMemoryStore(webhookCollections);
   const hook = { identifier: 'x', disableAfterHours: 1, ...HOOK };
   const fail = (): Promise<string | null> => store.transact((transaction) =>
-    stageAttempt(transaction, hook, false, 1000));
+    stageAttemptResult(transaction, hook, false, 1000));
   await fail();
   assert.equal(store.collection('failing-webhooks').size, 0);
   await store.transact((transaction) =>

@@ -11,7 +11,7 @@ import { isBulk, runBulkAction } from './job-commands.ts';
 import {
   deliveryResource, formatNextAttempt,
 } from '../../../webhooks/deliveries/delivery-resource.ts';
-import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 
 export async function emitEvent(context: CommandContext): Promise<number> {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
-import { jobResource } from '../../../webhooks/jobs/resource.ts';
+import { jobResource } from '../../../webhooks/bulk/job-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';

@@ -12,8 +12,8 @@ import {
   createRecord, deleteRecord, formatCell, formatNameAndId, listPath, listRecords, parseObject,
   patchRecord, readUnsetMembers, recordPath, replaceRecord, requireChange, resolveId,
 } from '../resource-commands.ts';
-import { parseTemplateJson } from '../../../webhooks/outgoing/template.ts';
-import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
+import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { readNewSecret, rotateSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
 import { parseHeaderLine } from './header-line.ts';

@@ -20,8 +20,9 @@ const configurationResource = async () =>
   (await import(
     '../../../webhooks/actions/action-configuration-resource.ts')).configurationResource;
 const outgoingResource = async () =>
-  (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
-const jobResource = async () => (await import('../../../webhooks/jobs/resource.ts')).jobResource;
+  (await import('../../../webhooks/outgoing/outgoing-resource.ts')).outgoingResource;
+const jobResource = async () =>
+  (await import('../../../webhooks/bulk/job-resource.ts')).jobResource;
 const loadConfiguration = () => import('./action-config-commands.ts');
 const loadOutgoing = () => import('./outgoing-commands.ts');
 const loadDelivery = () => import('./delivery-commands.ts');

@@ -5,7 +5,7 @@ import { badge } from '../../parts/badge.ts';
 import { FieldMistake, leaf } from '../../parts/forms/leaf.ts';
 import { workButton } from '../../parts/work-button.ts';
 import { fillPayloadTemplate } from './template.ts';
-import type { SendResult } from '../../../webhooks/sending/sender.ts';
+import type { SendResult } from '../../../webhooks/sending/webhook-sender.ts';
 
 const SAMPLE = {
   type: 'book.created', timestamp: '2026-01-02T03:04:05.678Z', data: { book: { title: 'Emma' } },

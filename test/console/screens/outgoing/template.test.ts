@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillPayloadTemplate } from '../../../../src/console/screens/outgoing/template.ts';
-import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/template.ts';
+import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/payload-template.ts';
 
 const PAYLOAD = {
   type: 'book.created', count: 2, none: null, list: ['a', { b: true }],

@@ -1,0 +1,90 @@
+/** The jobs of the relay put together: their kinds, and the routes that ask for them. */
+import type { HttpRoute } from '../../server/http-route.ts';
+import type { Clock } from '../../base/clock.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
+import type { Logger } from '../../base/log.ts';
+import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
+import type { Store } from '../../store/store-port.ts';
+import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
+import { deliveryResource } from '../deliveries/delivery-resource.ts';
+import type { DeliveryService } from '../deliveries/delivery-service.ts';
+import { REQUEST_STATUSES } from '../inbox/stored-request.ts';
+import { requestResource } from '../inbox/request-resource.ts';
+import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
+import type { RequestService } from '../inbox/request-service.ts';
+import { bulkRoute } from './bulk-route.ts';
+import { jobFilterMembers } from './job-filter.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
+import { Jobs } from './jobs.ts';
+import { jobRoutes } from './job-routes.ts';
+
+const loadReplay = lazyImport(() => import('./request-replay.ts'));
+const loadResend = lazyImport(() => import('./delivery-resend.ts'));
+
+type ComposeJobsDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly makeId: () => string;
+  /** Not given: an `Idempotency-Key` has no effect. */
+  readonly keys: IdempotencyKeys | null;
+  readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
+  readonly requests: RequestService;
+  readonly deliveries: DeliveryService;
+  /** Resolves once all deliveries are there of the events so far. */
+  readonly whenFannedOut: () => Promise<void>;
+  readonly hooks: WebhookDirectories;
+};
+
+/** The rejected ones are in memory alone, and gone when the process ends: no job could go on. */
+const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
+
+export function composeJobs(
+  deps: ComposeJobsDeps,
+): { readonly jobs: Jobs; readonly routes: readonly HttpRoute[] } {
+  const { store, requests, deliveries, whenFannedOut } = deps;
+  const jobs = new Jobs({
+    ...deps,
+    kinds: {
+      'request-replay': async () => loadReplay(({ createRequestReplay }) =>
+        createRequestReplay({ store, service: requests })),
+      'delivery-resend': async () => loadResend(({ createDeliveryResend }) =>
+        createDeliveryResend({ store, service: deliveries, whenFannedOut })),
+    },
+  });
+  const routes = [
+    ...jobRoutes(jobs), replayRoute(jobs, deps), resendRoute(jobs, deps),
+  ];
+  return { jobs, routes };
+}
+
+function replayRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: 'request-replay', path: `${requestResource.path}/replay`,
+    operationId: 'replayRequests', name: 'RequestsReplay',
+    summary: 'Run many kept requests again, as a job that goes on after a restart',
+    members: jobFilterMembers(REPLAYABLE, {
+      hook: 'Of this incoming webhook only: its identifier, name or path segment',
+      event: 'Only those that the sender names so, such as `push`',
+      time: 'Received',
+      as: '`retry` runs the same requests again, under the same ids; `new` copies of them',
+    }),
+    resolveHookId: (name) => resolveHook(hooks.incoming, name),
+  });
+}
+
+function resendRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
+    operationId: 'resendDeliveries', name: 'DeliveriesResend',
+    summary: 'Send many deliveries again, as a job that goes on after a restart',
+    members: jobFilterMembers(DELIVERY_STATUSES, {
+      hook: 'Of this outgoing webhook only: its identifier or name',
+      event: 'Only those of this event',
+      time: 'Created',
+      as: '`retry` sends the same deliveries again, under the same `webhook-id`; `new` makes new '
+        + 'ones',
+    }),
+    resolveHookId: (name) => resolveHook(hooks.outgoing, name),
+  });
+}

@@ -1,0 +1,44 @@
+/** Deliveries sent again in bulk. */
+import { deriveIds } from '../../base/uuid.ts';
+import type { Store } from '../../store/store-port.ts';
+import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
+import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
+import type { DeliveryService } from '../deliveries/delivery-service.ts';
+import { toQueueFilter } from './job-filter.ts';
+import type { JobKind } from './job-kind.ts';
+import { countEach, createSelection } from './record-selection.ts';
+
+type DeliveryResendDeps = {
+  readonly store: Store;
+  readonly service: Pick<DeliveryService, 'stageResend'>;
+  /** Resolves once all deliveries are there of the events so far. */
+  readonly whenFannedOut: () => Promise<void>;
+};
+
+export function createDeliveryResend(
+  { store, service, whenFannedOut }: DeliveryResendDeps,
+): JobKind {
+  return {
+    select(filter) {
+      const matches = createDeliveryMatcher(toQueueFilter(filter, DELIVERY_STATUSES));
+      const as = filter['as'] === 'new' ? 'new' : 'retry';
+      const selection = createSelection(store.collection(deliveryCollection.name), matches);
+      return {
+        ...selection,
+        async begin() {
+          await whenFannedOut();
+          return selection.begin();
+        },
+        stage(transaction, ids, { nowMs, seed }) {
+          const nextSeed = deriveIds(seed);
+          return countEach(ids, (id) => {
+            const bytes = transaction.find(deliveryCollection.name, id);
+            if (bytes === undefined || !matches(bytes)) return false;
+            service.stageResend(transaction, id, as, { nowMs, seed: nextSeed() });
+            return true;
+          });
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * A job does one thing to many records, chunk by chunk, and goes on after a restart. It takes those
+ * that existed when it began, in order of their ids: it has got to `after`, and ends at `upTo`.
+ *
+ * A stored job is one JSON object on one line: `{"id", "createdAt", "updatedAt", "kind", "status",
+ * "running"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is the kind, and is
+ * there only while the job runs: the store lets no two records share it, so that of each kind one
+ * job runs at a time. What a chunk did and the job that counts it are one transaction.
+ */
+import type { JsonObject } from '../../base/schema.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import { objectSchema, TEXT } from '../../resources/route-specs.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
+
+export const jobCollection: CollectionSpec = { name: 'jobs', key: 'id', unique: ['running'] };
+
+const JOB_STATUSES = ['running', 'done', 'cancelled'] as const;
+
+type JobStatus = typeof JOB_STATUSES[number];
+
+export type Job = {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly kind: string;
+  readonly status: JobStatus;
+  /** Records that matched when it began; what changes meanwhile is put right as it goes on. */
+  readonly total: number;
+  readonly done: number;
+  /** Those with which it could not be done. */
+  readonly failed: number;
+  /** The last id that it has dealt with; null before the first. */
+  readonly after: string | null;
+  readonly upTo: string;
+  readonly filter: JsonObject;
+};
+
+/** What a chunk did: records that it was done with, and those with which it could not be. */
+export type JobCounts = { readonly done: number; readonly failed: number };
+
+const count = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+export const JOB_SCHEMA = objectSchema('Job', {
+  id: TEXT, kind: TEXT, status: { kind: 'string', values: JOB_STATUSES },
+  total: count, done: count, failed: count,
+});
+
+/** What callers see. */
+export function toPublicJob({ id, kind, status, total, done, failed }: Job): JsonObject {
+  return { id, kind, status, total, done, failed };
+}
+
+/** The job after a chunk that ended with id `after`, or after its last one. */
+export function advance(
+  job: Job, { done, failed }: JobCounts, after: string, isEnd: boolean, at: string,
+): Job {
+  const counts = { done: job.done + done, failed: job.failed + failed };
+  const sum = counts.done + counts.failed;
+  return {
+    ...job, ...counts, updatedAt: at, status: isEnd ? 'done' : 'running', after,
+    total: isEnd ? sum : Math.max(job.total, sum),
+  };
+}
+
+export function encodeJob(job: Job): string {
+  const { id, createdAt, updatedAt, kind, status, total, done, failed, after, upTo, filter } = job;
+  return JSON.stringify({
+    id, createdAt, updatedAt, kind, status, running: status === 'running' ? kind : undefined,
+    total, done, failed, after, upTo, filter,
+  });
+}
+
+export function decodeJob(bytes: Buffer): Job {
+  const { running: _, ...job } = decodeRecordAs<Job & { readonly running?: string }>(bytes,
+    ({ kind, status, total, done, failed, upTo, filter }) =>
+      typeof kind === 'string' && JOB_STATUSES.some((known) => known === status)
+      && [total, done, failed].every((value) => typeof value === 'number')
+      && typeof upTo === 'string' && typeof filter === 'object');
+  return job;
+}

@@ -1,0 +1,61 @@
+/** The records of a collection that a job means, found without parsing those that it does not. */
+import { AppError } from '../../base/errors.ts';
+import type { Collection } from '../../store/store-port.ts';
+import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import type { JobCounts } from './job.ts';
+import type { RecordMatch, RecordSelection } from './job-kind.ts';
+
+/** What `Selection` asks of a collection; `isWanted` looks at a record as it is stored. */
+export function createSelection(
+  collection: Collection, matches: (bytes: Buffer) => boolean,
+): Omit<RecordSelection, 'stage'> {
+  // A record may be written some time after its id was made; after a restart there is none such.
+  const addedLater = new Set<string>();
+  let unlisten = (): void => {};
+  /** Calls `take` with those that match, after `after` and up to `upTo`, until it is enough. */
+  const walk = (
+    after: string | null, upTo: string, take: (id: string, bytes: Buffer) => boolean,
+  ): Promise<void> => visitInSteps(collection, (bytes, slot) => {
+    const id = collection.idAt(slot);
+    if (id === undefined || id > upTo) return 'done';
+    return matches(bytes) && !addedLater.has(id) && take(id, bytes) ? 'done' : 'searched';
+  }, after);
+  return {
+    async begin() {
+      const last = collection.idAt(collection.walk({ isDescending: true }).next()) ?? null;
+      unlisten = collection.onChange(({ id, before }) => {
+        if (before === null && last !== null && id <= last) addedLater.add(id);
+      });
+      return last;
+    },
+    end: () => unlisten(),
+    async count(upTo) {
+      let count = 0;
+      await walk(null, upTo, () => {
+        count += 1;
+        return false;
+      });
+      return count;
+    },
+    async next(after, upTo, max) {
+      const records: RecordMatch[] = [];
+      await walk(after, upTo, (id, bytes) => records.push({ id, bytes: bytes.length }) === max);
+      return records;
+    },
+  };
+}
+
+/** Counts what `stage` does with each; a refusal that is about the record itself is a failure. */
+export function countEach(ids: readonly string[], stage: (id: string) => boolean): JobCounts {
+  let done = 0;
+  let failed = 0;
+  for (const id of ids) {
+    try {
+      if (stage(id)) done += 1;
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'conflict') throw thrown;
+      failed += 1;
+    }
+  }
+  return { done, failed };
+}

@@ -1,0 +1,47 @@
+/** Outgoing webhooks as they are kept: only with an action configuration that there is. */
+import { createRepository, type Repository } from '../../resources/repository.ts';
+import type { Store } from '../../store/store-port.ts';
+import { countConfigurationUses } from '../actions/action-configuration-repository.ts';
+import { listReferences } from '../actions/configuration-references.ts';
+import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
+import { observeHealth } from '../health/public-health.ts';
+import { stageFailuresForgotten } from './automatic-disabling.ts';
+import { checkTarget } from '../http/check-target.ts';
+import type { RemovalListener } from '../durable-queue/end-pending.ts';
+import { outgoingResource, toPublicOutgoingWebhook } from './outgoing-resource.ts';
+import { decodeOutgoingWebhook } from './outgoing-webhook-index.ts';
+
+export type OutgoingRepositoryDeps = {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly makeId: () => string;
+  readonly isDeniedTarget: (url: string) => boolean;
+  readonly removal: RemovalListener;
+  readonly health: HealthMonitor;
+};
+
+export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Repository {
+  const { removal } = deps;
+  const moveName = countConfigurationUses('outgoing', deps.store, (bytes) =>
+    listReferences(decodeOutgoingWebhook(bytes)));
+  return createRepository({
+    ...deps,
+    afterRemoved: (identifier) => removal.afterRemoved(identifier),
+    resource: {
+      ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, deps.now()),
+      observe: (record) => observeHealth(deps.health, record),
+    },
+    onChange(transaction, change, inputs) {
+      checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
+      moveName(transaction, change, inputs);
+      stageFailuresForgotten(transaction, change.id);
+      if (change.after !== null) return;
+      stageHealthRemoval(transaction, change.id);
+      removal.onRemoved(transaction, change.id, inputs.nowMs);
+    },
+  });
+}
+
+function decodeTargetUrl(hook: Buffer): string {
+  return decodeOutgoingWebhook(hook).targetUrl;
+}

@@ -1,0 +1,97 @@
+/** Outgoing webhooks over HTTP: their management, and sending one at once. */
+import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
+import { createTaggedLogger, type Logger } from '../../base/log.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
+import { collectionRoute } from '../../resources/collection-route.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
+import type { Repository } from '../../resources/repository.ts';
+import {
+  ANY_JSON, JSON_TYPE, TEXT, jsonResponse, objectSchema,
+} from '../../resources/route-specs.ts';
+import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
+import { announcesBody } from '../../server/exchange/mounted-request.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
+import type { Store } from '../../store/store-port.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
+import { stateFilter } from '../health/public-health.ts';
+import { rotationRoute } from '../http/rotate-secret.ts';
+import { secretSchema } from '../http/secret-members.ts';
+import { outgoingResource } from './outgoing-resource.ts';
+import { findSecretProblem } from './outgoing-signature.ts';
+import { retriesMember, type SendOptions } from './send-options.ts';
+import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webhook-index.ts';
+
+type OutgoingRouteDeps = {
+  readonly records: Repository;
+  readonly hooks: OutgoingWebhookIndex;
+  readonly health: HealthMonitor;
+  readonly store: Store;
+  readonly now: () => number;
+  /** Sends at once and gives what came of it. */
+  readonly send: (
+    hook: ReadyOutgoingWebhook, payloadJson: Buffer,
+    origin: {
+      readonly hops: number; readonly log: Logger; readonly onChainRefused: () => void;
+    },
+    options: SendOptions,
+  ) => Promise<object>;
+};
+
+export function outgoingRoutes(deps: OutgoingRouteDeps): readonly HttpRoute[] {
+  return [
+    sendRoute(deps),
+    rotationRoute({
+      resource: outgoingResource, records: deps.records, store: deps.store, now: deps.now,
+      secretSchema, shapeFor: () => ({ shape: 'whsec' }),
+      findProblem: findSecretProblem,
+    }),
+    collectionRoute(outgoingResource, deps.records, stateFilter(deps.health, 'outgoing')),
+    ...resourceRoutes(outgoingResource, deps.records),
+  ];
+}
+
+const SEND_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'Sending',
+  members: {
+    payload: { schema: ANY_JSON, description: 'Any JSON' },
+    retries: retriesMember,
+  },
+};
+
+function sendRoute({ hooks, send }: OutgoingRouteDeps): HttpRoute {
+  return {
+    method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
+    operationId: 'sendOutgoingWebhook',
+    summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
+    parameters: [createKeyParameter(outgoingResource)],
+    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
+    responses: [
+      jsonResponse('What came of it; a failed delivery is `success: false`',
+        objectSchema('SendResult', {
+        success: { kind: 'boolean' }, message: TEXT,
+        statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: ANY_JSON,
+      }, { nullable: ['statusCode'], optional: ['message'] })),
+      ...problemResponses(400, 404, 413, 415, 422),
+    ],
+    async handle(exchange) {
+      const { payloadJson, members } = announcesBody(exchange.request)
+        ? await readPayload(exchange, SEND_SCHEMA) : { payloadJson: NO_PAYLOAD, members: {} };
+      const identifier = exchange.params[0] ?? '';
+      const hook = hooks.findNamed(identifier);
+      if (hook === undefined) throw notFoundError('outgoing webhook', identifier);
+      const path = `${outgoingResource.path}/${identifier}/send`;
+      let headers: readonly string[] = [];
+      const result = await send(hook, payloadJson, {
+        hops: parseHops(exchange.request.headers[CHAIN_HEADER]),
+        log: createTaggedLogger(exchange.log, { path }),
+        onChainRefused: () => {
+          headers = ['X-Hookshelf-Chain', CHAIN_REFUSED];
+        },
+      }, { retries: Number(members['retries'] ?? 0) });
+      exchange.sendJson(200, result, headers);
+    },
+  };
+}

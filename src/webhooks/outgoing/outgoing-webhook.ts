@@ -1,0 +1,197 @@
+/** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
+import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
+import type { FieldError } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { JsonObject, Schema } from '../../base/schema.ts';
+import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
+import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
+import { healthMember } from '../health/public-health.ts';
+import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
+import { secretMembers } from '../http/secret-members.ts';
+import { descriptionMember, nameSchema } from '../naming/members.ts';
+import {
+  DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
+} from '../http/target-rules.ts';
+import {
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, SYSTEM_EVENTS, isEventName,
+  explainInvalidEventName,
+} from '../actions/event-name.ts';
+import {
+  conditionSchema, findConditionProblems, type Condition,
+} from '../filters/condition.ts';
+import { findSecretProblem } from './outgoing-signature.ts';
+import { parseTemplate } from './payload-template.ts';
+
+export type OutgoingWebhook = DisabledMembers & {
+  readonly identifier: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly targetUrl: string;
+  readonly httpMethod: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payloadTemplate?: string;
+  readonly enabled: boolean;
+  readonly actionConfiguration?: string;
+  readonly triggerEvent?: string;
+  /** Several of them; at most one of the two members. */
+  readonly triggerEvents?: readonly string[];
+  /** Absent: every event that fires it. */
+  readonly when?: Condition;
+  /** Seconds between attempts. */
+  readonly retrySchedule?: readonly number[];
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly maxInFlight?: number;
+  readonly disableAfterHours?: number;
+  readonly secret?: string;
+  readonly previousSecret?: PreviousSecret;
+};
+
+export const outgoingCollection: CollectionSpec = {
+  name: 'outgoing-webhooks', key: 'identifier', unique: ['name'], hasNames: true,
+};
+
+const TEMPLATE_LENGTH_MAX = 256 * 1024;
+const TRIGGERS_MAX = 50;
+const WHEN_SOURCES = ['payload', 'event'] as const;
+const SCHEDULE_ITEMS_MAX = 100;
+const IN_FLIGHT_MAX = 65_535;
+const DISABLE_HOURS_MAX = 8760;
+
+const triggerSchema: Schema = {
+  kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
+  description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event but `
+    + 'those about hookshelf itself',
+  canonical: (value) => isTrigger(value) ? value : null,
+  explain: refuseTrigger,
+};
+
+function refuseTrigger(value: unknown): string {
+  const hint = String(value).includes('*')
+    ? '; for many events "*" stands at the end, after a dot, as in "book.*"; for all of them alone'
+    : '';
+  return explainInvalidEventName(value, 'name each by itself in triggerEvents') + hint;
+}
+
+export const outgoingSchema: NamedSchema = {
+  kind: 'object',
+  name: 'OutgoingWebhook',
+  members: {
+    identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
+    ...timestampMembers,
+    name: {
+      schema: nameSchema,
+      description: 'What people call it; stands wherever its identifier may. Unique among outgoing '
+        + 'webhooks',
+    },
+    description: descriptionMember,
+    targetUrl: {
+      schema: targetUrlSchema, isRequired: true,
+      description: 'Credentials in it, parameters like `token` too, are shown as ***; *** sent '
+        + 'back keeps them',
+    },
+    httpMethod: { schema: targetMethodSchema, default: DEFAULT_METHOD },
+    headers: {
+      schema: headersSchema,
+      description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
+    },
+    payloadTemplate: {
+      schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
+      description: 'JSON text with {{ path.to.value }} in its strings',
+    },
+    enabled: { schema: { kind: 'boolean' }, default: true },
+    ...disablingMembers,
+    actionConfiguration: {
+      schema: { kind: 'string', minLength: 1, maxLength: 128 },
+      description: 'The action whose result is sent instead of the payload',
+    },
+    triggerEvent: {
+      schema: triggerSchema,
+      description: 'The event that fires this webhook; `book.*` is every name below `book.`, `*` '
+        + 'every event but those that hookshelf tells of itself, such as `delivery.failed`',
+    },
+    triggerEvents: {
+      schema: { kind: 'array', items: triggerSchema, maxItems: TRIGGERS_MAX, isUnique: true },
+      description: 'Several of them, in place of `triggerEvent`; an event fires the webhook once',
+    },
+    when: {
+      schema: conditionSchema,
+      description: 'Which of these events it is for: a condition over `payload` and `event`. An '
+        + 'event that it is not for makes no delivery',
+    },
+    retrySchedule: {
+      schema: {
+        kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
+        items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
+      },
+      description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
+    },
+    timeout: {
+      schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
+      description: 'Seconds for one attempt, and for one sending with all its attempts, in place '
+        + 'of the settings `http.timeout` and `http.totalTimeout`',
+    },
+    maxInFlight: {
+      schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
+      description: 'Attempts under way at once, in place of the setting '
+        + '`outgoing.maxInFlightPerHook`; 1 is strict order',
+    },
+    disableAfterHours: {
+      schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
+      description: 'Disables the webhook when every attempt has failed for so many hours; 0, as '
+        + 'when absent, never does',
+    },
+    ...secretMembers,
+    previousSecret: previousSecretMember,
+    health: healthMember,
+  },
+  check: findProblems,
+};
+
+type Triggers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
+
+/** The events that fire it: names, prefixes that end in `.*`, or `*`. */
+export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonly string[] {
+  return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
+}
+
+/**
+ * Whether it is on `*` and does not hear all that hookshelf tells of itself: it does not write each
+ * of these names, or its prefix, out.
+ */
+export function missesOwnEvents(hook: Triggers): boolean {
+  const triggers = listTriggers(hook);
+  return triggers.includes(EVERY_EVENT) && !SYSTEM_EVENTS.every((name) =>
+    triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`));
+}
+
+function isTrigger(pattern: string): boolean {
+  return pattern === EVERY_EVENT
+    || isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);
+}
+
+function findProblems(hook: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = findConditionProblems(hook['when'], '/when', WHEN_SOURCES);
+  if (hook['headers'] !== undefined) {
+    const problems = findHeaderProblems(hook['headers']);
+    errors.push(...problems.map(({ pointer, detail }) =>
+      ({ pointer: `/headers${pointer}`, detail })));
+  }
+  if (typeof hook['payloadTemplate'] === 'string') {
+    try {
+      parseTemplate(hook['payloadTemplate']);
+    } catch (thrown) {
+      errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
+    }
+  }
+  if (hook['triggerEvent'] !== undefined && hook['triggerEvents'] !== undefined) {
+    errors.push({
+      pointer: '/triggerEvents', detail: 'must not stand beside triggerEvent: give one of the two',
+    });
+  }
+  const secret = hook['secret'];
+  const problem = typeof secret === 'string' ? findSecretProblem(secret) : null;
+  if (problem !== null) errors.push({ pointer: '/secret', detail: problem });
+  return errors;
+}

@@ -1,0 +1,56 @@
+/** What a kept request becomes. Pure: time and randomness are parameters. */
+import { formatTimestamp } from '../../base/clock.ts';
+import {
+  addAttempt, withRoutes, type StoredRequest, type RouteRun, type RunAttempt, type UnparsedBody,
+} from '../inbox/stored-request.ts';
+import { computeNextAttemptTime } from '../durable-queue/retry-time.ts';
+
+type RetryInputs = {
+  /** Seconds between attempts. */
+  readonly schedule: readonly number[];
+  /** In [0, 1). */
+  readonly random: number;
+};
+
+const REMOVED_MESSAGE = 'The webhook was removed';
+
+/**
+ * The request after an attempt of one of its routes; the others are as they were. `unparsed` is
+ * not known where the action did not ask for the payload.
+ */
+export function applyRun(
+  before: StoredRequest, index: number,
+  { attempt, unparsed = before.unparsed, isChainRefused = false }: {
+    readonly attempt: RunAttempt; readonly unparsed?: UnparsedBody | null | undefined;
+    readonly isChainRefused?: boolean;
+  },
+  { schedule, random }: RetryInputs, nowMs: number,
+): StoredRequest {
+  const routes = before.routes.map((route, at) => {
+    if (at !== index) return route;
+    if (route.status !== 'pending') return applyLateRun(route, attempt);
+    // A chain that was too long once is too long whenever it is run.
+    const next = attempt.success || isChainRefused ? null
+      : computeNextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
+    return addAttempt(route, attempt, next);
+  });
+  const after = withRoutes(before, routes, nowMs);
+  return unparsed === before.unparsed ? after : { ...after, unparsed };
+}
+
+/** The route was given up while it ran: what did succeed has, and is not run again. */
+function applyLateRun(route: RouteRun, attempt: RunAttempt): RouteRun {
+  const after = addAttempt(route, attempt);
+  return attempt.success ? after : { ...after, status: route.status };
+}
+
+/** null: it is not pending any more. */
+export function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequest | null {
+  if (before.status !== 'pending') return null;
+  const attempt = {
+    at: formatTimestamp(nowMs), durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null,
+  };
+  const routes = before.routes.map((route) =>
+    route.status === 'pending' ? addAttempt(route, attempt) : route);
+  return withRoutes(before, routes, nowMs);
+}

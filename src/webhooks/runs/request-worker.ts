@@ -1,0 +1,277 @@
+/**
+ * Runs what is pending in the inbox: each route of a request is a task of its own, in the queue of
+ * its webhook. A route that is done is never run again, whatever becomes of the others.
+ */
+import * as types from 'node:util/types';
+import { parseTimestamp } from '../../base/clock.ts';
+import { followRecords } from '../../resources/projection.ts';
+import type { Change, Collection, Transaction } from '../../store/store-port.ts';
+import { logRun } from '../actions/run-log.ts';
+import type { SystemEvents } from '../deliveries/system-events.ts';
+import { incomingCollection } from '../incoming/incoming-webhook.ts';
+import { decodeRequest, readStatus, readUpdatedMs } from '../inbox/request-codec.ts';
+import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
+import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
+import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
+import type { TargetHealth } from '../scheduler/task.ts';
+import {
+  endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
+} from '../durable-queue/end-pending.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
+import type { OnRun } from '../outcome-listeners.ts';
+import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import { ResultBatch } from '../durable-queue/result-batch.ts';
+import { computeDueMs } from '../durable-queue/retry-time.ts';
+import { retryWrite } from '../durable-queue/write-retry.ts';
+import {
+  QueueWorker, type AttemptResult, type AttemptRunner,
+} from '../durable-queue/queue-worker.ts';
+import { applyRun, failForRemovedWebhook } from './apply-run.ts';
+import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
+import { parseRequestId, parseRouteIndex, createTaskId } from './route-task-id.ts';
+
+type RequestWorkerDeps = RunDeps & {
+  /** Seconds between attempts. */
+  readonly schedule: readonly number[];
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly makeId: () => string;
+  readonly onRun: OnRun;
+  readonly health: HealthMonitor;
+  readonly ownership: Ownership;
+  readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
+  /** Runs at once for one webhook; with 1 they begin in order of arrival. */
+  readonly runningPerHookMax: number;
+};
+
+/** Runs at once. */
+const RUNNING_MAX = 64;
+/** A run that takes longer holds a slot that others could use: its webhook counts as slow. */
+const SLOW_MS = 1000;
+
+export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>, RemovalListener {
+  readonly noun = 'a run of a request';
+  readonly #deps: RequestWorkerDeps;
+  readonly #worker: QueueWorker<FinishedRun, StoredRequest>;
+  readonly #scheduler: Scheduler;
+  readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
+  readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
+  readonly #records: Collection;
+  readonly #unfollow: readonly (() => void)[];
+  /** How many routes a pending request has that has several. */
+  readonly #routeCounts = new Map<string, number>();
+  /** Set while a run waits for room for its payload: the others wait behind it. */
+  #isWaitingForRoom = false;
+
+  constructor(deps: RequestWorkerDeps) {
+    const { store, clock, runningPerHookMax } = deps;
+    this.#scheduler = new Scheduler(clock, {
+      runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
+    });
+    this.#worker = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
+    this.#deps = deps;
+    this.#endPendingDeps = {
+      kind: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
+    };
+    this.#results = new ResultBatch(requestQueue, store);
+    deps.payloadRoom.onFree(() => {
+      this.#isWaitingForRoom = false;
+      this.#worker.requestRun();
+    });
+    this.#records = store.collection(requestCollection.name);
+    this.#unfollow = [
+      followRecords(this.#records, (applied) => this.#applyChange(applied)),
+      store.collection(incomingCollection.name).onChange(({ id }) => this.#onWebhookChange(id)),
+      deps.ownership.onChange(() => this.#onOwnershipChange()),
+    ];
+  }
+
+  start(): void {
+    this.#worker.start();
+    for (const hook of this.#scheduler.listStoppedKeys()) this.#failIfOrphaned(hook);
+  }
+
+  /** See `Worker.close`. */
+  async close(graceMs: number): Promise<void> {
+    for (const unfollow of this.#unfollow) unfollow();
+    await this.#worker.close(graceMs);
+  }
+
+  /** What waits for a webhook that is removed fails. */
+  onRemoved(transaction: Transaction, hook: string, nowMs: number): void {
+    const fail = (before: StoredRequest): StoredRequest | null =>
+      failForRemovedWebhook(before, nowMs);
+    stageEndOfPending(this.#endPendingDeps, transaction, hook, fail);
+  }
+
+  afterRemoved(hook: string): Promise<void> {
+    const { hooks, clock } = this.#deps;
+    return endPending(this.#endPendingDeps, hook, () => hooks.find(hook) === undefined,
+      (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
+  }
+
+  mayBegin(): boolean {
+    return !this.#isWaitingForRoom;
+  }
+
+  runAttempt(
+    id: string, lease: QueueLease, cutOff: AbortSignal,
+  ): AttemptResult<FinishedRun> | null | Promise<AttemptResult<FinishedRun> | null> {
+    const run = runPendingRoute(this.#deps, id, lease, cutOff);
+    if (run === NO_ROOM) {
+      this.#isWaitingForRoom = true;
+      return { postponedMs: 0 };
+    }
+    return types.isPromise(run) ? run.then(toAttemptResult) : toAttemptResult(run);
+  }
+
+  reportAttempt({ stored, attempt, unparsed }: FinishedRun): TargetHealth | null {
+    const { hook, unparsed: before } = stored.item;
+    if (before === null && unparsed !== null && unparsed !== undefined) {
+      const { load = null } = this.#deps.hooks.find(hook) ?? {};
+      if (load !== null) load.unparsed += 1;
+    }
+    const { success, message, durationMs, at } = attempt;
+    this.#deps.onRun(hook, { success, message, isCallersFault: false }, parseTimestamp(at));
+    if (!success) return null;
+    return durationMs < SLOW_MS ? 'healthy' : 'slow';
+  }
+
+  writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
+    const afterWrite = (written: StoredRequest | undefined): StoredRequest | undefined => {
+      this.#log(run, written);
+      return written;
+    };
+    const writeAgain = (thrown: unknown): Promise<StoredRequest | undefined> =>
+      retryWrite(this.#worker.writeRetryDeps, 'the result of a run waits to be written',
+        { request: run.stored.item.id }, () => this.#write(run), thrown);
+    return this.#write(run).then(afterWrite, (thrown: unknown) =>
+      writeAgain(thrown).then(afterWrite));
+  }
+
+  dueTimeMs(id: string, written: StoredRequest | undefined): number | null {
+    // Mostly it is done: then the record need not be looked up.
+    if (this.#scheduler.find(id) === undefined) return null;
+    const bytes = this.#records.findBytes(parseRequestId(id));
+    if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
+    const isCurrent = written !== undefined
+      && Date.parse(written.updatedAt) === readUpdatedMs(bytes);
+    return this.#dueTimeMs(isCurrent ? written : decodeRequest(bytes), parseRouteIndex(id));
+  }
+
+  logLabels(id: string): object {
+    return { request: parseRequestId(id) };
+  }
+
+  #applyChange({ id, after }: Change): void {
+    if (after === null || readStatus(after) !== 'pending') return this.#removeTasks(id);
+    const recent = this.#deps.recent.find(id, after);
+    if (recent === undefined) this.#deps.recent.delete(id);
+    const request = recent?.item ?? decodeRequest(after);
+    if (request.routes.length > 1) this.#routeCounts.set(id, request.routes.length);
+    for (let index = 0; index < request.routes.length; index += 1) this.#syncTask(request, index);
+    if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
+  }
+
+  #write(
+    { stored, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
+  ): Promise<StoredRequest | undefined> {
+    const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
+    const { hook } = stored.item;
+    const nowMs = clock.now();
+    const retries = { schedule, random: random() };
+    const change = (before: StoredRequest): StoredRequest =>
+      applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
+    // Nothing fails then, and nobody is to be told.
+    if (attempt.success && stored.item.routes.length === 1) {
+      return this.#results.write(stored, lease, change, health.isWritten(hook) ? null
+        : (transaction) => health.stage(transaction, hook));
+    }
+    const inputs = { nowMs, seed: makeId() };
+    let hasFailed = false;
+    return this.#results.write(stored, lease, (before) => {
+      const after = change(before);
+      hasFailed = before.status === 'pending' && after.status === 'failed';
+      return after;
+    }, (transaction, after) => {
+      if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at));
+      health.stage(transaction, hook);
+      if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
+    });
+  }
+
+  #log(
+    { stored: { item }, index, attempt, isChainRefused }: FinishedRun,
+    written: StoredRequest | undefined,
+  ): void {
+    const { id, hook } = item;
+    const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
+    const { status = null, nextAttemptAt = null } = written?.routes[index] ?? {};
+    const { labels = { hook, hookName: null }, routes = [] } = this.#deps.hooks.find(hook) ?? {};
+    logRun(this.#deps, 'a kept request was run', {
+      labels: {
+        request: id, ...labels, route, status, attempt: attemptCount + 1, nextAttemptAt,
+      },
+      actionConfiguration: routes.find(({ name }) => name === route)?.actionConfiguration,
+      ...attempt, isChainRefused,
+    });
+  }
+
+  #removeTasks(id: string): void {
+    const count = this.#routeCounts.get(id) ?? 1;
+    if (count > 1) this.#routeCounts.delete(id);
+    this.#deps.recent.delete(id);
+    for (let index = 0; index < count; index += 1) this.#scheduler.remove(createTaskId(id, index));
+  }
+
+  /** Makes a route's task what its record says. */
+  #syncTask(request: StoredRequest, index: number): void {
+    const id = createTaskId(request.id, index);
+    const dueAtMs = this.#dueTimeMs(request, index);
+    if (dueAtMs === null) return this.#scheduler.remove(id);
+    const task = this.#scheduler.find(id);
+    if (task === undefined) this.#scheduler.add(id, this.#queueSettings(request.hook), dueAtMs);
+    else this.#scheduler.reschedule(task, dueAtMs);
+  }
+
+  /** null: the route is not to run. */
+  #dueTimeMs({ receivedAt, routes }: StoredRequest, index: number): number | null {
+    const route = routes[index];
+    if (route?.status !== 'pending') return null;
+    const writtenAt = route.attempts.at(-1)?.at ?? receivedAt;
+    return computeDueMs(route.nextAttemptAt, writtenAt, this.#deps.clock.now());
+  }
+
+  #queueSettings(hook: string): QueueSettings {
+    const { enabled = false } = this.#deps.hooks.find(hook) ?? {};
+    return { key: hook, target: hook, mayStart: enabled && this.#ownsQueue(hook) };
+  }
+
+  #ownsQueue(hook: string): boolean {
+    return this.#deps.ownership.findLease(hook) !== null;
+  }
+
+  #onOwnershipChange(): void {
+    for (const hook of this.#scheduler.keys()) this.#onWebhookChange(hook);
+    this.#worker.requestRun();
+  }
+
+  #onWebhookChange(hook: string): void {
+    if (this.#worker.closing.aborted) return;
+    this.#scheduler.update(this.#queueSettings(hook));
+    if (this.#worker.isStarted) this.#failIfOrphaned(hook);
+  }
+
+  // A request may be accepted while the removal of its webhook is staged.
+  #failIfOrphaned(hook: string): void {
+    const isThere = this.#deps.hooks.find(hook) !== undefined;
+    if (isThere || !this.#ownsQueue(hook) || this.#scheduler.listIds(hook, 1).length === 0) return;
+    this.#worker.writeLater('requests of a removed webhook wait to be failed', { hook },
+      () => this.afterRemoved(hook));
+  }
+}
+
+function toAttemptResult(run: FinishedRun | null): AttemptResult<FinishedRun> | null {
+  return run === null ? null : { result: run };
+}
+

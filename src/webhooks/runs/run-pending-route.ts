@@ -1,0 +1,127 @@
+/** One run of one route of a kept request: the action is told what it was told when it came. */
+import * as types from 'node:util/types';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/store-port.ts';
+import { ActionResult } from '../actions/action.ts';
+import { ChainRefusal } from '../actions/run-action.ts';
+import { LabelledLog } from '../actions/run-log.ts';
+import { StoredActionCall, type StoredRun } from '../incoming/intake/stored-action-call.ts';
+import { toRunAttempt } from '../incoming/intake/build-request.ts';
+import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../incoming/receiving/incoming-webhook-index.ts';
+import type { PayloadBudget } from '../incoming/receiving/payload-budget.ts';
+import {
+  runRoute, type RouteOutcome, type RouteDeps,
+} from '../incoming/receiving/run-webhook-routes.ts';
+import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
+import { getRequestBody } from '../inbox/request-body.ts';
+import { decodeRequest, readStatus } from '../inbox/request-codec.ts';
+import {
+  requestBodyCollection, requestCollection, type StoredRequest, type RunAttempt, type UnparsedBody,
+} from '../inbox/stored-request.ts';
+import type { StoredItem } from '../durable-queue/queue-spec.ts';
+import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
+import { parseRequestId, parseRouteIndex } from './route-task-id.ts';
+
+export type RunDeps = RouteDeps & {
+  readonly store: Store;
+  readonly hooks: Pick<IncomingWebhookIndex, 'find'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly recent: RecentRequests;
+  readonly payloadRoom: PayloadBudget;
+};
+
+/** A run that has ended, and the request as it was before. */
+export type FinishedRun = {
+  readonly stored: StoredItem<StoredRequest>;
+  /** Of the route. */
+  readonly index: number;
+  readonly attempt: RunAttempt;
+  readonly isChainRefused: boolean;
+  /** Of the payload, if the action asked for it. */
+  readonly unparsed: UnparsedBody | null | undefined;
+  readonly lease: QueueLease;
+};
+
+/** There is no room for the payload at present; the run is to wait. */
+export const NO_ROOM = 'no room';
+
+const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
+
+/**
+ * At once when the action gave its result at once. null when there is nothing to run now, or
+ * `cutOff` was aborted. Throws, or rejects, when our own state did not let the action do what it
+ * does: that says nothing of the action, and is no attempt.
+ */
+export function runPendingRoute(
+  deps: RunDeps, taskId: string, lease: QueueLease, cutOff: AbortSignal,
+): FinishedRun | typeof NO_ROOM | null | Promise<FinishedRun | null> {
+  const id = parseRequestId(taskId);
+  // Whoever follows the records has deleted what is not the pending one: nothing is looked up.
+  const recent = deps.recent.get(id);
+  const stored = recent ?? findPending(deps, id);
+  if (stored === null) return null;
+  const index = parseRouteIndex(taskId);
+  const route = stored.item.routes[index];
+  const hook = deps.hooks.find(stored.item.hook);
+  if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
+  let unparsed: UnparsedBody | null | undefined;
+  const end = (outcome: RouteOutcome | null): FinishedRun | null => {
+    if (outcome === null) return null;
+    if (outcome.refusal !== null) throw outcome.refusal;
+    const isChainRefused = outcome.result instanceof ChainRefusal;
+    return { stored, index, attempt: toRunAttempt(outcome), isChainRefused, unparsed, lease };
+  };
+  const ready = hook.routes.find(({ name }) => name === route.name);
+  if (ready === undefined) return end(createUnknownRouteOutcome(route.name, deps.clock));
+  const body = recent?.body ?? findBody(deps, stored.item);
+  const payloadBytes = deps.payloadRoom.reserveForRun(body);
+  if (payloadBytes === null) return NO_ROOM;
+  const releaseBytes = (): void => deps.payloadRoom.releaseRun(payloadBytes);
+  const running = callAction(deps, hook, ready, {
+    request: stored.item, body, headers: recent?.headers ?? null, attempt: route.attemptCount + 1,
+    onRead(read) {
+      unparsed = read;
+    },
+  });
+  if (!types.isPromise(running)) {
+    releaseBytes();
+    return end(running);
+  }
+  // Whatever is cut off still holds what it was given.
+  running.then(releaseBytes, releaseBytes);
+  return unlessCutOff(running, cutOff).then(end);
+}
+
+function findPending({ store }: RunDeps, id: string): StoredItem<StoredRequest> | null {
+  const bytes = store.collection(requestCollection.name).findBytes(id);
+  if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
+  return { bytes, item: decodeRequest(bytes) };
+}
+
+function findBody({ store }: RunDeps, request: StoredRequest): Buffer {
+  const bodies = store.collection(requestBodyCollection.name);
+  return getRequestBody(request, () => bodies.findBytes(request.id));
+}
+
+/** The webhook was changed meanwhile. */
+function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
+  return {
+    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refusal: null,
+    startedAtMs: clock.now(), durationMs: 0,
+  };
+}
+
+function callAction(
+  deps: RunDeps, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
+  run: Omit<StoredRun, 'bodyReading' | 'holder'>,
+): RouteOutcome | Promise<RouteOutcome> {
+  const holder = new LabelledLog(deps, { request: run.request.id, ...labels, route: route.name });
+  return runRoute(deps, route, {
+    holder, makeCall: (options) => new StoredActionCall({ ...run, bodyReading, holder }, options),
+  }, deps.clock);
+}

@@ -1,0 +1,102 @@
+/**
+ * Makes the body of an outgoing request: from the payload an action makes other data, and a
+ * template is filled with that. Each step takes JSON and gives JSON.
+ */
+import { formatTimestamp, type Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import type { ConfigurationIndex } from '../actions/configuration-index.ts';
+import type { ActionRegistry } from '../actions/action-registry.ts';
+import { ChainRefusal, encodeData, runAction, type ActionRunner } from '../actions/run-action.ts';
+import { createEmptyPayload, toPayload } from '../actions/action-payload.ts';
+import type { Payload } from '../actions/action-payload.ts';
+import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
+import { fillTemplate } from '../outgoing/payload-template.ts';
+
+export interface BodyMaker {
+  /** Whether the body is something other than the payload. */
+  needsMaking(hook: ReadyOutgoingWebhook): boolean;
+  /** Throws AppError `invalid` when the action or the template failed: nothing must go out. */
+  make(hook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
+}
+
+/** What a body is made for. */
+export type BodyOrigin = {
+  /** Length of the chain that led to it. */
+  readonly hops: number;
+  /** Where its action logs. */
+  readonly log: Logger;
+  /** Told when something that was sent for it was refused because of its chain. */
+  readonly onChainRefused?: () => void;
+};
+
+export function createBodyMaker(deps: {
+  readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry;
+  readonly runner: ActionRunner;
+  readonly clock: Clock;
+}): BodyMaker {
+  return {
+    needsMaking: ({ actionConfiguration, template }) =>
+      actionConfiguration !== undefined || template !== null,
+    async make(hook, payloadJson, origin) {
+      const { actionConfiguration } = hook;
+      const actedJson = actionConfiguration === undefined ? payloadJson
+        : await runConfiguredAction(deps, actionConfiguration, payloadJson, origin);
+      if (hook.template === null) return actedJson;
+      const payload = JSON.parse(actedJson.toString('utf8')) as JsonValue;
+      try {
+        return Buffer.from(fillTemplate(hook.template, payload), 'utf8');
+      } catch (thrown) {
+        throw new AppError('invalid', messageOf(thrown), {}, thrown);
+      }
+    },
+  };
+}
+
+type BodyMakerDeps = Parameters<typeof createBodyMaker>[0];
+
+async function runConfiguredAction(
+  deps: BodyMakerDeps, identifier: string, payloadJson: Buffer,
+  { hops, log, onChainRefused }: BodyOrigin,
+): Promise<Buffer> {
+  const configuration = deps.configurations.find(identifier);
+  const action = configuration === undefined
+    ? undefined : deps.actions.find(configuration.actionType);
+  if (configuration === undefined || action === undefined) {
+    throw new AppError('invalid', 'the action is not there');
+  }
+  const call = {
+    payload: () => parseActionPayload(payloadJson) ?? createEmptyPayload(),
+    bytes: () => parseActionPayload(payloadJson) === null ? null : payloadJson,
+    context: {
+      headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
+      path: '', receivedAt: formatTimestamp(deps.clock.now()), event: null, eventId: null,
+      verified: null,
+      request: null, attempt: 1, replay: false,
+    },
+    requestId: null,
+    origin: null,
+    secretSources: [],
+    options: configuration.options,
+    hops,
+    isChainRefused: false,
+    log,
+    direction: 'outgoing' as const,
+  };
+  const result = await runAction(action, call, deps.runner, { log });
+  if (result instanceof ChainRefusal) onChainRefused?.();
+  if (!result.success) {
+    const detail = result.message === null ? '' : `: ${result.message}`;
+    throw new AppError('invalid', `the action failed${detail}`);
+  }
+  const text = encodeData(result.data, { log });
+  if (text === null) throw new AppError('invalid', 'the action gave no JSON object or array');
+  return Buffer.from(text, 'utf8');
+}
+
+// An event's payload may be any JSON; an action is promised an object or array.
+function parseActionPayload(payloadJson: Buffer): Payload | null {
+  return toPayload(JSON.parse(payloadJson.toString('utf8')));
+}

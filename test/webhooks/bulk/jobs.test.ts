@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { createIdSource } from '../../../src/base/uuid.ts';
+import { jobCollection, toPublicJob, type Job } from '../../../src/webhooks/bulk/job.ts';
+import { Jobs } from '../../../src/webhooks/bulk/jobs.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+import { until } from '../../support/until.ts';
+import { THINGS, Trouble, addThings, createCountUp, idOf, putThing, thingsIn }
+  from './fake-kind.ts';
+
+const KINDS = ['count-up', 'count-more'] as const;
+
+class Place {
+  readonly store: MemoryStore;
+  readonly clock = new ManualClock();
+  readonly trouble = new Trouble();
+  readonly jobs: Jobs;
+
+  constructor(store = createMemoryStore([THINGS, jobCollection])) {
+    this.store = store;
+    const kind = createCountUp(store, this.trouble);
+    this.jobs = new Jobs({
+      store, clock: this.clock, log: silentLogger, makeId: createIdSource(this.clock),
+      ownership: ALL_OWNED,
+      kinds: Object.fromEntries(KINDS.map((name) => [name, () => Promise.resolve(kind)])),
+    });
+  }
+
+  /** The number of things that were counted up so often. */
+  counted(times: number): number {
+    return thingsIn(this.store).filter((thing) => thing.times === times).length;
+  }
+
+  /** Resolves while the third chunk is staged. */
+  midway(): Promise<void> {
+    let calls = 0;
+    return new Promise((resolve) => {
+      this.trouble.onStage = () => {
+        calls += 1;
+        // The store runs each transaction twice.
+        if (calls === 6) resolve();
+      };
+    });
+  }
+
+  async ended({ id }: Job): Promise<Job> {
+    await until('the job has ended', () => this.jobs.get(id).status !== 'running',
+      () => JSON.stringify(this.jobs.get(id)));
+    return this.jobs.get(id);
+  }
+}
+
+async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = new Place();
+  try {
+    await use(place);
+  } finally {
+    await place.jobs.close();
+  }
+}
+
+function counts({ status, total, done, failed }: Job): readonly unknown[] {
+  return [status, total, done, failed];
+}
+
+test('does it once with every record that matches, and counts them', () =>
+  withPlace(async (place) => {
+    await addThings(place.store, 250);
+    await addThings(place.store, 30, { first: 250, colour: 'blue' });
+    place.jobs.start();
+    const job = await place.jobs.add('count-up', { colour: 'red' });
+    assert.deepEqual(toPublicJob(job), {
+      id: job.id, kind: 'count-up', status: 'running', total: 250, done: 0, failed: 0,
+    });
+    assert.deepEqual(counts(await place.ended(job)), ['done', 250, 250, 0]);
+    assert.deepEqual([place.counted(1), place.counted(0)], [250, 30]);
+  }));
+
+test('commits each chunk together with the progress of the job', () => withPlace(async (place) => {
+  await addThings(place.store, 250);
+  place.jobs.start();
+  const before = place.store.lines.length;
+  await place.ended(await place.jobs.add('count-up', {}));
+  const [first, ...chunks] = place.store.lines.slice(before);
+  assert.deepEqual(first?.map(({ collection }) => collection), ['jobs']);
+  let done = 0;
+  for (const line of chunks) {
+    const things = line.filter(({ collection }) => collection === THINGS.name).length;
+    const last = line.at(-1);
+    assert.equal(last?.collection, 'jobs');
+    done += things;
+    assert.equal(JSON.parse(last?.json ?? '').done, done);
+  }
+  assert.equal(done, 250);
+  assert.ok(chunks.length >= 3, 'it takes several chunks');
+}));
+
+test('bounds a chunk by its bytes', () => withPlace(async (place) => {
+  await addThings(place.store, 10, { text: 'x'.repeat(200_000) });
+  const sizes = new Set<number>();
+  place.trouble.onStage = (count) => sizes.add(count);
+  place.jobs.start();
+  await place.ended(await place.jobs.add('count-up', {}));
+  assert.deepEqual([...sizes].sort(), [2]);
+}));
+
+test('takes only what existed when it began', () => withPlace(async (place) => {
+  await addThings(place.store, 150);
+  const job = await place.jobs.add('count-up', {});
+  await addThings(place.store, 20, { first: 150 });
+  place.jobs.start();
+  assert.deepEqual(counts(await place.ended(job)), ['done', 150, 150, 0]);
+  assert.equal(place.counted(0), 20);
+}));
+
+test('leaves out what is added later under an id that is older', () => withPlace(async (place) => {
+  await addThings(place.store, 300, { first: 1 });
+  place.jobs.start();
+  const midway = place.midway();
+  const job = await place.jobs.add('count-up', {});
+  await addThings(place.store, 1, { first: 0, colour: 'blue' });
+  await place.store.transact((transaction) =>
+    putThing(transaction, { id: `${idOf(300)}-`, colour: 'blue', times: 0 }));
+  await midway;
+  await place.store.transact((transaction) =>
+    putThing(transaction, { id: `${idOf(299)}-`, colour: 'blue', times: 0 }));
+  assert.deepEqual(counts(await place.ended(job)), ['done', 300, 300, 0]);
+  assert.equal(place.counted(0), 3);
+}));
+
+test('leaves out what matches no more, and corrects the total', () => withPlace(async (place) => {
+  await addThings(place.store, 10);
+  const job = await place.jobs.add('count-up', { colour: 'red' });
+  await place.store.transact((transaction) => {
+    putThing(transaction, { id: idOf(3), colour: 'blue', times: 0 });
+    transaction.delete(THINGS.name, idOf(4));
+  });
+  place.jobs.start();
+  assert.deepEqual(counts(await place.ended(job)), ['done', 8, 8, 0]);
+}));
+
+test('only adds a job while it is not started', () => withPlace(async (place) => {
+  await addThings(place.store, 10);
+  const { id } = await place.jobs.add('count-up', {});
+  await place.clock.advance(10_000);
+  assert.deepEqual(counts(place.jobs.get(id)), ['running', 10, 0, 0]);
+}));
+
+test('goes on after a restart, and repeats and skips nothing', () => withPlace(async (first) => {
+  await addThings(first.store, 1000);
+  first.jobs.start();
+  const midway = first.midway();
+  const job = await first.jobs.add('count-up', {});
+  await midway;
+  await first.jobs.close();
+  const { done, status } = first.jobs.get(job.id);
+  assert.equal(status, 'running');
+  assert.ok(done > 0 && done < 1000, `it was in the middle: ${done}`);
+  assert.equal(first.counted(1), done);
+  const second = new Place(first.store);
+  second.jobs.start();
+  assert.deepEqual(counts(await second.ended(job)), ['done', 1000, 1000, 0]);
+  assert.equal(second.counted(1), 1000);
+  await second.jobs.close();
+}));
+
+test('what a cancelled job has done stays done', () => withPlace(async (place) => {
+  await addThings(place.store, 1000);
+  place.jobs.start();
+  const midway = place.midway();
+  const { id } = await place.jobs.add('count-up', {});
+  await midway;
+  const cancelled = await place.jobs.cancel(id);
+  assert.equal(cancelled.status, 'cancelled');
+  assert.ok(cancelled.done < 1000);
+  await place.jobs.close();
+  assert.equal(place.counted(1), cancelled.done);
+  assert.deepEqual(place.jobs.get(id), cancelled);
+  assert.deepEqual(await place.jobs.cancel(id), cancelled, 'a second time changes nothing');
+  await assert.rejects(place.jobs.cancel('nobody'), { code: 'not_found' });
+}));
+
+test('a job that has ended is not cancelled', () => withPlace(async (place) => {
+  await addThings(place.store, 3);
+  place.jobs.start();
+  const job = await place.ended(await place.jobs.add('count-up', {}));
+  assert.deepEqual(await place.jobs.cancel(job.id), job);
+}));
+
+test('refuses a second job of a kind while one runs', () => withPlace(async (place) => {
+  await addThings(place.store, 3);
+  const results = await Promise.allSettled([
+    place.jobs.add('count-up', {}), place.jobs.add('count-up', {}),
+    place.jobs.add('count-more', {}),
+  ]);
+  assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
+  await assert.rejects(place.jobs.add('count-up', {}), { code: 'conflict', message: /wait/ });
+  const [, one] = place.jobs.list();
+  await place.jobs.cancel(one?.id ?? '');
+  assert.equal((await place.jobs.add('count-up', {})).status, 'running');
+}));
+
+test('a job with nothing to do has ended at once', () => withPlace(async (place) => {
+  assert.deepEqual(counts(await place.jobs.add('count-up', {})), ['done', 0, 0, 0]);
+  await addThings(place.store, 3);
+  assert.deepEqual(counts(await place.jobs.add('count-up', { colour: 'blue' })),
+    ['done', 0, 0, 0]);
+  assert.equal(await place.jobs.count('count-up', { colour: 'red' }), 3);
+}));
+
+test('waits while there is no room, and takes what there is room for', () =>
+  withPlace(async (place) => {
+    await addThings(place.store, 40);
+    place.trouble.room = 0;
+    place.jobs.start();
+    const job = await place.jobs.add('count-up', {});
+    await place.clock.advance(5000);
+    assert.deepEqual(counts(place.jobs.get(job.id)), ['running', 40, 0, 0]);
+    place.trouble.room = 3;
+    await place.clock.advance(1000);
+    assert.deepEqual(counts(await place.ended(job)), ['done', 40, 40, 0]);
+    assert.equal(place.counted(1), 40);
+  }));
+
+for (const code of ['storage_full', 'unavailable'] as const) {
+  test(`waits while the store takes no writes (${code})`, () => withPlace(async (place) => {
+    await addThings(place.store, 10);
+    const job = await place.jobs.add('count-up', {});
+    place.store.failNextBatch(new AppError(code, 'no'));
+    place.jobs.start();
+    await place.clock.advance(1000);
+    assert.deepEqual(counts(await place.ended(job)), ['done', 10, 10, 0]);
+    assert.equal(place.counted(1), 10);
+  }));
+}
+
+test('counts what cannot be done, and what fails with a bug, and does the others', () =>
+  withPlace(async (place) => {
+    await addThings(place.store, 300);
+    for (const index of [0, 120, 299]) place.trouble.broken.add(idOf(index));
+    for (const index of [1, 200]) place.trouble.refused.add(idOf(index));
+    place.jobs.start();
+    const job = await place.ended(await place.jobs.add('count-up', {}));
+    assert.deepEqual(counts(job), ['done', 300, 295, 5]);
+    assert.equal(place.counted(1), 295);
+  }));
+
+test('closes while a job waits, without waiting itself', () => withPlace(async (place) => {
+  await addThings(place.store, 10);
+  place.trouble.room = 0;
+  place.jobs.start();
+  const job = await place.jobs.add('count-up', {});
+  await place.clock.advance(100);
+  await place.jobs.close();
+  assert.equal(place.jobs.get(job.id).status, 'running');
+}));
+
+test('closes at once when that comes while a chunk is refused', () => withPlace(async (place) => {
+  await addThings(place.store, 1);
+  place.trouble.room = 0;
+  let closed: Promise<void> | null = null;
+  place.trouble.onStage = () => {
+    closed ??= place.jobs.close();
+  };
+  place.jobs.start();
+  const job = await place.jobs.add('count-up', {});
+  await until('it is closed', () => closed !== null);
+  await closed;
+  assert.equal(place.jobs.get(job.id).status, 'running');
+}));
+
+test('keeps the last hundred that have ended, and those that run', () =>
+  withPlace(async (place) => {
+    await addThings(place.store, 1);
+    const running = await place.jobs.add('count-more', {});
+    const added: string[] = [];
+    for (let index = 0; index < 103; index += 1) {
+      added.push((await place.jobs.add('count-up', { colour: 'none' })).id);
+    }
+    const kept = place.jobs.list().map(({ id }) => id);
+    assert.deepEqual(kept, [...added.slice(3).reverse(), running.id]);
+  }));
+
+test('leaves a job of an unknown kind alone', () => withPlace(async (place) => {
+  await addThings(place.store, 1);
+  const job = await place.jobs.add('count-up', {});
+  const jobs = new Jobs({
+    store: place.store, clock: place.clock, log: silentLogger, makeId: () => 'none', kinds: {},
+    ownership: ALL_OWNED,
+  });
+  jobs.start();
+  await place.clock.advance(1000);
+  assert.equal(jobs.get(job.id).status, 'running');
+  await assert.rejects(jobs.add('count-up', {}), { code: 'conflict' });
+  await jobs.close();
+}));

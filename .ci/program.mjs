@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 import { COMMON, sources } from './bundle.mjs';
 
 // Code that V8 has kept imports nothing: what is none of our files comes through a function.
-const IMPORT = /\b(await|return) import\((?!'\.)/g;
+const IMPORT = /\b(await|return) import\((?!\s*'\.)/g;
 const root = resolve(import.meta.dirname, '..');
 
 const BEGIN = '(function (require, module, exports, importModule) {';

@@ -14,6 +14,7 @@ if (!isInstalled()) {
   process.stderr.write(`hookshelf: fetching ${what} from the npm registry, this once\n`);
   // NODE_ENV=production would leave them out, so they are asked for by name.
   const arguments_ = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund',
+    '--no-update-notifier',
     '--loglevel=error', ...isForBuild ? ['--workspaces=false'] : []];
   const result = spawnSync('npm', arguments_, { stdio: ['ignore', 'ignore', 'inherit'] });
   if (result.status !== 0) {

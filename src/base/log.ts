@@ -31,7 +31,8 @@ export interface Logger {
 
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'error'];
 
-const REDACTED = '***';
+/** Stands in place of each secret, in log lines, in responses and in what is stored. */
+export const MASK = '***';
 const DEPTH_MAX = 16;
 // Limits of one line: a stranger's payload may hold a million values, and a line must not hold up
 // the event loop. Both together take 10 ms (Node 20); the rest is left out, and its size told.
@@ -159,7 +160,7 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
   let at = 0;
   for (const { start, end } of spans) {
     if (end <= at) continue;
-    if (start >= at) redacted += text.slice(at, start) + REDACTED;
+    if (start >= at) redacted += text.slice(at, start) + MASK;
     at = end;
   }
   return redacted + text.slice(at);
@@ -372,7 +373,7 @@ function formatOmitted(count: number): string {
 
 // Absent and boolean members (`hasSecret`) tell nothing, and are worth seeing.
 function maskSecret(member: unknown): unknown {
-  return member === null || member === undefined || typeof member === 'boolean' ? member : REDACTED;
+  return member === null || member === undefined || typeof member === 'boolean' ? member : MASK;
 }
 
 function copyError(error: Error, options: CopyOptions, above: object[]): unknown {

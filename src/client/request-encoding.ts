@@ -1,5 +1,6 @@
 /** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
 import * as types from 'node:util/types';
+import { CONNECTION_HEADERS } from '../base/network/connection-headers.ts';
 import { invalidError } from './network-error.ts';
 import type { RequestTarget } from './policy/request-target.ts';
 
@@ -10,12 +11,6 @@ export type RequestBody = Buffer | Uint8Array | string;
 
 const NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const BAD_VALUE_PATTERN = /[^\t\x20-\x7e\x80-\xff]/;
-// The client alone decides how a message is framed and where it goes: headers that contradict it
-// make request smuggling possible.
-const RESERVED: ReadonlySet<string> = new Set([
-  'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te',
-  'trailer', 'expect', 'proxy-connection', 'proxy-authorization',
-]);
 /** Methods that send no Content-Length when there is no body (RFC 9110 §8.6). */
 export const METHODS_WITHOUT_BODY: ReadonlySet<string> =
   new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
@@ -77,7 +72,9 @@ function checkName(name: string): string {
   if (cached !== undefined) return cached;
   if (!NAME_PATTERN.test(name)) throw invalidError('a header name is not a token');
   const lower = name.toLowerCase();
-  if (RESERVED.has(lower)) throw invalidError(`the header ${name} is set by the client alone`);
+  if (CONNECTION_HEADERS.has(lower)) {
+    throw invalidError(`the header ${name} is set by the client alone`);
+  }
   if (lowerNames.size >= LOWER_NAMES_CACHED_MAX) lowerNames.clear();
   lowerNames.set(name, lower);
   return lower;

@@ -5,7 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
-import { redactText } from '../base/log.ts';
+import { MASK, redactText } from '../base/log.ts';
 import { didYouMean, findNearest } from '../base/text/nearest.ts';
 import { ROWS_BY_NAME, readEnvironment, readFile, readFlags } from './settings-sources.ts';
 import type { SettingsFile, SettingsSources } from './settings-sources.ts';
@@ -76,7 +76,7 @@ function findWarnings(file: SettingsFile | null): SettingsWarning[] {
 export function maskSettingValue(row: SettingRow, value: unknown): unknown {
   if (!row.isSecret || typeof value !== 'string') return value;
   // That of a store may name several hosts, which URL does not read.
-  return URL.canParse(value) || row.name === 'store.url' ? redactText(value) : '***';
+  return URL.canParse(value) || row.name === 'store.url' ? redactText(value) : MASK;
 }
 
 function usageError(problems: readonly string[]): AppError {

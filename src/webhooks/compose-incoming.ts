@@ -1,4 +1,4 @@
-/** What receives: the public endpoint, and the inbox of what it keeps. */
+/** Composes the receiving side: the public endpoint, and the inbox of stored requests. */
 import { createTurns } from '../base/turns.ts';
 import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
@@ -49,7 +49,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const { hooks, configurations, runner, actions, systemEvents, health } = shared;
   const onRun: OnRun = (hook, { success, message, isCallersFault }, atMs) => {
     onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
-    // Any caller can send a header that ends a chain: that says nothing of the webhook.
+    // Any caller can send a header that has the chain refused: that says nothing of the webhook.
     if (isCallersFault) return;
     if (success) health.recordSuccess(hook, atMs);
     else health.recordFailure(hook, { atMs, reason: message ?? FAILED_MESSAGE });
@@ -64,7 +64,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     health,
     onRun(hook, result, atMs) {
       onRun(hook, result, atMs);
-      // Of most of these runs nothing is kept that it could be written with.
+      // Most of these runs store nothing that the health could be written with.
       if (!health.isWritten(hook)) health.writeSoon();
     },
   });

@@ -1,4 +1,4 @@
-/** What sends: events, their deliveries, and the worker that attempts them. */
+/** Composes the sending side: events, their deliveries, and the worker that attempts them. */
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
@@ -23,7 +23,7 @@ import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { Retention } from './durable-queue/queue-retention.ts';
 
-/** What accepts events and forwards; their deliveries follow. */
+/** The entry of events and forwards; deliveries follow from them. */
 type Queue = {
   readonly fanOuts: FanOuts;
   readonly capacity: QueueCapacity;

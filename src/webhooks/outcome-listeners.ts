@@ -1,7 +1,7 @@
 /**
- * Told what came of each request, of each run of an action for one, and of each attempt of a
- * delivery, as it ends. Nothing waits for it, so it must be quick. `hook` is null for what belongs
- * to no webhook, `durationMs` where no time is counted.
+ * Called with the outcome of each request, of each run of an action for one, and of each attempt of
+ * a delivery, as it ends. Nothing waits for the call, so it must be quick. `hook` is null if no
+ * webhook is concerned, `durationMs` if no time is measured.
  */
 export type OnOutcome = (
   kind: 'requests' | 'runs' | 'deliveries', hook: string | null,
@@ -9,7 +9,9 @@ export type OnOutcome = (
   durationMs: number | null,
 ) => void;
 
-/** Told what came of each run of an action for a request, as it ends. Nothing waits for it. */
+/**
+ * Called with the outcome of each run of an action for a request, as it ends. Nothing waits for it.
+ */
 export type OnRun = (
   hook: string,
   result: {

@@ -1,4 +1,4 @@
-/** What people know a webhook and its target by, in log lines and in labels of metrics. */
+/** Labels of webhooks and targets, for log lines and metrics. */
 import { redactText } from '../base/log.ts';
 import { hideUrlSecrets } from './http/url-credentials.ts';
 
@@ -12,21 +12,21 @@ type LabelledWebhook = {
   readonly pathSegment?: string;
 };
 
-/** In metrics, webhooks that have no series of their own. */
+/** The label in metrics of webhooks without a series of their own. */
 export const OTHER_WEBHOOKS_LABEL = 'other';
-/** In metrics, queued forwards, which belong to no outgoing webhook. */
+/** The label in metrics of queued forwards, which belong to no outgoing webhook. */
 export const FORWARDS_LABEL = 'forward';
 
-/** Its name, else its path segment, unless that stands for something else; else its identifier. */
+/** The name, else the path segment, unless it has a meaning of its own; else the identifier. */
 export function formatWebhookLabel({ identifier, name, pathSegment }: LabelledWebhook): string {
   const label = name ?? pathSegment ?? identifier;
   return label === OTHER_WEBHOOKS_LABEL || label === FORWARDS_LABEL ? identifier : label;
 }
 
-/** A webhook in a line of the log. */
+/** The log fields that identify a webhook. */
 export type WebhookFields = {
   readonly hook: string;
-  /** null: it has no name. */
+  /** null: the webhook has no name. */
   readonly hookName: string | null;
   readonly webhook: string;
 };
@@ -37,8 +37,8 @@ export function createWebhookFields(webhook: LabelledWebhook): WebhookFields {
 }
 
 /**
- * Host, port and path of a URL, without user, password, query and secret-like parameters; all of it
- * if it is none.
+ * The host, port and path of a URL, without user, password, query and secret-like parameters; the
+ * redacted text if it is no URL.
  */
 export function formatTargetLabel(url: string): string {
   if (!URL.canParse(url)) return hideUrlSecrets(url);

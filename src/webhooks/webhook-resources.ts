@@ -1,4 +1,4 @@
-/** The three resources put together: each may look at what the others hold. */
+/** Creates the repositories of the three resources, each of which may read the others. */
 import type { Repository } from '../resources/repository.ts';
 import type { Store } from '../store/store-port.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
@@ -42,7 +42,7 @@ export function createWebhookResources(
   };
 }
 
-/** What a person knows the hooks by that use a configuration, as committed. */
+/** The labels of the webhooks that use a configuration, as committed. */
 function findUsers(store: Store, configuration: string): string[] {
   const isUser = (webhook: Parameters<typeof listReferences>[0]): boolean =>
     listReferences(webhook).some(({ name }) => name === configuration);

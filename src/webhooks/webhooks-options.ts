@@ -1,4 +1,4 @@
-/** What the relay is made of and held to. Only app.ts gives it. */
+/** The dependencies and limits of the relay. Only app.ts sets them. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';
@@ -13,40 +13,40 @@ import type { Ownership } from './durable-queue/ownership.ts';
 
 export type WebhooksOptions = {
   readonly store: Store;
-  /** Not given: an `Idempotency-Key` has no effect. */
+  /** Absent: an `Idempotency-Key` has no effect. */
   readonly keys?: IdempotencyKeys;
-  /** Not given: all work is done here. */
+  /** Absent: this process does all work. */
   readonly ownership?: Ownership;
   readonly http: HttpSender;
-  /** Not given: a webhook may be saved with any address. */
+  /** Absent: a webhook may have any target. */
   readonly isDeniedTarget?: (url: string) => boolean;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Shared with all that takes long in this process. Not given: of its own. */
+  /** Shared by all long work in this process. Absent: the relay creates its own. */
   readonly turns?: Turns;
   readonly makeId: () => string;
-  /** In [0, 1); for jitter. */
+  /** A number in [0, 1) for jitter. */
   readonly random: () => number;
-  /** Custom actions: `loadActionModules` gives those of files. */
+  /** Custom actions; `loadActionModules` loads those of files. */
   readonly actions: readonly ActionSource[];
-  /** Absolute address of the service; asked for when an example is shown. */
+  /** The absolute URL of the service, read when an example is shown. */
   readonly baseUri: () => string;
   readonly incoming: {
     readonly defaultAllowedMethods: readonly string[];
     readonly allowUnsignedWhenSecretMissing: boolean;
     readonly actionTimeoutMs: number;
-    /** Requests a second for one hook; 0 is no limit. */
+    /** Requests a second for one webhook; 0: no limit. */
     readonly rateLimit: number;
     readonly maxConcurrent: number;
-    /** What the payloads of all requests under way may take once they are parsed. */
+    /** The memory that the payloads of all running requests may take once they are parsed. */
     readonly payloadBytesMax: number;
-    /** Seconds between attempts of a kept request. */
+    /** Seconds between attempts of a stored request. */
     readonly retrySchedule: readonly number[];
-    /** Runs of kept requests at once for one hook. */
+    /** Runs of stored requests at once for one webhook. */
     readonly maxInFlightPerHook: number;
   };
   readonly inbox: InboxLimits;
-  /** Told of each request that was rejected: no record says so. */
+  /** Called with each rejected request, which has no record. */
   readonly onRejected?: (request: StoredRequest) => void;
   readonly onOutcome: OnOutcome;
   readonly outgoing: {

@@ -1,4 +1,4 @@
-/** The relay put together: collections in, routes and services out. Only app.ts makes one. */
+/** Composes the relay: collections in, routes and services out. Only app.ts calls it. */
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
@@ -55,7 +55,7 @@ import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 
-/** To be among the store's collections before `createWebhooks`. */
+/** The collections that the store must have before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryQueue.totals.collection,
@@ -64,7 +64,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   failingCollection, healthCollection,
 ];
 
-/** An outgoing webhook, or what would be one; a stored one is found by its identifier, or name. */
+/** An outgoing webhook that is not stored, or a stored one by its identifier or name. */
 export type OutgoingWebhookInput = Partial<OutgoingWebhook>;
 
 export interface Webhooks {
@@ -74,37 +74,39 @@ export interface Webhooks {
   readonly deliveries: DeliveryService;
   readonly requests: RequestService;
   readonly directories: WebhookDirectories;
-  /** The name of a webhook of either kind, and host and path that an outgoing one sends to. */
+  /**
+   * The name of a webhook of either direction, and the host and path of an outgoing one's target.
+   */
   describeWebhook(identifier: string): {
     readonly hookName: string | null; readonly target: string | null;
   };
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: EventPublisher;
   /**
-   * Sends now, with a stored hook, by identifier or name, or with one that is not stored. Throws
-   * `not_found` for an unknown one, `invalid` for an unsaved hook that breaks the model's rules and
-   * for bad options, never for a failed delivery.
+   * Sends now, with a stored webhook, by identifier or name, or with one that is not stored. Throws
+   * `not_found` for an unknown webhook, `invalid` for an unsaved one that breaks the rules and for
+   * bad options, never for a failed delivery.
    */
   send(
     hook: string | OutgoingWebhookInput, payload: JsonValue, options?: SendOptions,
   ): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
-  /** Begins to deliver, and to remove what is too old. Commands leave that to the server. */
+  /** Starts deliveries and retention. Commands leave that to the server. */
   start(): void;
-  /** Stops delivering; what is under way has `graceMs` to end. Idempotent. */
+  /** Stops deliveries; running ones have `graceMs` to end. Idempotent. */
   close(graceMs: number): Promise<void>;
-  /** Of incoming and of outgoing webhooks: who fails. */
+  /** The health of incoming and of outgoing webhooks. */
   readonly health: HealthMonitors;
-  /** Writes what is not written of it, once nothing comes in any more. Idempotent. */
+  /** Writes the health once no requests come in any more. Idempotent. */
   closeHealth(): Promise<void>;
   statistics(): DeliveryStatistics;
-  /** Calls of incoming webhooks that were rejected, by webhook and check. */
+  /** Rejected calls of incoming webhooks, by webhook and check. */
   rejections(): readonly RejectionCount[];
-  /** Requests of incoming webhooks that no payload could be made of. */
+  /** Requests of incoming webhooks that no payload could be made of, by webhook. */
   unparsed(): readonly UnparsedCount[];
 }
 
-/** Throws `usage` when a custom action is not sound. */
+/** Throws `usage` for an unsound custom action. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, clock, makeId } = options;
   const indexes = openIndexes(options);
@@ -197,7 +199,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-/** What a stored webhook is found by; '' finds none. A name alone says that there is one. */
+/**
+ * The identifier or name that finds a stored webhook; '' finds none. A name alone refers to a
+ * stored one.
+ */
 function findStoredName({ identifier, name = '', targetUrl }: OutgoingWebhookInput): string {
   return identifier ?? (targetUrl === undefined ? name : '');
 }

@@ -1,4 +1,7 @@
-/** Action configurations as they are kept: checked by their action, and there while in use. */
+/**
+ * The repository of action configurations. Their action checks them, and one in use cannot be
+ * removed.
+ */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -21,7 +24,7 @@ export function createActionConfigurationRepository(deps: {
   readonly now: () => number;
   readonly makeId: () => string;
   readonly isDeniedTarget: (url: string) => boolean;
-  /** What a person knows the hooks by that use a configuration, as committed. */
+  /** The labels of the webhooks that use a configuration, as committed. */
   readonly listUsers: (identifier: string) => readonly string[];
 }): Repository {
   const { store, actions, now, makeId, isDeniedTarget, listUsers } = deps;
@@ -41,7 +44,7 @@ export function createActionConfigurationRepository(deps: {
   });
 }
 
-/** For the webhooks that name configurations: only ones that there are, which then cannot go. */
+/** Counts the configurations that webhooks use: only existing ones may be used, and then stay. */
 export function countConfigurationUses(
   kind: WebhookDirection, store: Store, listNames: (hook: Buffer) => readonly Reference[],
 ): ChangeHook {
@@ -52,7 +55,7 @@ export function countConfigurationUses(
   });
 }
 
-/** The records of a collection that hold the text of a configuration's name somewhere. */
+/** The records of a collection that hold the text of a configuration's name anywhere. */
 export function* findRecordsNaming(
   collection: Collection, configuration: string,
 ): Generator<Buffer> {
@@ -66,7 +69,7 @@ export function* findRecordsNaming(
 
 const HINT_NAMES_MAX = 1000;
 
-/** For a message. */
+/** Identifiers for the hint of a message. */
 function listFirstIdentifiers(collection: Collection): string[] {
   const walk = collection.walk();
   const names: string[] = [];

@@ -1,4 +1,4 @@
-/** Action configurations as a resource: where they are served and kept, masked, and listed. */
+/** The resource of action configurations: its path, its masks and its list columns. */
 import type { Resource } from '../../resources/resource.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { maskPatchBase } from '../http/secret-members.ts';
@@ -10,7 +10,7 @@ export const configurationResource: Resource = {
   plural: 'action configurations',
   schema: configurationSchema,
   collection: configurationCollection,
-  // They decide where data goes: more than whoever keeps the catalog may change.
+  // A configuration decides where data goes: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   isKeyGiven: true,
   patchBase: maskPatchBase,

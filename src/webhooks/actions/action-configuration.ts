@@ -1,4 +1,6 @@
-/** What an action configuration is: an action's identifier and the options it runs with. */
+/**
+ * The record of an action configuration: an action's identifier and the options that it runs with.
+ */
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { descriptionMember, slugSchema } from '../naming/members.ts';

@@ -1,4 +1,4 @@
-/** Action configurations over HTTP, and the actions that they can name. */
+/** The HTTP endpoints of action configurations, and of the actions that they can name. */
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {

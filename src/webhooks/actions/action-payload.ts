@@ -1,4 +1,4 @@
-/** The raw body of an incoming request as the payload that actions see. */
+/** Decodes the raw body of a request to the payload that actions get. */
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
 
@@ -8,10 +8,10 @@ import type { JsonValue } from '../../base/schema.ts';
  */
 export type Payload = PayloadObject | PayloadArray;
 type PayloadObject = { readonly [name: string]: JsonValue | undefined };
-// Not readonly, as `Array.isArray` would not tell it from the object.
+// Not readonly, as `Array.isArray` would not tell a readonly array from the object.
 type PayloadArray = JsonValue[] & PayloadObject;
 
-/** What counts as the payload where there is none. */
+/** The payload of a request that has none. */
 export function createEmptyPayload(): Payload {
   return [] as unknown as PayloadArray;
 }
@@ -19,8 +19,8 @@ export function createEmptyPayload(): Payload {
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The object or array that `body` is as JSON (RFC 8259: UTF-8), or null when it is none. The
- * platform's parser has no limit on depth and does not recurse, so any body is safe.
+ * The JSON object or array in `body` (RFC 8259: UTF-8); null: there is none. The platform's parser
+ * has no limit on depth and does not recurse, so any body is safe.
  */
 export function decodePayload(body: Buffer): Payload | null {
   if (body.length < 2 || !isUtf8(body)) return null;
@@ -33,7 +33,7 @@ export function decodePayload(body: Buffer): Payload | null {
   }
 }
 
-/** What was parsed from JSON as a payload; null when it is neither object nor array. */
+/** A parsed JSON value as a payload; null: it is neither object nor array. */
 export function toPayload(value: unknown): Payload | null {
   return typeof value === 'object' && value !== null ? value as Payload : null;
 }

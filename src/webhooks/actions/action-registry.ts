@@ -1,4 +1,4 @@
-/** The actions that a process knows, by identifier: the built-in ones and custom classes. */
+/** The registry of the actions of this process: built-in ones and custom classes, by identifier. */
 import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
@@ -18,23 +18,23 @@ import type {
 export type ActionCall = {
   /** The payload, decoded when first asked for. */
   readonly payload: () => Payload;
-  /** The payload as JSON text, the received bytes where they are that; null when there is none. */
+  /** The payload as JSON text: the received bytes, if they are JSON; null: there is no payload. */
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
-  /** As in `context`, which is made when it is asked for. */
+  /** The same as in `context`, which is created only when it is read. */
   readonly requestId: string | null;
-  /** Where the request came from; null where there is none. */
+  /** The origin of the request; null: there is no request. */
   readonly origin: RequestOrigin | null;
   readonly options: ActionOptions;
-  /** Where the request has its signature, or the secret itself: neither is for a log. */
+  /** The places of the signature, or of the secret itself. Neither may be logged. */
   readonly secretSources: readonly ValueSource[];
-  /** How many hops of a chain led to this call: see base/webhook-chain.ts. */
+  /** The number of hops that led to this call: see base/webhook-chain.ts. */
   readonly hops: number;
-  /** Set when something that the action sent was refused because of its chain. */
+  /** Set when a request of the action was refused because of its number of hops. */
   isChainRefused: boolean;
-  /** Its lines carry what they belong to: the request's id, or the webhook. */
+  /** Its lines carry the id of the request, or the webhook. */
   readonly log: Logger;
-  /** Where the action runs; not every action may run everywhere. */
+  /** The kind of webhook that runs the action: not every action is for both. */
   readonly direction: 'incoming' | 'outgoing';
 };
 
@@ -50,13 +50,13 @@ export type RegisteredAction = {
   readonly label: string;
   readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];
-  /** What is wrong with a configuration's options, one sentence a problem. */
+  /** Problems of a configuration's options, one sentence each. */
   readonly validateOptions: (options: JsonObject) => readonly string[];
-  /** Host and path that the options have it send to. */
+  /** The host and path that the action sends to with these options. */
   readonly formatTarget?: (options: JsonObject) => string;
-  /** The URL among the options that it sends to, if it does; it is `/options/url`. */
+  /** The URL that the action sends to with these options, if it sends; it is `/options/url`. */
   readonly findTargetUrl?: (options: Readonly<Record<string, unknown>>) => string | null;
-  /** Whatever the action returned or promised; not checked yet. */
+  /** The returned or promised result, which is not checked yet. */
   readonly run: (call: ActionCall) => unknown;
 };
 
@@ -66,17 +66,19 @@ export interface ActionRegistry {
   list(): readonly RegisteredAction[];
 }
 
-/** A custom action class and where it came from, for messages. */
+/** A custom action class and its origin, for messages. */
 export type ActionSource = { readonly actionClass: unknown; readonly origin: string };
 
 const IDENTIFIER_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** Throws `usage` naming the origin of a class that is no action, or whose name is taken. */
+/**
+ * Throws `usage`, naming the origin, for a class that is no action, or whose identifier is taken.
+ */
 export function createActionRegistry(options: {
   readonly builtIn: readonly RegisteredAction[];
   readonly custom: readonly ActionSource[];
   readonly http: HttpSender;
-  /** For what is wrong with an action itself. */
+  /** The log for faults of an action itself. */
   readonly log: Logger;
 }): ActionRegistry {
   const actions = new Map(options.builtIn.map((action) => [action.identifier, action]));
@@ -128,8 +130,8 @@ function registerClass(
 }
 
 /**
- * The log as one run of an action has it: its lines say whose they are. Made for each run, so it is
- * one small object; a logger of its own is made when there is something to say.
+ * The logger of one run, whose lines carry the labels of the run. Each run gets one, so it is a
+ * small object; the labelled logger behind it is created when there is something to log.
  */
 class CallLogger implements Logger {
   readonly #call: ActionCall;
@@ -155,7 +157,7 @@ class CallLogger implements Logger {
   }
 }
 
-/** The shared client as one run of an action has it: its requests go on with the chain. */
+/** The HTTP client of one run, whose requests carry the number of hops on. */
 class ChainedHttpSender implements HttpSender {
   readonly #http: HttpSender;
   readonly #call: ActionCall;
@@ -185,7 +187,7 @@ function isActionClass(candidate: unknown): candidate is ActionClass {
     && 'execute' in prototype && typeof prototype.execute === 'function';
 }
 
-/** A sentence for each of the options that an action does not know. */
+/** A sentence for each unknown option. */
 export function findUnknownOptions(options: JsonObject, knownNames: readonly string[]): string[] {
   return Object.keys(options).filter((name) => !knownNames.includes(name))
     .map((name) => `${quoted(name)} is not a known option${hintFor(name, knownNames)}`);
@@ -198,7 +200,7 @@ function validateOptions(
   try {
     const problems: unknown = actionClass.validateOptions(options) ?? [];
     if (Array.isArray(problems)) return problems.map(String);
-    // A promise that nobody waits for would end the process if it were rejected.
+    // A rejected promise that nobody waits for would end the process.
     Promise.resolve(problems).catch(() => {});
     log.error('validateOptions() of an action must give an array of sentences at once');
   } catch (thrown) {
@@ -207,7 +209,7 @@ function validateOptions(
   return ['could not be checked: the action failed; see the log'];
 }
 
-/** A run's result as an ActionResult. Throws when it is none. */
+/** The result of a run as an ActionResult. Throws a TypeError if it is none. */
 export function toActionResult(outcome: unknown): ActionResult {
   if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) {
     throw new TypeError('an action must return an ActionResult or {success, message, data}');

@@ -1,6 +1,6 @@
 /**
- * The extension point: what an action is, what it is given and what it answers. Everything here is
- * exported to authors of custom actions.
+ * The extension point: the interface of an action, its input and its result. Authors of custom
+ * actions get everything that is exported here.
  */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -9,7 +9,10 @@ import type { Payload } from './action-payload.ts';
 
 export type { Payload };
 
-/** Where a payload came from. For an outgoing webhook there is no request: most of it is empty. */
+/**
+ * The request that a payload came with. For an outgoing webhook there is none: most members are
+ * empty.
+ */
 export type ActionContext = {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -17,32 +20,32 @@ export type ActionContext = {
   readonly query: string;
   /** The bytes as they came. */
   readonly body: Buffer;
-  /** The header of that name; null without one. */
+  /** The value of Content-Type; null: there is none. */
   readonly contentType: string | null;
   readonly method: string;
   readonly path: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly receivedAt: string;
-  /** What happened, in the sender's words; null where its preset knows none. */
+  /** The sender's name of the event; null: the preset knows none. */
   readonly event: string | null;
-  /** The sender's identifier of what happened; null where its preset knows none. */
+  /** The sender's id of the event; null: the preset knows none. */
   readonly eventId: string | null;
-  /** null: nobody vouches for the request. */
+  /** null: the request was not verified. */
   readonly verified: Verified | null;
-  /** The id of the kept request; null where none is kept. */
+  /** The id of the stored request; null: it is not stored. */
   readonly request: string | null;
-  /** Which run for this request it is; the first is 1. */
+  /** The number of the run for this request; the first is 1. */
   readonly attempt: number;
   /** Whether an operator sent the request again. */
   readonly replay: boolean;
 };
 
-/** By which preset, and with which of the webhook's secrets, a request was verified. */
+/** The preset that verified a request, and which of the webhook's secrets matched. */
 export type Verified = { readonly preset: string; readonly secret: 'current' | 'previous' };
 
 export type ActionOptions = JsonObject;
 
-/** What comes out; `data` is a JSON object or array, `message` is for the caller. */
+/** The result of an action: `data` is a JSON object or array, `message` is for the caller. */
 export type ActionOutcome = {
   readonly success: boolean;
   readonly message?: string | null;
@@ -50,8 +53,8 @@ export type ActionOutcome = {
 };
 
 /**
- * What `execute` returns: `ActionResult.ok` when the action succeeded, `ActionResult.fail` when it
- * did not. A plain object of the same shape counts as well.
+ * The result that `execute` returns: `ActionResult.ok` for success, `ActionResult.fail` for
+ * failure. A plain object of the same shape is accepted as well.
  */
 export class ActionResult implements ActionOutcome {
   readonly success: boolean;
@@ -75,7 +78,7 @@ export class ActionResult implements ActionOutcome {
   }
 }
 
-/** What an action may use without importing anything. `http` is the shared client. */
+/** Tools that an action gets, so that it need not import anything. `http` is the shared client. */
 export type ActionTools = {
   readonly log: Logger;
   readonly http: HttpSender;
@@ -84,8 +87,8 @@ export type ActionTools = {
 
 export interface Action {
   /**
-   * Runs for every request. What it throws, or a result later than the setting
-   * `incoming.actionTimeout`, is a failure whose detail stands in the log only.
+   * Runs the action for one request. If it throws, or takes longer than the setting
+   * `incoming.actionTimeout`, the run has failed, and only the log has the details.
    */
   execute(
     payload: Payload, context: ActionContext, options: ActionOptions, tools: ActionTools,
@@ -97,8 +100,8 @@ export interface ActionClass {
   new (): Action;
   /** The `actionType` that configurations name: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`. */
   identifier(): string;
-  /** What people read, in lists of the actions. */
+  /** The name that lists of actions show to people. */
   label(): string;
-  /** What is wrong with a configuration's options, one sentence a problem. */
+  /** Problems of a configuration's options, one sentence each. */
   validateOptions?(options: ActionOptions): string[];
 }

@@ -1,4 +1,4 @@
-/** Action configurations ready to run: parsed once a change, not once a request. */
+/** An index of action configurations, parsed once for each change and not for each request. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
@@ -8,7 +8,7 @@ import type { ActionConfiguration } from './action-configuration.ts';
 type RunnableConfiguration = {
   readonly identifier: string;
   readonly actionType: string;
-  /** Frozen throughout: every run of the action gets the same object. */
+  /** Deeply frozen, as all runs of the action get the same object. */
   readonly options: JsonObject;
 };
 

@@ -1,7 +1,8 @@
 /**
- * Which hooks use an action configuration, counted in the store, so that a check sees what others
- * have staged: a configuration cannot go while a hook that names it is being written, nor the other
- * way round. One record a configuration in use; the hooks' names come from the indexes.
+ * Counts the webhooks that use each action configuration. The counts are stored, so that a
+ * transaction sees those that others have staged: a configuration cannot be removed while a webhook
+ * that names it is being written, nor the other way round. There is one record for each
+ * configuration in use; the labels of webhooks come from the indexes.
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
@@ -14,15 +15,15 @@ import { EMIT_EVENT } from './emit-event-action.ts';
 
 export const usesCollection: CollectionSpec = { name: 'configuration-uses', key: 'identifier' };
 
-/** How many hooks of each kind name the configuration. */
+/** The number of webhooks of each direction that name the configuration. */
 type Uses = Readonly<Record<WebhookDirection, number>>;
 
 const NAMES_MAX = 10;
 
-/** The name of a configuration, and the JSON Pointer of where a hook has it. */
+/** The name of a configuration, and the JSON Pointer of its place in a webhook. */
 export type Reference = { readonly name: string; readonly pointer: string };
 
-/** What a hook names. */
+/** The configurations that a webhook names. */
 export function listReferences({ actionConfiguration, routes = [] }: {
   readonly actionConfiguration?: string;
   readonly routes?: readonly { readonly actionConfiguration: string }[];
@@ -33,12 +34,12 @@ export function listReferences({ actionConfiguration, routes = [] }: {
     : [{ name: actionConfiguration, pointer: '/actionConfiguration' }, ...inRoutes];
 }
 
-/** What a hook names before and after a change. Throws `invalid` for a bad name. */
+/** Counts the names that a change adds to a webhook or removes. Throws `invalid` for a bad name. */
 export function updateUseCounts(
   transaction: Transaction, direction: WebhookDirection,
   { before, after, listKnownNames }: {
     readonly before: readonly Reference[]; readonly after: readonly Reference[];
-    /** The configurations that there are, asked for when a name is refused. */
+    /** The existing configurations, listed when a name is refused. */
     readonly listKnownNames: () => readonly string[];
   },
 ): void {
@@ -46,7 +47,7 @@ export function updateUseCounts(
   const errors = added.flatMap((reference) =>
     findReferenceProblem(transaction, direction, reference, listKnownNames));
   if (errors.length > 0) throw invalid(errors);
-  // A hook counts once, however often it names a configuration.
+  // A webhook counts once, however often it names a configuration.
   for (const name of collectNames(added)) addUses(transaction, direction, name, 1);
   for (const name of collectNames(subtractReferences(before, after))) {
     addUses(transaction, direction, name, -1);
@@ -63,7 +64,7 @@ function collectNames(references: readonly Reference[]): ReadonlySet<string> {
   return new Set(references.map(({ name }) => name));
 }
 
-/** Throws `conflict` when a configuration that is to go is in use. */
+/** Throws `conflict` if a configuration to be removed is in use. */
 export function checkUnused(
   transaction: Transaction, identifier: string, webhookNames: readonly string[],
 ): void {
@@ -76,7 +77,7 @@ export function checkUnused(
   throw new AppError('conflict', `${identifier} is in use by webhooks${names}`);
 }
 
-/** Throws `conflict` when outgoing webhooks use what is to become an action not for them. */
+/** Throws `conflict` if outgoing webhooks use a configuration whose new action is not for them. */
 export function checkActionType(
   transaction: Transaction, identifier: string, actionType: string,
 ): void {

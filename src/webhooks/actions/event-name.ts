@@ -1,20 +1,22 @@
-/** Names of events: what may be emitted, and what a webhook may listen for. Pure. */
+/** Rules for the names of events: those that may be emitted, and those to listen for. Pure. */
 import { quoted } from '../../base/text/refusal.ts';
 
 export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters without "," and "*", '
   + 'and no space at its ends';
 
 export const EVENT_NAME_LENGTH_MAX = 200;
-/** A webhook that listens for it hears every event but our own; no event has this name. */
+/**
+ * A webhook that listens for this name gets every event but system events; no event has the name.
+ */
 export const EVERY_EVENT = '*';
-/** The events that hookshelf tells of itself. Nobody else can emit one of these names. */
+/** System events: hookshelf emits them about itself, and nobody else can emit their names. */
 export const SYSTEM_EVENTS = [
   'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
 ] as const;
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number];
 
 const SYSTEM_EVENT_NAMES: ReadonlySet<unknown> = new Set(SYSTEM_EVENTS);
-// Free-form, but for what nobody sees, and for what stands between names and for many of them.
+// Free-form, without invisible characters, the comma between names, and the asterisk.
 const EVENT_NAME_PATTERN = /^[^,*\p{C}\p{Zl}\p{Zp}]+$/u;
 
 export function isSystemEventName(name: unknown): name is SystemEventName {
@@ -22,8 +24,8 @@ export function isSystemEventName(name: unknown): name is SystemEventName {
 }
 
 /**
- * What is wrong with a name that somebody but hookshelf wants to emit, to be said after what it is
- * the name of; null for a good one.
+ * Why nobody but hookshelf may emit an event of this name, as a clause after its subject; null:
+ * anyone may.
  */
 export function findEmitProblem(name: unknown): string | null {
   if (!isEventName(name)) return explainInvalidEventName(name);
@@ -31,14 +33,14 @@ export function findEmitProblem(name: unknown): string | null {
     ? `must not be ${name}, which hookshelf alone emits, about itself: choose another name` : null;
 }
 
-/** Whether an event can have that name. Programs and custom actions hand in what they like. */
+/** Whether a value is a valid name of an event. Programs and custom actions pass any value. */
 export function isEventName(name: unknown): name is string {
   return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX * 2
     && [...name].length <= EVENT_NAME_LENGTH_MAX
     && EVENT_NAME_PATTERN.test(name) && name.trim() === name;
 }
 
-/** What a refusal of an event name says; `manyHint` is what to do for several of them. */
+/** Explains why a name is invalid; `manyHint` says what to do for several names. */
 export function explainInvalidEventName(
   name: unknown, manyHint = 'emit one event for each name',
 ): string {

@@ -1,7 +1,7 @@
 /**
- * The built-in action `http-forward`: sends the received payload on, the very bytes that came, so
- * that a signature over them still holds; with `pass` the whole request. The target is never named
- * to the caller, who may be anybody.
+ * The built-in action `http-forward`. It sends the payload on in the very bytes that came, so that
+ * a signature over them stays valid; with `pass` it sends the whole request. The caller, who may be
+ * anybody, never learns the target.
  */
 import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { quoted } from '../../base/text/refusal.ts';
@@ -23,14 +23,14 @@ import { ActionResult } from './action.ts';
 import { findUnknownOptions } from './action-registry.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './action-registry.ts';
 
-/** A request to make later, and durably. */
+/** A request that is queued durably and sent later. */
 export type QueuedForward = {
   readonly url: string;
   readonly method: string;
   readonly headers: PassedHeaders;
   /** null for methods without a body. */
   readonly body: Buffer | null;
-  /** Parameters of the URL that hold what the sender signed with, when there are such. */
+  /** Parameters of the URL that hold the sender's signature or secret. */
   readonly hiddenParameters?: readonly string[];
 };
 
@@ -91,7 +91,7 @@ async function forwardLater(call: ActionCall, queue: QueueForward): Promise<Acti
   return ActionResult.ok({ deliveryId });
 }
 
-// A forward to ourselves would go round for ever: it counts as a hop of its chain.
+// The forward counts as a hop, as a forward to ourselves would go round for ever.
 function buildForward(call: ActionCall): QueuedForward {
   const { options, origin } = call;
   if (options['pass'] === true && origin !== null) return buildPassedForward(call, origin);
@@ -104,7 +104,7 @@ function buildForward(call: ActionCall): QueuedForward {
   };
 }
 
-/** The very request that came, as far as it is not of its connection alone. */
+/** The request as it came, without the headers of its connection. */
 function buildPassedForward(
   call: ActionCall, origin: RequestOrigin,
 ): QueuedForward {
@@ -123,7 +123,7 @@ function buildPassedForward(
   };
 }
 
-/** A target that has seen the id of a kept request can tell that it is sent again. */
+/** Adds the id of a stored request, by which the target can tell that it is sent again. */
 function addOwnHeaders(
   headers: PassedHeaders, { hops, requestId, options }: ActionCall,
 ): PassedHeaders {

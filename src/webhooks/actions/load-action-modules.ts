@@ -1,8 +1,8 @@
 /**
- * Custom action modules: files in `<data>/actions/` and paths from the settings. A module is code
- * that runs as us, so one that others could have changed is refused (ownership.ts): the file, and
- * every folder from the data directory down to it. On the way to a file that the settings name,
- * whoever wrote them vouches for the folders, unless we are root.
+ * Loads custom action modules: files in `<data>/actions/` and paths from the settings. A module is
+ * code that runs with our rights, so one that others could have changed is refused (ownership.ts):
+ * the file, and every folder from the data directory down to it. For a path from the settings, the
+ * author of the settings vouches for the folders, unless we are root.
  */
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -15,14 +15,14 @@ import { findUntrustedStep, walkPath } from '../../base/files/path-owners.ts';
 import type { PathStep } from '../../base/files/path-owners.ts';
 import type { ActionSource } from './action-registry.ts';
 
-/** In the data directory. */
+/** The name of the folder in the data directory. */
 export const ACTIONS_FOLDER = 'actions';
 
 const EXTENSIONS = ['.mjs', '.js'];
 
 /**
- * The default exports of every module, folder first, in order of name. Throws `usage` with the name
- * of the first file that is not safe or does not load.
+ * The default export of each module, those of the folder first, sorted by name. Throws `usage` with
+ * the name of the first file that is not safe or does not load.
  */
 export async function loadActionModules(options: {
   /** `<data>/actions`; need not exist. */
@@ -49,7 +49,7 @@ function listModuleFiles(folder: string): string[] {
   }
 }
 
-/** What is to be loaded: links are followed, since what counts is the file that would run. */
+/** The path to load. Links are followed, as the file that would run is the one to check. */
 function resolveTrustedPath(folder: string, file: string): string {
   const data = realpathSync(dirname(folder));
   const { steps, nearest } = walkPath(join(data, basename(folder), basename(file)));
@@ -60,14 +60,14 @@ function resolveTrustedPath(folder: string, file: string): string {
 
 function resolveTrustedNamedPath(path: string): string {
   const { steps, nearest, exists } = walkPath(path);
-  // The loader says it best.
+  // The loader has the better message.
   if (!exists) return path;
   const untrustedStep = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
   checkOwnership(untrustedStep ?? nearest);
   return assertRegularFile(nearest);
 }
 
-/** Throws `usage` for what is no regular file: a pipe would be waited for without end. */
+/** Throws `usage` unless it is a regular file: reading a pipe could wait for ever. */
 function assertRegularFile({ path, isFile }: PathStep): string {
   if (isFile) return path;
   throw new AppError('usage', `${path}: is not a regular file, as a module must be`);
@@ -88,8 +88,8 @@ async function loadModule(path: string, resolvePath: () => string): Promise<Acti
   }
 }
 
-// In the single binary `import()` knows the built-in modules alone; a script that is told to use
-// the default loader finds files as well.
+// In the single binary `import()` finds built-in modules alone. A script that uses the default
+// loader finds files as well.
 function importFile(url: string): Promise<unknown> {
   if (!isSea()) return import(url);
   const load: unknown = runInThisContext('(url) => import(url)', {

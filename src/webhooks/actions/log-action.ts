@@ -1,4 +1,6 @@
-/** The built-in action `log`: writes what came to the application log, redacted by the logger. */
+/**
+ * The built-in action `log`. It writes the request to the application log; the logger redacts it.
+ */
 import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
 import { LOG_LEVELS, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
@@ -13,8 +15,8 @@ import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 const DEFAULT_LEVEL = 'info';
 /**
- * A payload that takes more memory is not parsed, as a line shows little of it: to list the names
- * of an object with a hundred thousand members takes 15 ms by itself.
+ * A larger payload is not parsed, as a line shows little of it: listing the names of an object with
+ * a hundred thousand members takes 15 ms by itself.
  */
 const PARSED_BYTES_MAX = 4 << 20;
 
@@ -41,7 +43,7 @@ export function createLogAction(): RegisteredAction {
           headers: hideSignatureHeaders(headers, secretSources),
           query: hideSignatureParameters(hideQuerySecrets(query), secretSources), event, eventId,
         },
-        // Last, as it is what may be too large for a line.
+        // Last, as a large payload may be cut at the end of the line.
         payload: selectPayload(call),
       });
       return ActionResult.ok();

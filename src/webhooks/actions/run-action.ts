@@ -1,4 +1,4 @@
-/** Runs an action within its time limit; what goes wrong in it becomes a failed result. */
+/** Runs an action within its time limit. An error of the action becomes a failed result. */
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isEmptyObject } from '../../base/json/encode.ts';
@@ -11,24 +11,30 @@ import type { ActionCall, RegisteredAction } from './action-registry.ts';
 export type ActionRunner = {
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** For chains that ended in an action. Any caller can send a header that ends one. */
+  /**
+   * Logs chains of webhooks that were refused in an action. Any caller can send a header that
+   * causes it.
+   */
   readonly chainRefusalLog: RateLimitedLog;
 };
 
-/** The result of a run whose chain was refused, here or further on, which was logged there. */
+/** The result of a run whose chain was refused, here or further on. It is logged there. */
 export class ChainRefusal extends ActionResult {}
 /** The same, where it was refused here: what led to this server had too many hops. */
 export class OwnChainRefusal extends ChainRefusal {}
 
-/** Asked for its logger only when there is something to say: one for each request costs. */
+/**
+ * Holds a logger that is created only when there is something to log, as one for each request
+ * costs.
+ */
 export type LogHolder = { readonly log: Logger };
 
 export const FAILED_MESSAGE = 'Action failed';
 const TIMEOUT_MESSAGE = 'Action timed out';
 
 /**
- * The result, at once when the action gave it at once. Details of a failure stand in the log only,
- * as the caller may be anybody. Throws, or rejects with, only what a built-in action says of our
+ * The result, at once when the action gave it at once. The log alone has the details of a failure,
+ * as the caller may be anybody. Throws, or rejects with, only errors of a built-in action about our
  * own state: `unavailable`, `unknown_outcome`, `storage_full`.
  */
 export function runAction(
@@ -87,7 +93,7 @@ function toFailedResult(
   return ActionResult.fail(FAILED_MESSAGE);
 }
 
-/** JSON text; null when what an action gave cannot be JSON, or is neither object nor array then. */
+/** The data as JSON text; null: it cannot be JSON, or is then neither object nor array. */
 export function encodeData(data: object, holder: LogHolder): string | null {
   try {
     if (isEmptyObject(data)) return '{}';

@@ -1,20 +1,20 @@
 /**
- * What the log says of a run of an incoming webhook's action: a line at `debug` when it succeeded,
- * and at `warning` when it failed, whether a sender waited for it or its request was stored.
+ * Logs a run of an incoming webhook's action: at `debug` if it succeeded, and at `warning` if it
+ * failed, whether a sender waited for it or its request was stored.
  */
 import { createTaggedLogger, type LogFields, type Logger } from '../../base/log.ts';
 import type { ConfigurationIndex } from './configuration-index.ts';
 import type { ActionRegistry } from './action-registry.ts';
 import type { LogHolder } from './run-action.ts';
 
-/** A run that has ended. */
+/** A finished run. */
 type FinishedRun = {
-  /** Whose it was. */
+  /** The labels of the webhook and the request. */
   readonly labels: LogFields;
-  /** The route's; undefined when the webhook has no such route. */
+  /** The route's configuration; undefined: the webhook has no such route any more. */
   readonly actionConfiguration: string | undefined;
   readonly success: boolean;
-  /** It failed because its chain was refused: that was logged where it ended. */
+  /** The run failed because its chain was refused, which is logged elsewhere. */
   readonly isChainRefused: boolean;
   readonly message: string | null;
   readonly data: object | null;
@@ -32,7 +32,7 @@ export function logRun(
     ...labels, action: actionConfiguration ?? null, durationMs: Math.round(durationMs),
     result: message,
   };
-  // Most runs succeed, and their line is mostly not written: what follows is for the others.
+  // Most runs succeed, and their line is mostly not written. The work below is for failures.
   if (success || isChainRefused) return log.debug(kind, fields);
   const configuration = actionConfiguration === undefined
     ? undefined : configurations.find(actionConfiguration);
@@ -45,7 +45,7 @@ export function logRun(
   });
 }
 
-/** A logger whose lines carry labels. It is made when there is something to say. */
+/** Holds a logger whose lines carry labels. The logger is created when it is read. */
 export class LabelledLog implements LogHolder {
   readonly #holder: LogHolder;
   readonly #labels: LogFields;

@@ -1,7 +1,7 @@
 /**
- * Conditions: filters as data, no code and no regular expressions. The table of their members, and
- * the rules across members; whatever is wrong is refused when the webhook is saved, with the JSON
- * Pointer of the place. How they are evaluated is prepare.ts's.
+ * Conditions: filters as data, without code or regular expressions. This is the table of their
+ * members, with the rules across members. An invalid condition is refused when the webhook is
+ * saved, with its JSON Pointer. prepare-condition.ts evaluates conditions.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
@@ -29,10 +29,10 @@ const PATH_LENGTH_MAX = 500;
 const VALUE_BYTES_MAX = 8192;
 const KINDS = ['all', 'any', 'not', 'path'];
 
-/** By itself it does not bound depth and number: `findConditionProblems` does. */
+/** The schema itself does not limit depth and number: `findConditionProblems` does. */
 export const conditionSchema: ObjectSchema = {
   kind: 'object', name: 'WebhookCondition',
-  // A condition holds conditions, so that its table can be made only when it is first looked at.
+  // A condition holds conditions, so its members are created when they are first read.
   get members() {
     return MEMBERS;
   },
@@ -63,8 +63,8 @@ const MEMBERS: Readonly<Record<string, MemberSchema>> = {
 };
 
 /**
- * What is wrong with a condition as a whole: nested too deep, too many, or a path that begins with
- * none of `sources`. For the check of the model that holds it, once it has been parsed.
+ * Problems of a whole condition: too deep, too many, or a path that begins with none of `sources`.
+ * It is for the check of the record that holds the condition, after parsing.
  */
 export function findConditionProblems(
   value: JsonValue | undefined, pointer: string, sources: readonly FactSource[] = SOURCES,
@@ -102,7 +102,7 @@ function listInnerConditions(condition: JsonObject): [string, JsonValue][] {
   });
 }
 
-/** Of one condition by itself. */
+/** Problems of one condition by itself. */
 function findShapeProblems(condition: JsonObject): FieldError[] {
   const kinds = KINDS.filter((kind) => condition[kind] !== undefined);
   if (kinds.length !== 1) {
@@ -139,7 +139,7 @@ const ORDER_RULE: ValueRule = {
 
 const VALUE_RULES: Readonly<Record<string, ValueRule>> = {
   eq: { form: 'text, a number, true, false or null', test: isScalar },
-  // Only null has its type, so that nothing could be of it and another value.
+  // null is excluded: no other value has its type, so the condition could never be true.
   ne: {
     form: 'text, a number, true or false (what is not null: not and eq null)',
     test: (value) => isScalar(value) && value !== null,

@@ -1,6 +1,9 @@
-/** Why a condition is false: which of the conditions within it are, and what stands there. Pure. */
+/**
+ * Explains why a condition is false: which conditions within it are false, and the actual values.
+ * Pure.
+ */
 import { pointerStep } from '../../base/fields.ts';
-import { isSecretName } from '../../base/log.ts';
+import { MASK, isSecretName } from '../../base/log.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition } from './condition.ts';
@@ -8,14 +11,14 @@ import { createFactReader, type Facts } from './facts.ts';
 import { prepareCondition } from './prepare-condition.ts';
 
 type FailedCondition = {
-  /** JSON Pointer of the condition. */
+  /** The JSON Pointer of the condition. */
   readonly pointer: string;
   readonly detail: string;
 };
 
 const SHOWN_VALUES_MAX = 10;
 
-/** Empty: the condition is true. Else each part that would have to be another. */
+/** The conditions that would have to be different; empty: the condition is true. */
 export function explainCondition(
   condition: Condition, facts: Facts, pointer: string,
 ): readonly FailedCondition[] {
@@ -39,11 +42,11 @@ function explainEach(
 
 function explainComparison({ path = '', op = 'exists', value }: Condition, facts: Facts): string {
   const actual = createFactReader(path)(facts);
-  // What is within a secret is one: the elements of `tokens`, the members of `cookies`.
+  // A value within a secret is a secret: the elements of `tokens`, the members of `cookies`.
   const isSecret = path.split('.').some(isSecretName);
   const expected = value === undefined ? op : `${op} ${formatValue(value)}`;
   if (actual === undefined) return `${path} is not there, wanted: ${expected}`;
-  return `${path} is ${isSecret ? '***' : quoted(actual)}, wanted: ${isSecret ? op : expected}`;
+  return `${path} is ${isSecret ? MASK : quoted(actual)}, wanted: ${isSecret ? op : expected}`;
 }
 
 function formatValue(value: JsonValue): string {

@@ -1,6 +1,7 @@
 /**
- * What a filter looks at: a request, or an event and its payload. What no condition asks for is
- * neither decoded nor parsed. A path begins with one of five sources. Pure.
+ * The facts that filters are evaluated with: those of a request, or of an event and its payload.
+ * Facts that no condition reads are neither decoded nor parsed. A path begins with one of five
+ * sources. Pure.
  */
 import { findValueAt, parsePath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -13,9 +14,9 @@ export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as con
 export type FactSource = (typeof SOURCES)[number];
 
 type FactsInput = {
-  /** Asked for at most once. */
+  /** Called at most once. */
   readonly payload: () => unknown;
-  /** Asked for at most once; null: unknown. */
+  /** Called at most once; null: unknown. */
   readonly event: () => string | null;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -24,10 +25,10 @@ type FactsInput = {
   readonly method?: string;
 };
 
-/** A `contains`: the one comparison that takes the longer the more the sender sends. */
+/** The comparison of a `contains`: the only one that takes longer the more the sender sends. */
 export type Search = { readonly read: FactReader; readonly value: JsonValue | undefined };
 
-/** Elements of an array that are gathered in one step. */
+/** The elements of an array that are collected in one step. */
 const ELEMENTS_STEP = 1000;
 
 export class Facts {
@@ -36,9 +37,9 @@ export class Facts {
   #isPayloadRead = false;
   #event: string | null | undefined;
   #query: URLSearchParams | null = null;
-  /** The elements of each array that was searched; null: once. */
+  /** The elements of each array that was searched more than once; null: it was searched once. */
   #elements: Map<readonly unknown[], ReadonlySet<unknown> | null> | null = null;
-  /** What searches have found that were made ahead. */
+  /** The results of searches that were made ahead. */
   #searchResults: Map<Search, boolean> | null = null;
 
   constructor(input: FactsInput) {
@@ -62,7 +63,7 @@ export class Facts {
     return this.#input.method;
   }
 
-  /** `name` in lower case. */
+  /** `name` is in lower case. */
   header(name: string): unknown {
     const { headers = {} } = this.#input;
     return Object.hasOwn(headers, name) ? headers[name] : undefined;
@@ -74,12 +75,12 @@ export class Facts {
     return this.#query.get(name) ?? undefined;
   }
 
-  /** Whether an element of an array, or a part of a text, is what is searched for. */
+  /** Whether the search finds its value as an element of an array, or as a part of a text. */
   isFound(search: Search): boolean {
     return this.#searchResults?.get(search) ?? this.#search(search);
   }
 
-  /** Makes searches ahead, in steps of a few milliseconds: `holds` then tells what they found. */
+  /** Makes searches ahead, in steps of a few milliseconds; `isFound` then gives their results. */
   *searchAhead(searches: readonly Search[]): Steps<void> {
     this.#searchResults = new Map();
     for (const search of searches) {
@@ -108,9 +109,9 @@ export class Facts {
   }
 
   /**
-   * Whether an array of the payload has this text, number, boolean or null as an element. Whoever
-   * sends the payload makes the array, and a thousand conditions may ask for it: from the second
-   * one on it is not walked again.
+   * Whether an array of the payload has this text, number, boolean or null as an element. The
+   * sender makes the array, and a thousand conditions may ask for it: only the first walks the
+   * array.
    */
   #isElement(array: readonly unknown[], value: unknown): boolean {
     this.#elements ??= new Map();
@@ -125,10 +126,10 @@ export class Facts {
   }
 }
 
-/** What stands at a path; undefined when nothing does. */
+/** Reads the value at a path; undefined: there is none. */
 type FactReader = (facts: Facts) => unknown;
 
-/** Throws nothing: a path that `findPathProblem` refuses reads nothing. */
+/** Never throws: an invalid path (see `findPathProblem`) reads nothing. */
 export function createFactReader(path: string): FactReader {
   const { source, rest } = splitPath(path);
   switch (source) {
@@ -147,7 +148,7 @@ export function createFactReader(path: string): FactReader {
   }
 }
 
-/** What keeps a path from being read; null when it can be. */
+/** Why a path is invalid, as a clause; null: it is valid. */
 export function findPathProblem(path: string, sources: readonly string[]): string | null {
   const { source, rest } = splitPath(path);
   if (source.includes('[')) {

@@ -1,6 +1,6 @@
 /**
- * Conditions made ready to be asked, once a change of the webhook. Values are compared with what is
- * of their own type; anything else, and what is not there, is false, for `ne` as well. Pure.
+ * Compiles conditions, once for each change of the webhook. A value is compared with values of its
+ * own type; anything else, and a missing value, is false, also for `ne`. Pure.
  */
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition, Operator } from './condition.ts';
@@ -8,7 +8,7 @@ import { createFactReader, type Facts, type Search } from './facts.ts';
 
 export type Predicate = (facts: Facts) => boolean;
 
-/** Of a condition that was checked when it was saved. Adds what it searches for to `searches`. */
+/** Compiles a condition that was checked when it was saved, and adds its searches to `searches`. */
 export function prepareCondition(condition: Condition, searches: Search[] = []): Predicate {
   const { all, any, not, path, op, value } = condition;
   const prepareInner = (inner: Condition): Predicate => prepareCondition(inner, searches);
@@ -24,7 +24,7 @@ export function prepareCondition(condition: Condition, searches: Search[] = []):
     const predicate = prepareInner(not);
     return (facts) => !predicate(facts);
   }
-  // Stored by a later version of this program.
+  // A later version of this program has stored it.
   if (path === undefined || op === undefined) return () => false;
   const read = createFactReader(path);
   if (op === 'contains') {
@@ -38,11 +38,11 @@ export function prepareCondition(condition: Condition, searches: Search[] = []):
 
 type Comparison = (actual: unknown) => boolean;
 
-/** Whether what stands at the path is as it should be. */
+/** Creates the comparison of the value at the path. */
 function createComparison(op: Operator, value: JsonValue | undefined): Comparison {
   switch (op) {
     case 'eq': return (actual) => actual === value;
-    // Of null there is but one value, so that `ne` never takes it.
+    // `ne` never holds for null, as its type has no other value.
     case 'ne': return (actual) => typeof actual === typeof value && actual !== value;
     case 'in': {
       const values = new Set<unknown>(Array.isArray(value) ? value : []);
@@ -65,7 +65,7 @@ function createTextComparison(
 
 type Order = (actual: number | string, value: number | string) => boolean;
 
-/** Text is compared by its code units: times in one form and zone stand in order. */
+/** Texts are compared by code units, so times in one format and zone are in order. */
 const ORDERS: Readonly<Record<'lt' | 'lte' | 'gt' | 'gte', Order>> = {
   lt: (actual, value) => actual < value, lte: (actual, value) => actual <= value,
   gt: (actual, value) => actual > value, gte: (actual, value) => actual >= value,

@@ -1,23 +1,23 @@
 /**
- * Why and since when a webhook is off: members of its record that the service alone writes, with
- * every change of `enabled`. They are there while it is off. A webhook that an earlier version
- * switched off has neither.
+ * The members of a webhook's record that say why and since when it is off. The service alone writes
+ * them, with every change of `enabled`. They exist while the webhook is off; a webhook that an
+ * earlier version switched off has neither.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 
-/** `gone`: its target answered 410. `failing`: its `disableAfterHours` are over. */
+/** `gone`: the target answered 410. `failing`: the `disableAfterHours` are over. */
 const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** Of a webhook's type. */
+/** The part of a webhook's type. */
 export type DisabledMembers = {
   readonly disabledReason?: DisabledReason;
-  /** RFC 3339 */
+  /** A time as in RFC 3339. */
   readonly disabledAt?: string;
 };
 
-/** To stand after `enabled`. */
+/** The members of the schema, to stand after `enabled`. */
 export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSchema>> = {
   disabledReason: {
     schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
@@ -30,7 +30,7 @@ export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSche
   },
 };
 
-/** A stored webhook, switched off now. */
+/** The stored webhook, switched off now. */
 export function markDisabled(
   webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,
 ): JsonObject {
@@ -38,9 +38,9 @@ export function markDisabled(
 }
 
 /**
- * A body with what the service alone says of a webhook, whatever the body says itself: without
- * `health`, which is not stored, and with the two members of `current`, the stored webhook, while
- * that is off; with new ones when the body switches it off.
+ * Sets the members that the service alone writes, whatever the body says. `health` is removed, as
+ * it is not stored. While `current`, the stored webhook, is off, its two members are kept; they are
+ * new if the body switches the webhook off.
  */
 export function keepServiceMembers(
   body: JsonObject, current: JsonObject | null, nowMs: number,

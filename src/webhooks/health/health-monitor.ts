@@ -20,7 +20,7 @@ import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts
 type MonitoredWebhook = {
   readonly identifier: string;
   readonly enabled: boolean;
-  /** Of its lines in the log. */
+  /** The labels of its log lines. */
   readonly labels: { readonly webhook: string };
 };
 
@@ -35,7 +35,7 @@ type MonitorDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The collection of the webhooks. */
+  /** The name of the webhooks' collection. */
   readonly collection: string;
   readonly webhooks: {
     find(identifier: string): MonitoredWebhook | undefined;
@@ -43,23 +43,23 @@ type MonitorDeps = {
   };
 };
 
-/** A few hundred bytes for a webhook that was tried or called. */
+/** The health of a webhook that was tried or called: a few hundred bytes. */
 type HealthEntry = {
   health: Health;
   requests: RequestWindow;
-  /** As it is committed; null: there is no record. */
+  /** The committed health; null: there is no record. */
   written: Health | null;
 };
 
 const WRITE_DELAY_MS = 10_000;
-/** Records that one transaction writes. */
+/** The most records that one transaction writes. */
 const CHUNK = 250;
 
 export class HealthMonitor {
   readonly #deps: MonitorDeps;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
-  /** Identifiers of webhooks of which there is something new to write. */
+  /** The webhooks whose health is not written yet. */
   readonly #changed = new Set<string>();
   #timer: Timer | null = null;
   #isWriteAsked = false;
@@ -80,19 +80,19 @@ export class HealthMonitor {
     this.#update(webhookId, entry, addSuccess(entry.health, atMs));
   }
 
-  /** `isToldElsewhere`: the log has a line about what it led to. */
+  /** `isLoggedElsewhere`: another log line reports what the failure led to. */
   recordFailure(webhookId: string, failure: Failure, isLoggedElsewhere = false): void {
     const entry = this.#getOrCreateEntry(webhookId);
     this.#update(webhookId, entry, addFailure(entry.health, failure), isLoggedElsewhere);
   }
 
-  /** What was tried, last at that time, has failed for good. May be told several times. */
+  /** The last try, which began at that time, has failed for good. May be reported several times. */
   recordFinalFailure(webhookId: string, atMs: number, isLoggedElsewhere = false): void {
     const entry = this.#getOrCreateEntry(webhookId);
     this.#update(webhookId, entry, addFinalFailure(entry.health, atMs), isLoggedElsewhere);
   }
 
-  /** A request has passed the checks of its sender. */
+  /** Records a request that passed the checks of its sender. */
   recordPassedRequest(webhookId: string, atMs: number): void {
     const entry = this.#getOrCreateEntry(webhookId);
     const { health, requests } = addPassedRequest(entry.health, entry.requests, atMs);
@@ -102,14 +102,14 @@ export class HealthMonitor {
     this.writeSoon();
   }
 
-  /** A request was refused by one of them. */
+  /** Records a request that failed one of these checks. */
   recordRefusedRequest(webhookId: string, refusal: Failure): void {
     const entry = this.#getOrCreateEntry(webhookId);
     const wasRejecting = entry.health.rejectingSinceMs !== null;
     const { health, requests } = addRefusedRequest(entry.health, entry.requests, refusal);
     entry.requests = requests;
     if (health.rejectingSinceMs === null) {
-      // Anybody can send such requests: while it is healthy they are not written.
+      // Anybody can send such requests, so they are not written while the webhook is healthy.
       entry.health = health;
       return;
     }
@@ -117,19 +117,21 @@ export class HealthMonitor {
     if (!wasRejecting) this.writeSoon();
   }
 
-  /** Whether the state of a webhook is what is committed. */
+  /** Whether the state of a webhook is committed. */
   isWritten(webhookId: string): boolean {
     const entry = this.#entries.get(webhookId);
     return entry === undefined || isSameState(entry.health, entry.written);
   }
 
-  /** Stages the state of a webhook, if it is not written, with the result of a counted try. */
+  /**
+   * Stages the state of a webhook together with the result of a counted try, unless it is written.
+   */
   stage(transaction: Transaction, webhookId: string): void {
     const entry = this.#entries.get(webhookId);
     if (entry !== undefined && !this.isWritten(webhookId)) this.#put(transaction, webhookId, entry);
   }
 
-  /** Writes a state that has changed, in this turn of the loop. */
+  /** Writes changed states within this turn of the event loop. */
   writeSoon(): void {
     if (this.#isWriteAsked || this.#isClosed) return;
     this.#isWriteAsked = true;
@@ -155,14 +157,14 @@ export class HealthMonitor {
     return webhookId === undefined ? undefined : this.getState(webhookId);
   }
 
-  /** How many webhooks are in each state. */
+  /** The number of webhooks in each state. */
   countStates(): Readonly<Record<PublicState, number>> {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
     for (const webhookId of this.#deps.webhooks.all()) counts[this.getState(webhookId)] += 1;
     return counts;
   }
 
-  /** Webhooks that fail or reject, in no order. */
+  /** Webhooks that fail or reject, in no particular order. */
   listUnhealthy(): readonly UnhealthyWebhook[] {
     return [...this.#entries].flatMap(([identifier, { health }]) => {
       const [state, sinceMs] = [getState(health), getStateSinceMs(health)];
@@ -172,7 +174,7 @@ export class HealthMonitor {
     });
   }
 
-  /** Writes what is not written yet; tries that come later are not. Idempotent. */
+  /** Writes the changes; later tries are not written. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -185,7 +187,7 @@ export class HealthMonitor {
     const existing = this.#entries.get(webhookId);
     if (existing !== undefined) return existing;
     const created = { health: INITIAL_HEALTH, requests: NO_REQUESTS, written: null };
-    // What ends after the removal of its webhook leaves nothing.
+    // A try may end after its webhook was removed: it leaves nothing.
     if (this.#deps.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, created);
     return created;
   }
@@ -205,7 +207,7 @@ export class HealthMonitor {
     }
   }
 
-  /** One line when a webhook begins to fail or to reject, and one when that ends. */
+  /** Logs one line when a webhook begins to fail or to reject, and one when that ends. */
   #logTransition(identifier: string, before: Health, after: Health): void {
     const { webhooks, log, direction } = this.#deps;
     const webhookId = webhooks.find(identifier);
@@ -246,7 +248,7 @@ export class HealthMonitor {
         }
       });
     } catch (error) {
-      // Why the store takes no writes it has logged itself.
+      // The store itself has logged why it takes no writes.
       if (!(error instanceof AppError)) {
         this.#deps.log.error('the health of webhooks could not be written', { error });
       }
@@ -259,7 +261,7 @@ export class HealthMonitor {
 
   #put(transaction: Transaction, webhookId: string, { health }: HealthEntry): void {
     const { store, collection, direction } = this.#deps;
-    // Its removal may be on disk or staged by now.
+    // The webhook may have been removed by now, on disk or in this transaction.
     if (transaction.find(collection, webhookId) === undefined) return;
     const stored = transaction.find(healthCollection.name, webhookId);
     const isShared = store.replica !== null && stored !== undefined;
@@ -279,7 +281,7 @@ export class HealthMonitor {
     }
     entry.written = health;
     if (this.#deps.store.replica === null) return;
-    // Another node may have written it, which has seen what this one has not.
+    // Another node may have written the record, and knows tries that this node does not.
     entry.health = this.#changed.has(id)
       ? mergeHealth(entry.health, health) : mergeHealth(health, entry.health);
   }
@@ -298,7 +300,7 @@ export class HealthMonitor {
   }
 }
 
-/** To be staged with the removal of a webhook. */
+/** Stages the removal of the health with that of its webhook. */
 export function stageHealthRemoval(transaction: Transaction, webhookId: string): void {
   transaction.delete(healthCollection.name, webhookId);
 }

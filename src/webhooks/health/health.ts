@@ -1,7 +1,7 @@
 /**
- * Whether a webhook works, judged by its tries and by how its requests are admitted. A try is an
- * attempt of a delivery, or a run of an action. Pure: times are parameters, in milliseconds since
- * the epoch; that of a try is when it began.
+ * Judges whether a webhook works, by its tries and by its refused requests. A try is an attempt of
+ * a delivery, or a run of an action. Pure: times are parameters in milliseconds since the epoch; a
+ * try has the time at which it began.
  */
 import type { WebhookDirection } from '../webhook-label.ts';
 
@@ -16,46 +16,46 @@ export const PUBLIC_STATES: Readonly<Record<WebhookDirection, readonly PublicSta
   outgoing: ['healthy', 'failing', 'off'],
 };
 
-/** A try that failed, or a request that was refused. */
+/** A failed try, or a refused request. */
 export type Failure = {
   readonly atMs: number;
-  /** A status, the code of an error, the message of an action, or the name of a check. */
+  /** A status, an error code, the message of an action, or the name of a check. */
   readonly reason: string;
 };
 
 export type Health = {
-  /** Tries that failed since the last that succeeded. */
+  /** The number of failed tries since the last success. */
   readonly failedTries: number;
-  /** When the first of them failed; null when there is none. */
+  /** The time of the first of them; null: there is none. */
   readonly firstFailedMs: number | null;
-  /** Ends with the next success. */
+  /** true until the next success. */
   readonly isFailing: boolean;
-  /** Since when most requests are refused; null: they are not. */
+  /** The time since which most requests are refused; null: they are not. */
   readonly rejectingSinceMs: number | null;
-  /** Since when it is healthy, or was last; null: since it was made. */
+  /** The time since which the webhook is healthy, or last was; null: since it was created. */
   readonly healthySinceMs: number | null;
   readonly lastSuccessMs: number | null;
   readonly lastFailure: Failure | null;
   readonly lastRefusal: Failure | null;
 };
 
-/** Of a webhook that was never tried. */
+/** The health of a webhook that was never tried. */
 export const INITIAL_HEALTH: Health = {
   failedTries: 0, firstFailedMs: null, isFailing: false, rejectingSinceMs: null,
   healthySinceMs: null, lastSuccessMs: null, lastFailure: null, lastRefusal: null,
 };
 
-/** So many tries in a row that fail make it failing. */
+/** So many failed tries in a row make a webhook failing. */
 const FAILED_TRIES_MIN = 3;
 const REASON_LENGTH_MAX = 200;
 
-/** Failing counts before rejecting. */
+/** A webhook that fails and rejects is shown as failing. */
 export function getState({ isFailing, rejectingSinceMs }: Health): HealthState {
   if (isFailing) return 'failing';
   return rejectingSinceMs === null ? 'healthy' : 'rejecting';
 }
 
-/** Since when it is in its state; null: since the webhook was made. */
+/** The time since which the webhook is in its state; null: since it was created. */
 export function getStateSinceMs(health: Health): number | null {
   if (health.isFailing) return health.firstFailedMs;
   return health.rejectingSinceMs ?? health.healthySinceMs;
@@ -73,7 +73,7 @@ export function addSuccess(health: Health, atMs: number): Health {
 
 export function addFailure(health: Health, { atMs, reason }: Failure): Health {
   const failedTries = health.failedTries + 1;
-  // A try that began before the last success and ended after it is one of the row behind that.
+  // A try that began before the last success, and ended after it, belongs to the row after it.
   const startMs = Math.max(atMs, health.lastSuccessMs ?? atMs);
   return {
     ...health, failedTries, firstFailedMs: health.firstFailedMs ?? startMs,
@@ -83,8 +83,8 @@ export function addFailure(health: Health, { atMs, reason }: Failure): Health {
 }
 
 /**
- * A delivery, or a request that was answered as accepted, has failed for good with the try that
- * began then, and which is counted already. Nothing changes when one has succeeded since.
+ * Records that a delivery, or an accepted request, has failed for good with the try that began
+ * then. That try is counted already. A later success makes this void.
  */
 export function addFinalFailure(health: Health, atMs: number): Health {
   const { firstFailedMs, lastSuccessMs } = health;
@@ -92,23 +92,26 @@ export function addFinalFailure(health: Health, atMs: number): Health {
   return { ...health, isFailing: true };
 }
 
-/** Somebody has switched it on: it is healthy since then, unless it fails or rejects. */
+/**
+ * Records that a person has enabled the webhook: it is healthy from then on, unless it fails or
+ * rejects.
+ */
 export function addEnabling(health: Health, atMs: number): Health {
   return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
 }
 
 /**
- * The last requests that came to the checks of their sender, the newest last: when each was
- * refused, or null for one that passed.
+ * The last requests whose sender was checked, the newest last: the time of a refused one, null for
+ * one that passed.
  */
 export type RequestWindow = readonly (number | null)[];
 
 export const NO_REQUESTS: RequestWindow = [];
 
-/** It rejects when so many of the last so many requests, and more than half, are refused. */
+/** A webhook rejects if at least so many of the last requests, and more than half, were refused. */
 const WINDOW_LENGTH = 20;
 const REFUSED_MIN = 5;
-/** So many in a row that pass end that. */
+/** So many admitted requests in a row end that. */
 const PASSED_MIN = 3;
 
 type RequestEffect = { readonly health: Health; readonly requests: RequestWindow };
@@ -116,7 +119,7 @@ type RequestEffect = { readonly health: Health; readonly requests: RequestWindow
 export function addPassedRequest(
   health: Health, requests: RequestWindow, atMs: number,
 ): RequestEffect {
-  // The usual case.
+  // The usual case creates nothing.
   if (requests.length === WINDOW_LENGTH && requests.every((refusedMs) => refusedMs === null)) {
     return { health, requests };
   }
@@ -126,7 +129,7 @@ export function addPassedRequest(
     && last.every((refusedMs) => refusedMs === null);
   if (!isOver) return { health, requests: window };
   const healthySinceMs = health.isFailing ? health.healthySinceMs : atMs;
-  // What was refused before must not count again.
+  // Requests that were refused before must not count again.
   return { health: { ...health, rejectingSinceMs: null, healthySinceMs }, requests: NO_REQUESTS };
 }
 
@@ -148,8 +151,8 @@ export function addRefusedRequest(
 }
 
 /**
- * What two nodes know of one webhook: `judged` says in which state it is, whatever the clocks say;
- * what was seen last counts of both.
+ * Merges the health of one webhook as two nodes know it. `judged` decides the state, whatever the
+ * clocks say; the latest events of both count.
  */
 export function mergeHealth(judged: Health, other: Health): Health {
   const { lastSuccessMs } = judged;
@@ -162,7 +165,7 @@ export function mergeHealth(judged: Health, other: Health): Health {
   };
 }
 
-/** When it last changed, as far as people see it. */
+/** The time of the last change that people see. */
 export function getLastChangeMs(
   { lastSuccessMs, lastFailure, lastRefusal, healthySinceMs }: Health,
 ): number {
@@ -175,7 +178,7 @@ function laterFailure(left: Failure | null, right: Failure | null): Failure | nu
   return left.atMs >= right.atMs ? left : right;
 }
 
-/** By whole characters. */
+/** Cuts between characters. */
 function cutText(text: string): string {
   return text.length <= REASON_LENGTH_MAX ? text : [...text].slice(0, REASON_LENGTH_MAX).join('');
 }

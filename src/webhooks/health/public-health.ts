@@ -13,7 +13,7 @@ import { encodeFailure, formatTimestampOrNull } from './health-record.ts';
 
 export type WebhookHealth = {
   readonly state: PublicState;
-  /** RFC 3339, as are the others. */
+  /** A time as in RFC 3339, as are the others. */
   readonly since: string;
   readonly lastSuccessAt: string | null;
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
@@ -49,7 +49,7 @@ export const healthMember: MemberSchema = {
     + 'an action',
 };
 
-/** Of lists on a terminal. */
+/** The columns of lists on a terminal. */
 export const healthColumns: ListedResource['columns'] = [
   {
     title: 'STATE', member: 'health', isWhole: true, show: formatState,
@@ -58,7 +58,7 @@ export const healthColumns: ListedResource['columns'] = [
   { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: formatSince },
 ];
 
-/** Why a webhook is off stands beside that. */
+/** The reason is shown beside the state of a disabled webhook. */
 function formatState(
   health: JsonValue | undefined, { disabledReason }: JsonObject,
 ): string | null {
@@ -71,7 +71,7 @@ function formatSince(health: JsonValue | undefined): string | null {
   return isJsonObject(health) ? String(health['since']) : null;
 }
 
-/** Of a stored webhook. */
+/** The public health of a stored webhook. */
 export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Observation {
   const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
   const state = monitor.getState({
@@ -91,7 +91,7 @@ export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Obse
   };
 }
 
-/** `?state=` of a list. */
+/** The filter `?state=` of a list. */
 export function stateFilter(
   monitor: HealthMonitor, direction: WebhookDirection,
 ): CollectionFilter {

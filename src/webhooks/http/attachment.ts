@@ -1,4 +1,7 @@
-/** Answers with bytes that a stranger made or was sent: to be saved, and never shown as a page. */
+/**
+ * Sends bytes that a stranger made, or was sent, as a file to be saved: a browser must never render
+ * them.
+ */
 import type { ResponseSpec, Exchange } from '../../server/http-route.ts';
 
 const OCTETS = 'application/octet-stream';
@@ -11,7 +14,7 @@ export function attachmentResponse(description: string): ResponseSpec {
   };
 }
 
-/** `mediaType` is the one that came or went with the bytes; it counts where a header can say it. */
+/** `mediaType` is that of the bytes as they came or went; it is used if it is valid in a header. */
 export function sendAttachment(
   exchange: Exchange, name: string, mediaType: string, bytes: Buffer,
 ): void {

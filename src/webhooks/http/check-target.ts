@@ -1,11 +1,11 @@
-/** A target that is never connected to is refused when it is saved, not with each attempt. */
+/** Refuses a target on the deny list when it is saved, and not with each attempt. */
 import { invalid } from '../../base/fields.ts';
 import type { Change } from '../../store/store-port.ts';
 
 /**
- * Throws `invalid` at `pointer` when the change names a denied target. One that was stored before,
- * perhaps under another list, may stay: the webhook must still be disabled or mended in parts.
- * `findTarget` reads the target from a stored record.
+ * Throws `invalid` at `pointer` if the change names a denied target. A target that was stored
+ * before, perhaps under another list, may stay, so that the webhook can still be disabled or
+ * changed. `findTarget` reads the target from a stored record.
  */
 export function checkTarget(
   { before, after }: Pick<Change, 'before' | 'after'>, pointer: string,

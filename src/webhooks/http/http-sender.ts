@@ -1,4 +1,7 @@
-/** What this room needs of the shared HTTP client, and how its answers are shown to people. */
+/**
+ * The part of the shared HTTP client that webhooks need, and the form in which people see its
+ * responses.
+ */
 import { systemCodeOf } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
@@ -6,7 +9,9 @@ import type { HttpResponse } from '../../client/http-response.ts';
 
 export type TargetResponse = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
 
-/** The shared client. Resolves with any status; rejects with NetworkError without an answer. */
+/**
+ * The shared client. Resolves with any status; rejects with NetworkError if there is no response.
+ */
 export interface HttpSender {
   request(request: HttpRequest): Promise<TargetResponse>;
 }
@@ -17,18 +22,18 @@ export function isSuccessStatus(statusCode: number): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 
-/** The kind of a network error. Its message may name the target, so it is never shown. */
+/** The code of a network error. The message may name the target, so it is never shown. */
 export function networkErrorCode(thrown: unknown): string {
   return systemCodeOf(thrown) ?? 'EUNKNOWN';
 }
 
-/** An answer's body: what it is as JSON, else its text, cut at 64 KiB; '' when there is none. */
+/** The body of a response as JSON, else as text, cut at 64 KiB; '' if it is empty. */
 export function formatResponseBody(body: Buffer): unknown {
   if (body.length <= SHOWN_BYTES_MAX) {
     try {
       return parseJson(body);
     } catch {
-      // Not JSON, or nested deeper than could be shown: as text.
+      // Not JSON, or nested too deep to be shown: shown as text.
     }
   }
   return decodeTextStart(body, SHOWN_BYTES_MAX);

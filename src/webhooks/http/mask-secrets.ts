@@ -1,13 +1,14 @@
 /**
- * What an answer shows instead of secrets, and how it comes back. Values of `headers`, members with
- * secret-like names and credentials in URLs (url-credentials.ts) are shown as `***`. Sent back, it
- * keeps what is stored at the same place, unless what the secrets are sent to is another. Pure.
+ * Masks secrets in responses, and restores them in requests. Values of `headers`, members with
+ * secret-like names and credentials in URLs (url-credentials.ts) are shown as `***`. A `***` that
+ * is sent back keeps the stored value in its place, unless the target of the secrets has another
+ * origin. Pure.
  */
 import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { isSecretName } from '../../base/log.ts';
+import { MASK, isSecretName } from '../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import { MASK, hideUrlSecrets, isUrl, restoreUrlSecrets, formatOrigin } from './url-credentials.ts';
+import { hideUrlSecrets, isUrl, restoreUrlSecrets, formatOrigin } from './url-credentials.ts';
 
 const HEADERS = ['headers', 'staticheaders'];
 const NEW_ORIGIN_DETAIL =
@@ -21,9 +22,9 @@ export function maskSecrets(value: JsonObject): JsonObject {
 }
 
 /**
- * A copy of `value` with every `***` replaced by what `stored` holds there. Throws `invalid` where
- * it holds nothing to keep, and for each `***` when a URL of `targetsOf` has another origin: what
- * was given for one target must not go to another.
+ * A copy of `value` with each `***` replaced by the stored value in its place. Throws `invalid` if
+ * there is none, and for each `***` if a URL of `listTargets` has another origin: a secret for one
+ * target must not go to another.
  */
 export function restoreSecrets(
   value: JsonObject, stored: JsonObject | null,
@@ -37,7 +38,7 @@ export function restoreSecrets(
     : errors);
 }
 
-/** Every URL in `value` by its pointer, but for those that are a header's value. */
+/** The URLs in `value` by their pointers, without those that are values of headers. */
 export function collectUrls(
   value: JsonValue | undefined, pointer = '',
 ): ReadonlyMap<string, string> {
@@ -70,7 +71,7 @@ function maskMember(name: string, member: JsonValue): JsonValue {
   return isJsonObject(member) ? maskSecrets(member) : member;
 }
 
-// The shape is kept, so that each value can be kept or replaced; null and booleans hold no secret.
+// The shape stays, so that each value can be kept or replaced; null and booleans hold no secret.
 function maskEveryValue(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(maskEveryValue);
   if (isJsonObject(value)) {

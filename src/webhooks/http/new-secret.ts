@@ -1,13 +1,13 @@
-/** Secrets that are made here, in the shape that the sender of the requests wants. */
+/** Makes new secrets, in the shape that the sender of the requests needs. */
 import { loadCrypto } from '../../base/node-modules.ts';
 
 /**
- * `hex`: 64 hexadecimal digits; `base64` and `whsec`: 32 bytes of base64, in the latter after
- * `whsec_`; `user:password`: of HTTP Basic, where the password is `hex`.
+ * `hex`: 64 hexadecimal digits; `base64`: 32 bytes of base64; `whsec`: the same after `whsec_`;
+ * `user:password`: for HTTP Basic, with `hex` as the password.
  */
 export type SecretShape = 'hex' | 'base64' | 'whsec' | 'user:password';
 
-// 256 bits, as HMAC-SHA256 has (RFC 2104 §3 advises no less).
+// 256 bits, the output length of HMAC-SHA256 (RFC 2104 §3 advises no less).
 const SECRET_BYTES = 32;
 const USER = 'hookshelf';
 
@@ -15,7 +15,7 @@ export function createSecretBytes(): Buffer {
   return loadCrypto().randomBytes(SECRET_BYTES);
 }
 
-/** `current`: the secret whose place it takes; its user stays, as only the password changes. */
+/** `current` is the secret that is replaced. Its user stays, as only the password changes. */
 export function encodeSecret(shape: SecretShape, bytes: Buffer, current = ''): string {
   switch (shape) {
     case 'hex': return bytes.toString('hex');

@@ -1,14 +1,15 @@
 /**
- * What a transparent relay sends on of a request that it received: end-to-end headers, so that the
- * target can verify the signature by itself, and who called. Pure.
+ * Builds the headers that a transparent relay sends on: end-to-end headers, so that the target can
+ * verify the signature by itself, and the origin of the request. Pure.
  */
+import { CONNECTION_HEADERS } from '../../base/network/connection-headers.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 
-/** Where a request came from, beside what its action is told. */
+/** The origin of a request, beside the context that its action gets. */
 export type RequestOrigin = {
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];
-  /** `''` on a unix socket. */
+  /** `''` for a unix socket. */
   readonly clientAddress: string;
   readonly host: string;
   readonly protocol: string;
@@ -17,18 +18,12 @@ export type RequestOrigin = {
 
 export type PassedHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-// Of one connection: RFC 9110 §7.6.1, with those of older RFCs.
-const HOP_BY_HOP = [
-  'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
-];
-// The message's frame, and what is meant for us alone.
-const OURS = [
-  'host', 'content-length', 'expect', 'cookie', 'proxy-authorization', 'proxy-authenticate',
-];
+// Headers that are meant for us alone.
+const PRIVATE_HEADERS = ['cookie', 'proxy-authenticate'];
 const EVENT_ID_HEADER = 'x-hookshelf-event-id';
-/** The id of a kept request: the same one each time it is sent on. */
+/** The id of a stored request. It is the same each time that the request is sent on. */
 export const REQUEST_HEADER = 'x-hookshelf-request';
-// We say them ourselves: a caller could claim anything.
+// Headers that we set ourselves, as a caller could claim anything.
 const OWN_HEADERS = [
   'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id', EVENT_ID_HEADER,
   REQUEST_HEADER, CHAIN_HEADER,
@@ -40,7 +35,8 @@ export function buildPassedHeaders(
 ): PassedHeaders {
   const headers = new Map<string, string | readonly string[]>();
   const droppedNames = new Set([
-    ...HOP_BY_HOP, ...OURS, ...OWN_HEADERS, ...isAuthorizationPassed ? [] : ['authorization'],
+    ...CONNECTION_HEADERS, ...PRIVATE_HEADERS, ...OWN_HEADERS,
+    ...isAuthorizationPassed ? [] : ['authorization'],
     ...listConnectionOptions(origin.rawHeaders),
   ]);
   for (const [name, value] of toHeaderPairs(origin.rawHeaders)) {
@@ -59,7 +55,7 @@ export function buildPassedHeaders(
   return Object.fromEntries(headers);
 }
 
-/** `url` with the caller's raw query behind its own; without a fragment. */
+/** `url` with the caller's raw query after its own, and without its fragment. */
 export function appendQuery(url: string, search: string): string {
   const urlWithoutFragment = url.split('#', 1)[0] ?? url;
   if (search === '') return urlWithoutFragment;

@@ -1,8 +1,8 @@
 /**
- * What people see of the headers of a request that was sent. A header that somebody configured may
- * hold a secret under any name, so values are hidden but for those that never hold one. Pure.
+ * Redacts the headers of a sent request for people. A configured header may hold a secret under any
+ * name, so all values are hidden but those of headers that never hold one. Pure.
  */
-import { MASK } from './url-credentials.ts';
+import { MASK } from '../../base/log.ts';
 
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   'accept', 'accept-language', 'content-encoding', 'content-language', 'content-type', 'date',
@@ -10,7 +10,7 @@ const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
 ]);
 const PUBLIC_PREFIXES = ['x-hookshelf-', 'x-forwarded-'];
 
-/** Names and values in turn. */
+/** Gives names and values in turn. */
 export function redactHeaders(
   headers: Readonly<Record<string, string | readonly string[]>>,
 ): string[] {

@@ -1,6 +1,7 @@
 /**
- * What is sent again keeps the length of its chain. So a webhook that asks for that, each time one
- * of ours has failed for instance, would go round for ever: only people and programs may ask.
+ * Refuses requests of webhooks to send or run something again. A replay keeps its number of hops,
+ * so a webhook that asks for one, for instance each time that a delivery fails, would go round for
+ * ever. Only people and programs may ask.
  */
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';

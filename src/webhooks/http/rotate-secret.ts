@@ -1,6 +1,6 @@
 /**
- * Rotating the secret of a webhook: a new one takes its place, and for a while, the overlap, the
- * old one counts as well. Only a rotation writes `previousSecret`.
+ * Rotates the secret of a webhook. For a while, the overlap, the old secret is valid beside the new
+ * one. Only a rotation writes `previousSecret`.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -20,9 +20,9 @@ import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.
 
 export type PreviousSecret = {
   readonly secret: string;
-  /** From then on it does not count. */
+  /** The secret is invalid from then on. */
   readonly validUntil: string;
-  /** When it was last used, to the minute. */
+  /** The time of its last use, to the minute. */
   readonly lastUsedAt?: string;
 };
 
@@ -38,7 +38,7 @@ export const previousSecretMember: MemberSchema = {
   description: 'The secret before the last rotation, while it still counts',
 };
 
-/** Whatever a body says: kept as it is stored, and gone with the secret itself. */
+/** Keeps the stored previous secret, whatever the body says. It goes with the secret itself. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
   const { previousSecret: _, ...rest } = body;
   const previousSecret = current?.['previousSecret'];
@@ -46,7 +46,7 @@ export function keepPreviousSecret(body: JsonObject, current: JsonObject | null)
   return previousSecret === undefined || !hasSecret ? rest : { ...rest, previousSecret };
 }
 
-/** `shown` with what may be known of the previous secret, while it counts. */
+/** Adds the public members of the previous secret, while it is valid. */
 export function addPublicPreviousSecret(
   { previousSecret: _, ...publicWebhook }: JsonObject, { previousSecret }: JsonObject,
   nowMs: number,
@@ -70,13 +70,16 @@ type RotationDeps = {
   readonly store: Store;
   readonly now: () => number;
   readonly secretSchema: StringSchema;
-  /** The shape of a new secret for a stored webhook; why none can be made here, else. */
+  /**
+   * The shape of a new secret for a stored webhook, or a sentence that says why none can be made
+   * here.
+   */
   readonly shapeFor: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
-  /** What is wrong with a given secret, as a sentence fragment. */
+  /** Why a given secret is invalid, as a clause; null: it is valid. */
   readonly findProblem?: (secret: string) => string | null;
 };
 
-/** What a rotation answers: the one time that a secret is shown. */
+/** The schema of the response: the only time that a secret is shown. */
 function createRotatedSchema(schema: ObjectSchema & { readonly name: string }): ObjectSchema {
   const secret: MemberSchema = {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
@@ -127,7 +130,9 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
   };
 }
 
-/** Gives the new secret. Throws `not_found`, `conflict` within an overlap, and `invalid`. */
+/**
+ * Resolves with the new secret. Throws `not_found`, `invalid`, and `conflict` within an overlap.
+ */
 async function rotate(
   { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem }:
   RotationDeps, idOrName: string, input: JsonObject,

@@ -1,4 +1,4 @@
-/** The secret of a webhook: accepted and stored, never shown. */
+/** The members for the secret of a webhook, which is stored and never shown. */
 import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 import { maskSecrets } from './mask-secrets.ts';
@@ -15,7 +15,9 @@ export const secretMembers: Readonly<Record<string, MemberSchema>> = {
   },
 };
 
-/** Absent in a replacement keeps what is stored; null, there or in a patch, removes it. */
+/**
+ * A replacement without the member keeps the stored secret; null removes it, as it does in a patch.
+ */
 export function keepSecret(
   body: JsonObject, current: JsonObject | null, cause: WriteCause,
 ): JsonObject {
@@ -29,7 +31,10 @@ export function hideSecret(record: JsonObject): JsonObject {
   return { ...shown, hasSecret: secret !== undefined };
 }
 
-/** What a patch does not name is kept as `***` would be: not for another target. */
+/**
+ * The base of a patch. Values that the patch does not name are kept as `***` is: not for another
+ * target.
+ */
 export function maskPatchBase(stored: JsonObject): JsonObject {
   const { secret } = stored;
   return { ...maskSecrets(stored), ...secret === undefined ? {} : { secret } };

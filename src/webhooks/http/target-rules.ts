@@ -1,23 +1,22 @@
-/** Rules for a request that a user configures: an outgoing webhook's, or `http-forward`'s. Pure. */
+/**
+ * Rules for requests that users configure: those of an outgoing webhook, or of `http-forward`.
+ * Pure.
+ */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import { CONNECTION_HEADERS } from '../../base/network/connection-headers.ts';
 import { http } from '../../base/node-modules.ts';
 import type { JsonSchema, StringSchema } from '../../base/schema.ts';
 
 const URL_LENGTH_MAX = 2048;
 const HEADERS_BYTES_MAX = 16 * 1024;
 const TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// What Node lets into a header: RFC 9110 §5.5 field values, without CR, LF and NUL.
+// The values that Node accepts in a header: RFC 9110 §5.5 field values, without CR, LF and NUL.
 const VALUE_PATTERN = /^[\t\x20-\x7e\x80-\xff]*$/;
-// They are the connection's, not the message's: the client sets them, and refuses them from others.
-const FORBIDDEN_HEADERS = [
-  'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te',
-  'trailer', 'expect', 'proxy-connection', 'proxy-authorization',
-];
 const FORBIDDEN_METHODS = ['CONNECT', 'TRACE'];
 const BODILESS_METHODS = ['GET', 'HEAD'];
 
-/** How a target is asked when nothing says otherwise. */
+/** The method of a request unless another is configured. */
 export const DEFAULT_METHOD = 'POST';
 
 export const targetUrlSchema: StringSchema = {
@@ -32,13 +31,13 @@ export const targetMethodSchema: StringSchema = {
   canonical: (value) => isTargetMethod(value) ? value : null,
 };
 
-/** Names and values; what they may be is `findHeaderProblems`'s to say. */
+/** Names and values; `findHeaderProblems` has the rules for them. */
 export const headersSchema: JsonSchema = {
   kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 2,
 };
 
-// The parser forgives `http:///user:…@host` and white space; what hides credentials from people
-// would not find them there.
+// The URL parser accepts `http:///user:…@host` and white space, in which the masks would not find
+// credentials.
 const AUTHORITY_PATTERN = /^https?:\/\/[^\s/\\?#"'<>]+([/?#]|$)/i;
 
 export function isTargetUrl(value: string): boolean {
@@ -54,7 +53,7 @@ export function hasRequestBody(method: string): boolean {
   return !BODILESS_METHODS.includes(method);
 }
 
-/** Broken rules of a `headers` object, pointers below it. */
+/** Problems of a `headers` object, with pointers within it. */
 export function findHeaderProblems(headers: unknown): FieldError[] {
   if (!isJsonObject(headers)) return [{ pointer: '', detail: 'must be a JSON object' }];
   const previousNames = new Set<string>();
@@ -70,7 +69,7 @@ function findHeaderProblem(
 ): string | null {
   const lower = name.toLowerCase();
   if (!TOKEN_PATTERN.test(name)) return 'is not a header name';
-  if (FORBIDDEN_HEADERS.includes(lower)) return 'may not be configured: the connection sets it';
+  if (CONNECTION_HEADERS.has(lower)) return 'may not be configured: the connection sets it';
   if (previousNames.has(lower)) return 'must not stand twice';
   if (typeof value !== 'string') return 'must be a string';
   return VALUE_PATTERN.test(value)
@@ -78,8 +77,8 @@ function findHeaderProblem(
 }
 
 /**
- * Configured headers over those of a request with the method, names in lower case so that one
- * replaces the other. What has no body has no type.
+ * The headers of a request: defaults for the method, replaced by configured ones. Names are in
+ * lower case, so that one replaces the other. A request without a body has no Content-Type.
  */
 export function resolveHeaders(method: string, configured: unknown): Record<string, string> {
   const defaults: Record<string, string> = hasRequestBody(method)

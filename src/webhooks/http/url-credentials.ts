@@ -1,11 +1,9 @@
 /**
- * Credentials in a URL: user and password, and the values of secret-like parameters. Hidden and put
- * back in place, so that no other byte of the URL changes. Pure.
+ * Hides and restores credentials in a URL: user and password, and the values of secret-like
+ * parameters. No other byte of the URL changes. Pure.
  */
-import { decodePercent, findSecretParameters } from '../../base/log.ts';
+import { MASK, decodePercent, findSecretParameters } from '../../base/log.ts';
 import type { TextParameter } from '../../base/log.ts';
-
-export const MASK = '***';
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
@@ -16,7 +14,7 @@ export function isUrl(text: string): boolean {
   return SCHEME.test(text);
 }
 
-/** Scheme, host and port of a URL; all of it where it cannot be read. */
+/** The scheme, host and port of a URL; the whole text if it is no valid URL. */
 export function formatOrigin(url: string): string {
   if (!URL.canParse(url)) return hideUrlSecrets(url);
   const { protocol, host } = new URL(url);
@@ -24,8 +22,8 @@ export function formatOrigin(url: string): string {
 }
 
 /**
- * `text` with its credentials shown as `***` when it is a URL, else as it is. The parameters named
- * in `others` are hidden, too.
+ * `text` with `***` for its credentials if it is a URL, else unchanged. The parameters named in
+ * `others` are hidden as well.
  */
 export function hideUrlSecrets(text: string, others: readonly string[] = []): string {
   if (!SCHEME.test(text)) return text;
@@ -37,17 +35,17 @@ export function hideUrlSecrets(text: string, others: readonly string[] = []): st
     + hideQueryValues(hidden.slice(start), (name) => others.includes(name));
 }
 
-/** A raw query, without its `?`, with the values of secret-like parameters shown as `***`. */
+/** A raw query without `?`, with `***` for the values of secret-like parameters. */
 export function hideQuerySecrets(query: string): string {
   return hideParameters(query, findSecretParameters(query, VALUE_END, 0));
 }
 
-/** A raw query with the values of those parameters shown as `***` whose names `isHidden` takes. */
+/** A raw query with `***` for the values of the parameters whose names `isHidden` accepts. */
 export function hideQueryValues(query: string, isHidden: (name: string) => boolean): string {
   return mapQueryValues(query, (name, value) => isHidden(name) ? MASK : value);
 }
 
-/** A raw query with what `map` makes of each raw value; names are given percent-decoded. */
+/** A raw query with each raw value replaced by `map`, which gets names percent-decoded. */
 export function mapQueryValues(
   query: string, map: (name: string, value: string) => string,
 ): string {
@@ -60,8 +58,8 @@ export function mapQueryValues(
 }
 
 /**
- * `text` with what `stored` holds for each `***` where credentials stand; null when it holds
- * nothing for one of them.
+ * `text` with each masked credential replaced by that of `stored`; null: `stored` lacks one of
+ * them.
  */
 export function restoreUrlSecrets(text: string, stored: string): string | null {
   if (!SCHEME.test(text)) return text;
@@ -81,7 +79,7 @@ export function restoreUrlSecrets(text: string, stored: string): string | null {
   const storedUserInfo = CREDENTIALS.exec(stored)?.[2];
   const userInfo = CREDENTIALS.exec(text)?.[2];
   const replaced = replaceValues(text, replacements);
-  // Whoever writes user and password apart means the same.
+  // `***:***` means the same as `***`.
   if (userInfo !== MASK && userInfo !== `${MASK}:${MASK}`) return replaced;
   if (storedUserInfo === undefined) return null;
   return replaced.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${storedUserInfo}@`);
@@ -100,7 +98,7 @@ function hideParameters(text: string, parameters: readonly TextParameter[]): str
   return replaceValues(text, replacements);
 }
 
-// Some programs escape the asterisk.
+// Some programs percent-encode the asterisk.
 function isMask(value: string): boolean {
   return value.replaceAll(/%2a/gi, '*') === MASK;
 }

@@ -1,7 +1,8 @@
 /** One kept incoming request, and what a run of one of its routes makes of it. Pure. */
+import { MASK } from '../../base/log.ts';
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { MASK, hideQueryValues } from '../http/url-credentials.ts';
+import { hideQueryValues } from '../http/url-credentials.ts';
 
 export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';
 

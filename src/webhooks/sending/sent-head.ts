@@ -1,6 +1,7 @@
 /** What is kept of the head of a webhook's requests, so that they can be shown after it changed. */
+import { MASK } from '../../base/log.ts';
 import type { SentHead } from '../deliveries/delivery.ts';
-import { MASK, hideUrlSecrets } from '../http/url-credentials.ts';
+import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';

@@ -3,7 +3,9 @@
  * secret is `***`: the caller gives it in a variable of the environment, and what is a header's
  * goes to curl through a file descriptor, as other users can read arguments. Pure.
  */
+import { MASK } from '../../../base/log.ts';
 import { isUtf8 } from 'node:buffer';
+import { CONNECTION_HEADERS } from '../../../base/network/connection-headers.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 
@@ -20,12 +22,6 @@ type Header = readonly [name: string, value: string];
 /** A variable of the environment, and what it stands for. */
 type SecretVariable = { readonly variable: string; readonly what: string };
 
-const MASK = '***';
-/** Of the connection or the body, and curl's to say. */
-const OMITTED_HEADERS = new Set([
-  'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer',
-  'upgrade', 'expect', 'proxy-connection', 'proxy-authorization',
-]);
 /** What curl says by itself, unless it is told not to. */
 const CURL_HEADERS = ['Accept', 'User-Agent', 'Content-Type'];
 // An argument of Linux is at most 128 KiB.
@@ -33,7 +29,8 @@ const ARGUMENT_BYTES_MAX = 96 * 1024;
 
 /** Ends without a line break. */
 export function formatCurlCall({ method, url, headers, body }: RequestToRepeat): string {
-  const ownHeaders = headers.filter(([name]) => !OMITTED_HEADERS.has(name.toLowerCase()));
+  // curl sets the headers of the connection itself.
+  const ownHeaders = headers.filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase()));
   const plainHeaders = ownHeaders.filter(([, value]) => !value.includes(MASK));
   const secretHeaders = ownHeaders.filter(([, value]) => value.includes(MASK));
   const { word: target, hidden: parameters } = formatUrl(url);

@@ -1,9 +1,9 @@
 /** A request to be diagnosed: one that a person describes, or a stored one. */
+import { MASK } from '../../../base/log.ts';
 import { invalid } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
-import { MASK } from '../../http/url-credentials.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import type { RequestService } from '../../inbox/request-service.ts';
 import type { RecordedVerdict } from '../../senders/diagnosis/recorded-verdict.ts';

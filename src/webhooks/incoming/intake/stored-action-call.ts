@@ -2,6 +2,7 @@
  * The call of an action for a stored request. The action gets what it would have got when the
  * request came. Credentials were never stored, so headers with credentials are missing.
  */
+import { MASK } from '../../../base/log.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -10,7 +11,6 @@ import type { Payload } from '../../actions/action-payload.ts';
 import type { ActionCall } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
-import { MASK } from '../../http/url-credentials.ts';
 import type { StoredRequest, UnparsedBody } from '../../inbox/stored-request.ts';
 import {
   findFittingFormat, readPayload, type BodyKind, type BodyReading,

@@ -3,8 +3,8 @@
  * also within an address such as that of `Referer`. Signatures are stored, as the target of a
  * forward may verify them, but they are not shown. Pure.
  */
-import { isSecretName, redactText } from '../../../base/log.ts';
-import { MASK, mapQueryValues } from '../../http/url-credentials.ts';
+import { MASK, isSecretName, redactText } from '../../../base/log.ts';
+import { mapQueryValues } from '../../http/url-credentials.ts';
 import { toSourceList, type Scheme } from '../../senders/scheme/scheme.ts';
 
 type StoredHead = {

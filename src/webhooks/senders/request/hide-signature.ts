@@ -2,7 +2,8 @@
  * Hides the signature of a request, or the secret that it sends, from the log. A custom scheme may
  * have it under any name. Pure.
  */
-import { MASK, hideQueryValues } from '../../http/url-credentials.ts';
+import { MASK } from '../../../base/log.ts';
+import { hideQueryValues } from '../../http/url-credentials.ts';
 import type { ValueSource } from '../scheme/scheme.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,9 +1,10 @@
 /** Sends a kept request on to a program under development, as it came. */
+import { MASK } from '../../../../base/log.ts';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { AppError, messageOf } from '../../../../base/errors.ts';
+import { CONNECTION_HEADERS } from '../../../../base/network/connection-headers.ts';
 import { http, loadHttps } from '../../../../base/node-modules.ts';
 import { METHODS_WITHOUT_BODY } from '../../../../client/request-encoding.ts';
-import { MASK } from '../../../../webhooks/http/url-credentials.ts';
 
 type RequestToForward = {
   readonly method: string;
@@ -23,13 +24,10 @@ type ForwardResult = {
   readonly durationMs: number;
 };
 
-/** Whoever stops at a breakpoint thinks for long. */
+/** Generous: the target may be paused in a debugger. */
 const SILENCE_MS_MAX = 600_000;
-// Those of one connection (RFC 9110 §7.6.1), and those that say where it goes and how long it is.
-const NOT_FORWARDED_HEADERS: ReadonlySet<string> = new Set([
-  'connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te',
-  'trailer', 'transfer-encoding', 'upgrade', 'host', 'content-length', 'expect',
-]);
+const NOT_FORWARDED_HEADERS: ReadonlySet<string> =
+  new Set([...CONNECTION_HEADERS, 'proxy-authenticate']);
 
 /** Throws `usage`. */
 export function parseForwardTarget(text: string): URL {

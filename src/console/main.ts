@@ -1,19 +1,20 @@
 /** The page: its frame, and the screen that the address names. */
-import { currentAddress, href } from './base/address.ts';
-import { ApiError, BASE } from './base/api.ts';
+import { parseAddress, href } from './base/screen-address.ts';
+import { ApiError, BASE } from './base/api-calls.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
-import { session } from './base/session.ts';
-import { listenToKeys, showKeys } from './keys.ts';
-import { emptyState, noticeRegion, showFailure, tell } from './parts/notice.ts';
+import { session } from './base/caller-session.ts';
+import { listenToKeys, openKeysDialog } from './keyboard.ts';
+import { emptyState, noticeRegion, showFailureIn, showNotice } from './parts/notice.ts';
 import { heading } from './parts/facts.ts';
 import type { Screen } from './parts/screen.ts';
-import { askForToken, learnScope } from './parts/sign-in.ts';
-import { screens } from './screens/all.ts';
-import { themeSwitch } from './theme.ts';
+import { openSignIn, loadScope } from './parts/sign-in.ts';
+import { screens } from './screens/all-screens.ts';
 
-const TIMES_MS = 10_000;
+const REFRESH_TIMES_MS = 10_000;
 const RETRY_MS = 2000;
+const THEME_KEY = 'hookshelf-theme';
+const THEMES = ['system', 'light', 'dark'] as const;
 const main = h('main', { id: 'main', tabindex: -1 });
 const navigation = h('nav', { 'aria-label': 'Screens' });
 const banner = h('p', { class: 'banner', role: 'alert', hidden: true },
@@ -22,50 +23,50 @@ const signOut = h('button', { type: 'button', class: 'quiet', onclick: () => {
   session.signOut();
   location.reload();
 } }, 'Sign out');
-let close: () => void = () => {};
+let closeScreen: () => void = () => {};
 /** null: nothing has been shown yet. */
-let shownHash: string | null = null;
+let displayedHash: string | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-function allowed(): readonly Screen[] {
+function allowedScreens(): readonly Screen[] {
   return screens.filter(({ scope = 'read' }) => session.may(scope));
 }
 
 function showScreen(): void {
-  const address = currentAddress();
+  const address = parseAddress();
   const [name = screens[0]?.name] = address.path;
-  const screen = allowed().find((one) => one.name === name);
-  close();
+  const screen = allowedScreens().find((candidate) => candidate.name === name);
+  closeScreen();
   // What they ask is of the screen before.
   document.querySelectorAll<HTMLDialogElement>('dialog:not([data-stays])')
-    .forEach((one) => one.close());
+    .forEach((candidate) => candidate.close());
   // Of its own: an answer that comes when one has gone on is not shown on another screen.
-  const place = h('div');
-  fill(main, place);
+  const container = h('div');
+  fill(main, container);
   document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
-  close = screen === undefined ? showNothing(place) : screen.open(place, address);
+  closeScreen = screen === undefined ? showNotFound(container) : screen.open(container, address);
   showNavigation(screen?.name);
-  const isOther = shownHash !== null && shownHash !== location.hash;
-  shownHash = location.hash;
+  const isOther = displayedHash !== null && displayedHash !== location.hash;
+  displayedHash = location.hash;
   if (!isOther) return;
   scrollTo(0, 0);
   focusTitle();
 }
 
-function showNothing(place: HTMLElement): () => void {
-  fill(place, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
+function showNotFound(container: HTMLElement): () => void {
+  fill(container, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
     + `another scope: yours may ${session.scope}.`, null));
   return () => {};
 }
 
 function showNavigation(current: string | undefined): void {
   signOut.hidden = session.token === null;
-  fill(navigation, ...allowed().map(({ name, title }) => h('a', {
+  fill(navigation, ...allowedScreens().map(({ name, title }) => h('a', {
     href: href([name]), 'aria-current': name === current ? 'page' : null,
   }, title)));
-  const shown = navigation.querySelector<HTMLElement>('[aria-current]');
+  const currentLink = navigation.querySelector<HTMLElement>('[aria-current]');
   // Not scrollIntoView: Tab would go on from there.
-  if (shown !== null) navigation.scrollLeft = shown.offsetLeft - navigation.offsetLeft;
+  if (currentLink !== null) navigation.scrollLeft = currentLink.offsetLeft - navigation.offsetLeft;
 }
 
 /** Whoever hears the page is told that it is another one, as soon as it has a title. */
@@ -87,34 +88,55 @@ function focusTitle(): void {
 /** Nothing that is being typed is lost to a token that has ended meanwhile. */
 function onSignedIn(): void {
   if (main.querySelector('form.record') === null) return showScreen();
-  showNavigation(currentAddress().path[0]);
-  tell('Signed in. What you typed is still here.');
+  showNavigation(parseAddress().path[0]);
+  showNotice('Signed in. What you typed is still here.');
 }
 
 /** Asks until the server answers, which is told of by the session. */
-async function reach(): Promise<void> {
+async function connect(): Promise<void> {
   clearTimeout(timer);
   try {
-    await learnScope();
-    if (shownHash === null) showScreen();
+    await loadScope();
+    if (displayedHash === null) showScreen();
   } catch (thrown) {
     // The sign-in goes on from here.
     if (thrown instanceof ApiError && thrown.status === 401) return;
-    if (shownHash === null) showFailure(main, thrown, () => void reach());
-    reachSoon();
+    if (displayedHash === null) showFailureIn(main, thrown, () => void connect());
+    connectSoon();
   }
 }
 
-function reachSoon(): void {
+function connectSoon(): void {
   clearTimeout(timer);
-  timer = setTimeout(() => void reach(), RETRY_MS);
+  timer = setTimeout(() => void connect(), RETRY_MS);
 }
 
-session.onRefused = () => askForToken(onSignedIn);
+/**
+ * Light or dark: by the preference of the system, or as chosen here. The head of page.html applies
+ * the choice before the first paint.
+ */
+function themeSwitch(): HTMLElement {
+  let theme = THEMES.find((one) => one === localStorage.getItem(THEME_KEY)) ?? 'system';
+  const button = h('button', { type: 'button', class: 'quiet', onclick: () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
+    localStorage.setItem(THEME_KEY, theme);
+    show();
+  } });
+  function show(): void {
+    document.documentElement.dataset['theme'] = theme;
+    const name = `${theme.charAt(0).toUpperCase()}${theme.slice(1)}`;
+    button.textContent = name;
+    button.setAttribute('aria-label', `Theme: ${name}`);
+  }
+  show();
+  return button;
+}
+
+session.onRefused = () => openSignIn(onSignedIn);
 session.onConnection = (isOnline) => {
   banner.hidden = isOnline;
-  if (!isOnline) reachSoon();
-  else if (shownHash !== null && main.querySelector('.failure') !== null) showScreen();
+  if (!isOnline) connectSoon();
+  else if (displayedHash !== null && main.querySelector('.failure') !== null) showScreen();
 };
 document.querySelector('.skip')?.addEventListener('click', (event) => {
   // Its target is no address of a screen.
@@ -126,14 +148,15 @@ fill(document.querySelector('#app') ?? document.body,
     h('a', { class: 'brand', href: '#/' }, 'hookshelf'), navigation,
     h('div', { class: 'tools' }, h('a', { class: 'button quiet', href: `${BASE}/docs` }, 'Docs'),
       themeSwitch(), signOut, h('button', {
-        type: 'button', class: 'quiet', 'aria-label': 'Keys', onclick: () => showKeys(allowed()),
+        type: 'button', class: 'quiet', 'aria-label': 'Keys',
+        onclick: () => openKeysDialog(allowedScreens()),
       }, '?'))),
   banner, main, noticeRegion());
-listenToKeys(allowed);
+listenToKeys(allowedScreens);
 addEventListener('hashchange', showScreen);
 setInterval(() => {
   refreshTimes();
   // A screen that asks for nothing learns here that the server is gone.
-  if (!document.hidden && shownHash !== null && session.isOnline) void reach();
-}, TIMES_MS);
-void reach();
+  if (!document.hidden && displayedHash !== null && session.isOnline) void connect();
+}, REFRESH_TIMES_MS);
+void connect();

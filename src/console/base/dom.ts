@@ -2,10 +2,10 @@
  * Makes nodes. Whatever is shown goes through here as text: nothing in the console parses HTML.
  */
 
-type Listener = (event: Event) => void;
+type EventHandler = (event: Event) => void;
 /** An attribute; true stands for an empty one, null, undefined and false for none. */
-type Value = string | number | boolean | null | undefined | Listener;
-type Attributes = Readonly<Record<string, Value>>;
+type AttributeValue = string | number | boolean | null | undefined | EventHandler;
+type Attributes = Readonly<Record<string, AttributeValue>>;
 export type Child = Node | string | number | null | false;
 
 /** An element with its attributes and children; `onclick` and the like are listeners. */
@@ -35,54 +35,54 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
   append(parent, children);
 }
 
-const USED_MS = 50;
-const latest = new WeakMap<Element, readonly Child[]>();
+const BUSY_POLL_MS = 50;
+const latestChildren = new WeakMap<Element, readonly Child[]>();
 
 /**
  * As `fill`, of the same thing anew: what was open stays open, and the focus where it was. While
  * something of it is being clicked, or at work, it waits.
  */
-export function renew(parent: Element, ...children: readonly Child[]): void {
-  latest.set(parent, children);
+export function refill(parent: Element, ...children: readonly Child[]): void {
+  latestChildren.set(parent, children);
   const draw = (): void => {
-    if (latest.get(parent) !== children) return;
-    const isUsed = parent.matches(':active') || parent.querySelector('[aria-disabled]') !== null;
-    if (isUsed) setTimeout(draw, USED_MS);
-    else keeping(parent, () => fill(parent, ...children));
+    if (latestChildren.get(parent) !== children) return;
+    const isBusy = parent.matches(':active') || parent.querySelector('[aria-disabled]') !== null;
+    if (isBusy) setTimeout(draw, BUSY_POLL_MS);
+    else drawKeepingState(parent, () => fill(parent, ...children));
   };
   draw();
 }
 
-function keeping(parent: Element, draw: () => void): void {
+function drawKeepingState(parent: Element, draw: () => void): void {
   const details = (): NodeListOf<HTMLDetailsElement> => parent.querySelectorAll('details');
   const controls = (): HTMLElement[] =>
     [...parent.querySelectorAll<HTMLElement>('a, button, summary, [tabindex]')];
-  const open = [...details()].map((one) => one.open);
+  const wasOpen = [...details()].map((element) => element.open);
   const before = controls();
   const index = before.findIndex((control) => control === document.activeElement);
   const focused = before[index];
   const isSame = (control: HTMLElement): boolean => control.textContent === focused?.textContent
     && control.getAttribute('href') === focused.getAttribute('href');
   draw();
-  details().forEach((one, at) => {
-    one.open = open[at] ?? false;
+  details().forEach((element, position) => {
+    element.open = wasOpen[position] ?? false;
   });
   if (focused === undefined) return;
   const after = controls();
-  const same = after.filter(isSame);
-  (same[before.slice(0, index).filter(isSame).length] ?? same[0] ?? after[index])
+  const alike = after.filter(isSame);
+  (alike[before.slice(0, index).filter(isSame).length] ?? alike[0] ?? after[index])
     ?.focus({ preventScroll: true });
 }
 
 function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === false) continue;
-    parent.append(child instanceof Node ? child : shown(String(child)));
+    parent.append(child instanceof Node ? child : escapeDirection(String(child)));
   }
 }
 
 /** Names what would turn the direction of the text around it, so that nothing misleads. */
-function shown(text: string): string {
+function escapeDirection(text: string): string {
   return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (character) =>
     `‹U+${character.charCodeAt(0).toString(16).toUpperCase()}›`);
 }

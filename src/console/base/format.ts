@@ -1,23 +1,23 @@
 /** Values as people read them. */
 import { h } from './dom.ts';
 
-const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000], ['month', 2_592_000], ['day', 86_400], ['hour', 3600], ['minute', 60],
 ];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
-const whole = new Intl.NumberFormat('en');
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+const numberFormat = new Intl.NumberFormat('en');
 
-export function count(value: number): string {
-  return whole.format(value);
+export function formatCount(value: number): string {
+  return numberFormat.format(value);
 }
 
 /** `1 request`, `2 requests` */
-export function counted(value: number, noun: string, plural = `${noun}s`): string {
-  return `${count(value)} ${value === 1 ? noun : plural}`;
+export function formatQuantity(value: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
 
 /** In binary units. */
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let left = value;
   let unit = 0;
@@ -28,7 +28,7 @@ export function bytes(value: number): string {
   return `${unit === 0 || left >= 100 ? Math.round(left) : left.toFixed(1)} ${units[unit]}`;
 }
 
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1) return '<1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
@@ -38,30 +38,31 @@ export function duration(ms: number): string {
 }
 
 /** How long ago, or in how long; `nowMs` is milliseconds since the epoch. */
-function ago(atMs: number, nowMs: number): string {
+function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
-  for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  for (const [unit, size] of RELATIVE_UNITS) {
+    if (Math.abs(seconds) >= size) return relativeFormat.format(Math.trunc(seconds / size), unit);
   }
-  return Math.abs(seconds) < 5 ? 'now' : relative.format(Math.trunc(seconds), 'second');
+  return Math.abs(seconds) < 5 ? 'now' : relativeFormat.format(Math.trunc(seconds), 'second');
 }
 
 /** A time: relative, kept so by `refreshTimes`, with the exact one on hover and in `datetime`. */
-export function time(iso: string | null | undefined, none = '–'): HTMLElement {
+export function timeElement(iso: string | null | undefined, none = '–'): HTMLElement {
   const atMs = Date.parse(iso ?? '');
   if (iso === null || iso === undefined || Number.isNaN(atMs)) return h('span', {}, none);
-  return h('time', { datetime: iso, title: exact(iso) }, ago(atMs, Date.now()));
+  return h('time', { datetime: iso, title: formatTimestamp(iso) },
+    formatRelative(atMs, Date.now()));
 }
 
 /** In the reader's own time zone, to the second. */
-export function exact(iso: string): string {
+export function formatTimestamp(iso: string): string {
   return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
 export function refreshTimes(): void {
   const nowMs = Date.now();
   for (const element of document.querySelectorAll<HTMLTimeElement>('time:not(.when)')) {
-    const text = ago(Date.parse(element.dateTime), nowMs);
+    const text = formatRelative(Date.parse(element.dateTime), nowMs);
     if (element.textContent !== text) element.textContent = text;
   }
 }

@@ -7,8 +7,8 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const PRETTY_LENGTH_MAX = 1 << 24;
 
 /** With a line for each value; null: it is no JSON, or too deep for that. */
-export function prettyJson(text: string): string | null {
-  if (parsedJson(text) === undefined) return null;
+export function formatPrettyJson(text: string): string | null {
+  if (parseKeepingDigits(text) === undefined) return null;
   let line = '\n';
   let before = '';
   let pretty = '';
@@ -26,7 +26,7 @@ export function prettyJson(text: string): string | null {
 }
 
 /** Numbers as the text that they are sent as; undefined: it is no JSON. */
-export function parsedJson(text: string): unknown {
+export function parseKeepingDigits(text: string): unknown {
   try {
     JSON.parse(text);
     return JSON.parse(text.replace(TOKENS, (token) =>

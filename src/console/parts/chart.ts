@@ -1,21 +1,21 @@
 /** Bars over time, drawn by hand: stacked, with axes and units, and a table of the same behind. */
 import { h, svg } from '../base/dom.ts';
-import { count } from '../base/format.ts';
+import { formatCount } from '../base/format.ts';
 
-type Series = {
+type ChartSeries = {
   readonly name: string;
   /** A class that gives its colour. */
   readonly tone: 'good' | 'bad' | 'waiting';
   readonly values: readonly number[];
 };
 
-type Chart = {
+type ChartOptions = {
   readonly title: string;
   /** What is counted, `requests`. */
   readonly unit: string;
   /** When each bar begins: RFC 3339. */
   readonly times: readonly string[];
-  readonly series: readonly Series[];
+  readonly series: readonly ChartSeries[];
 };
 
 const WIDTH = 600;
@@ -24,25 +24,25 @@ const LEFT = 44;
 const BOTTOM = 22;
 const TOP = 20;
 
-export function chart({ title, unit, times, series }: Chart): HTMLElement {
+export function chart({ title, unit, times, series }: ChartOptions): HTMLElement {
   const totals = times.map((_, index) =>
     series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
-  const top = niceTop(Math.max(...totals, 1));
+  const top = roundUpScale(Math.max(...totals, 1));
   const drawing = svg('svg', {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', class: 'chart',
     'aria-label': `${title}: ${series.map(({ name, values }) =>
-      `${count(sum(values))} ${name}`).join(', ')}`,
+      `${formatCount(sum(values))} ${name}`).join(', ')}`,
   }, ...axes(times, top, unit), ...bars(times, series, top));
   return h('figure', {}, h('figcaption', {}, title, ...legend(series)), drawing,
-    h('details', {}, h('summary', {}, 'As a table'), table(times, series)));
+    h('details', {}, h('summary', {}, 'As a table'), seriesTable(times, series)));
 }
 
-function legend(series: readonly Series[]): HTMLElement[] {
+function legend(series: readonly ChartSeries[]): HTMLElement[] {
   return series.map(({ name, tone, values }) =>
-    h('span', { class: `legend ${tone}` }, `${count(sum(values))} ${name}`));
+    h('span', { class: `legend ${tone}` }, `${formatCount(sum(values))} ${name}`));
 }
 
-function bars(times: readonly string[], series: readonly Series[], top: number): SVGElement[] {
+function bars(times: readonly string[], series: readonly ChartSeries[], top: number): SVGElement[] {
   const step = (WIDTH - LEFT) / Math.max(1, times.length);
   return times.map((time, index) => {
     let y = HEIGHT - BOTTOM;
@@ -52,7 +52,7 @@ function bars(times: readonly string[], series: readonly Series[], top: number):
       y -= height;
       return svg('rect', {
         class: tone, x: LEFT + index * step + 0.5, y, height, width: Math.max(0.5, step - 1),
-      }, svg('title', {}, `${clock(time)}: ${count(value)} ${name}`));
+      }, svg('title', {}, `${formatTimeOfDay(time)}: ${formatCount(value)} ${name}`));
     });
     return svg('g', {}, ...parts);
   });
@@ -63,23 +63,23 @@ function axes(times: readonly string[], top: number, unit: string): SVGElement[]
     const y = HEIGHT - BOTTOM - value / top * (HEIGHT - BOTTOM - TOP);
     return svg('g', { class: 'axis' },
       svg('line', { x1: LEFT, x2: WIDTH, y1: y, y2: y }),
-      svg('text', { x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, count(value)));
+      svg('text', { x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, formatCount(value)));
   });
   const every = Math.max(1, Math.round(times.length / 6));
   const step = (WIDTH - LEFT) / Math.max(1, times.length);
   const labels = times.flatMap((time, index) => index % every === 0 ? [svg('text', {
     class: 'axis', x: LEFT + index * step, y: HEIGHT - 6,
-  }, clock(time))] : []);
+  }, formatTimeOfDay(time))] : []);
   return [...levels, ...labels, svg('text', {
     class: 'axis unit', x: WIDTH, y: 11, 'text-anchor': 'end',
   }, unit)];
 }
 
-function table(times: readonly string[], series: readonly Series[]): HTMLElement {
+function seriesTable(times: readonly string[], series: readonly ChartSeries[]): HTMLElement {
   const rows = times.flatMap((time, index) => {
     const values = series.map(({ values: all }) => all[index] ?? 0);
-    return sum(values) === 0 ? [] : [h('tr', {}, h('th', { scope: 'row' }, clock(time)),
-      ...values.map((value) => h('td', {}, count(value))))];
+    return sum(values) === 0 ? [] : [h('tr', {}, h('th', { scope: 'row' }, formatTimeOfDay(time)),
+      ...values.map((value) => h('td', {}, formatCount(value))))];
   });
   return h('table', { class: 'plain' },
     h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'From'),
@@ -98,7 +98,7 @@ export function sparkline(values: readonly number[], label: string): SVGElement 
     svg('polyline', { points: points.join(' ') }));
 }
 
-function clock(iso: string): string {
+function formatTimeOfDay(iso: string): string {
   return new Date(iso).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
@@ -107,7 +107,7 @@ function sum(values: readonly number[]): number {
 }
 
 /** The next of 2, 4, 10, 20, 40, 100, … so that half of it is whole too. */
-function niceTop(value: number): number {
+function roundUpScale(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;
   return 20 * power;

@@ -1,9 +1,9 @@
 /** Questions that are asked once, before something is lost. */
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
-import { codeBlock } from './code.ts';
+import { codeBlock } from './code-block.ts';
 
-type Question = {
+type ConfirmOptions = {
   readonly title: string;
   /** What will be lost, or done. */
   readonly text: string;
@@ -14,7 +14,7 @@ type Question = {
   readonly isDestructive?: boolean;
 };
 
-export function confirm(question: Question): Promise<boolean> {
+export function askToConfirm(question: ConfirmOptions): Promise<boolean> {
   const { title, text, action, command, isDestructive = false } = question;
   return new Promise((resolve) => {
     const answer = (isYes: boolean): void => {

@@ -1,13 +1,13 @@
 /** Names and values of one thing. */
-import { href } from '../base/address.ts';
+import { href } from '../base/screen-address.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 
 type Fact = readonly [name: string, value: Child];
 
-export function facts(rows: readonly Fact[]): HTMLElement {
-  const shown = rows.filter(([, value]) => value !== null && value !== false);
-  return h('dl', { class: 'facts' }, ...shown.map(([name, value]) =>
+export function factList(rows: readonly Fact[]): HTMLElement {
+  const present = rows.filter(([, value]) => value !== null && value !== false);
+  return h('dl', { class: 'facts' }, ...present.map(([name, value]) =>
     h('div', {}, h('dt', {}, name), h('dd', {}, value))));
 }
 
@@ -18,6 +18,6 @@ export function heading(title: string, ...actions: readonly Child[]): HTMLElemen
 }
 
 /** The way back to the list that a record is of. */
-export function backTo(screen: string, title: string): HTMLElement {
+export function backLink(screen: string, title: string): HTMLElement {
   return h('p', { class: 'back' }, h('a', { href: href([screen]) }, `← ${title}`));
 }

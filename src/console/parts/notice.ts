@@ -1,35 +1,35 @@
 /** Short messages: what was done, what went wrong, what a list without rows says. */
-import { ApiError, messageOf } from '../base/api.ts';
+import { ApiError, messageOf } from '../base/api-calls.ts';
 import { h, fill } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
-import { codeBlock } from './code.ts';
+import { codeBlock } from './code-block.ts';
 
-const SHOWN_MS = 6000;
+const NOTICE_MS = 6000;
 const region = h('div', { class: 'notices', role: 'status', 'aria-live': 'polite' });
 
 export function noticeRegion(): HTMLElement {
   return region;
 }
 
-export function tell(text: string, kind: 'good' | 'bad' = 'good'): void {
+export function showNotice(text: string, kind: 'good' | 'bad' = 'good'): void {
   const notice = h('p', { class: `notice ${kind}` }, text);
   region.append(notice);
-  setTimeout(() => notice.remove(), SHOWN_MS);
+  setTimeout(() => notice.remove(), NOTICE_MS);
 }
 
 /** Tells of a failure; not of one that the sign-in or the lost connection tells of itself. */
-export function tellFailure(thrown: unknown): void {
+export function showFailureNotice(thrown: unknown): void {
   if (thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 0)) return;
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
-  tell(messageOf(thrown), 'bad');
+  showNotice(messageOf(thrown), 'bad');
 }
 
 /** Shows a failure in the place of what could not be read. */
-export function showFailure(place: HTMLElement, thrown: unknown, again: () => void): void {
+export function showFailureIn(container: HTMLElement, thrown: unknown, retry: () => void): void {
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
-  fill(place, h('div', { class: 'empty failure', role: 'alert' },
+  fill(container, h('div', { class: 'empty failure', role: 'alert' },
     h('p', {}, messageOf(thrown)),
-    h('button', { type: 'button', onclick: again }, 'Try again')));
+    h('button', { type: 'button', onclick: retry }, 'Try again')));
 }
 
 /** What stands where a list has no rows: what to do next, with a line to copy. */

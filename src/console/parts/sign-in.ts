@@ -1,15 +1,15 @@
 /** Asks for the token when the server does. What was typed on the screen stays as it is. */
-import { ApiError, get, messageOf } from '../base/api.ts';
+import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
-import { session } from '../base/session.ts';
-import type { CallerScope } from '../base/session.ts';
+import { session } from '../base/caller-session.ts';
+import type { CallerScope } from '../base/caller-session.ts';
 import { openDialog } from './dialog.ts';
 
-let opened: HTMLDialogElement | null = null;
+let openedDialog: HTMLDialogElement | null = null;
 
 /** `onDone` is called once the token is accepted. */
-export function askForToken(onDone: () => void): void {
-  if (opened !== null) return;
+export function openSignIn(onDone: () => void): void {
+  if (openedDialog !== null) return;
   const input = h('input', {
     type: 'password', id: 'token', name: 'token', autocomplete: 'current-password', required: true,
   });
@@ -23,21 +23,21 @@ export function askForToken(onDone: () => void): void {
     h('code', {}, 'hookshelf token:create --name console --scope admin')),
   h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form], { stays: true });
-  opened = dialog;
+  openedDialog = dialog;
   dialog.addEventListener('close', () => {
-    opened = null;
+    openedDialog = null;
     // There is nothing behind it yet to close it for.
     if (dialog.returnValue === '' && document.querySelector('main > *') === null) {
-      askForToken(onDone);
+      openSignIn(onDone);
     }
   });
   async function tryToken(): Promise<void> {
     const before = session.token;
     session.signIn(input.value.trim());
     try {
-      await learnScope();
+      await loadScope();
       // This one, or the one that came when it was closed meanwhile.
-      opened?.close('done');
+      openedDialog?.close('done');
       onDone();
     } catch (thrown) {
       if (before === null) session.signOut();
@@ -50,7 +50,7 @@ export function askForToken(onDone: () => void): void {
 }
 
 /** What the token may do. Throws ApiError. */
-export async function learnScope(): Promise<void> {
-  const { scope } = await get<{ readonly scope: CallerScope }>('/api/access');
+export async function loadScope(): Promise<void> {
+  const { scope } = await getJson<{ readonly scope: CallerScope }>('/api/access');
   session.scope = scope;
 }

@@ -1,8 +1,8 @@
 /** Attempts in the order in which they were made, and when the next one is due. */
 import { h, type Child } from '../base/dom.ts';
-import { duration, time } from '../base/format.ts';
+import { formatDuration, timeElement } from '../base/format.ts';
 
-type Step = {
+type TimelineStep = {
   readonly at: string;
   readonly durationMs: number;
   readonly isGood: boolean;
@@ -13,16 +13,16 @@ type Step = {
 
 /** `wait` stands in place of the next attempt: what that waits for. */
 export function timeline(
-  steps: readonly Step[], nextAt: string | null, wait: string | null = null,
+  steps: readonly TimelineStep[], nextAt: string | null, wait: string | null = null,
 ): HTMLElement {
   const items = steps.map(({ at, durationMs, isGood, text, detail }) =>
-    h('li', { class: isGood ? 'good' : 'bad' }, time(at), ' ', h('strong', {}, text),
-      ` in ${duration(durationMs)}`, detail === null ? null
+    h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', {}, text),
+      ` in ${formatDuration(durationMs)}`, detail === null ? null
         : h('details', {}, h('summary', {}, 'What came back'), h('pre', {}, detail))));
   const waiting = (...text: readonly Child[]): void =>
     void items.push(h('li', { class: 'waiting' }, ...text));
   if (wait !== null) waiting(wait);
-  else if (nextAt !== null) waiting('next attempt ', time(nextAt));
+  else if (nextAt !== null) waiting('next attempt ', timeElement(nextAt));
   if (items.length === 0) return h('p', { class: 'hint' }, 'Nothing was tried.');
   return h('ol', { class: 'timeline' }, ...items);
 }

@@ -1,15 +1,15 @@
 /** Chooses an action configuration, or makes one by a form of the action's own options. */
-import { ApiError, call, get, messageOf } from '../../base/api.ts';
+import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
-import { doOnce } from '../work-button.ts';
-import { field } from './field.ts';
-import { leaf } from './leaf.ts';
-import { pairsField } from './pairs.ts';
-import type { Field, FieldOptions } from './leaf.ts';
+import { runExclusively } from '../async-button.ts';
+import { modelField } from './model-field.ts';
+import { inputField } from './input-field.ts';
+import { pairsField } from './pairs-field.ts';
+import type { Field, FieldOptions } from './input-field.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 
-const DESCRIBED_LENGTH_MAX = 90;
+const DESCRIPTION_LENGTH_MAX = 90;
 
 type ActionChooser = {
   readonly element: HTMLElement;
@@ -18,7 +18,7 @@ type ActionChooser = {
 };
 
 /** What the service can do, and the configurations of it that exist. */
-export class Actions {
+export class ActionCatalog {
   readonly #actions: readonly ActionDescription[];
   readonly #configurations: WebhookActionConfiguration[];
 
@@ -29,54 +29,55 @@ export class Actions {
     this.#configurations = configurations;
   }
 
-  static async read(): Promise<Actions> {
-    return new Actions(...await Promise.all([
-      get<readonly ActionDescription[]>('/api/actions'),
-      get<WebhookActionConfiguration[]>('/api/action-configurations'),
+  static async load(): Promise<ActionCatalog> {
+    return new ActionCatalog(...await Promise.all([
+      getJson<readonly ActionDescription[]>('/api/actions'),
+      getJson<WebhookActionConfiguration[]>('/api/action-configurations'),
     ]));
   }
 
   /** What a configuration does, in words. */
   describe(identifier: string): string {
-    const one = this.#configurations.find((each) => each.identifier === identifier);
-    if (one === undefined) return identifier;
-    const label = this.#actions.find((each) => each.identifier === one.actionType)?.label;
-    const options = Object.values(one.options ?? {}).map((value) =>
+    const configuration = this.#configurations.find((each) => each.identifier === identifier);
+    if (configuration === undefined) return identifier;
+    const label = this.#actions.find((each) => each.identifier === configuration.actionType)?.label;
+    const options = Object.values(configuration.options ?? {}).map((value) =>
       typeof value === 'string' ? value : JSON.stringify(value));
-    const what = [label ?? one.actionType, options.join(', ')].filter((text) => text !== '')
-      .join(': ');
-    return (one.description === undefined ? what : `${one.description} (${what})`)
-      .slice(0, DESCRIBED_LENGTH_MAX);
+    const action = [label ?? configuration.actionType, options.join(', ')]
+      .filter((text) => text !== '').join(': ');
+    const { description } = configuration;
+    return (description === undefined ? action : `${description} (${action})`)
+      .slice(0, DESCRIPTION_LENGTH_MAX);
   }
 
-  chooser(): ActionChooser {
-    const existing = h('optgroup', { label: 'One that exists' }, ...this.#options());
+  createChooser(): ActionChooser {
+    const existing = h('optgroup', { label: 'One that exists' }, ...this.#optionElements());
     const select = h('select', {}, h('optgroup', { label: 'A new one' },
       ...this.#actions.map(({ identifier, label }) =>
         h('option', { value: `new ${identifier}` }, label))), existing);
-    const choice = leaf({
+    const choice = inputField({
       name: 'action', schema: {}, value: '', isRequired: true,
     }, select, () => select.value);
-    const place = h('div', { class: 'record' });
+    const container = h('div', { class: 'record' });
     let fields = new Map<string, Field>();
-    const description = field({
+    const description = modelField({
       name: 'description', isRequired: false, value: undefined, schema: {
         type: 'string', description: 'What it is for. It stands wherever the action is chosen',
       },
     });
     const show = (): void => {
       const action = this.#actions.find(({ identifier }) => `new ${identifier}` === select.value);
-      fields = new Map(action?.options.map((option) => [option.name, optionField(option)]));
-      const shown = action === undefined ? [] : [...fields.values(), description];
-      fill(place, ...shown.map(({ element }) => element));
+      fields = new Map(action?.options.map((option) => [option.name, createOptionField(option)]));
+      const visibleFields = action === undefined ? [] : [...fields.values(), description];
+      fill(container, ...visibleFields.map(({ element }) => element));
     };
     select.addEventListener('change', show);
     show();
-    const make = async (): Promise<string> => {
-      for (const one of [...fields.values(), description]) one.clear();
+    const create = async (): Promise<string> => {
+      for (const each of [...fields.values(), description]) each.clearError();
       const options = [...fields].map(([name, { read }]) => [name, read()] as const)
         .filter(([, value]) => value !== undefined);
-      const { body } = await call<WebhookActionConfiguration>('POST',
+      const { body } = await callApi<WebhookActionConfiguration>('POST',
         '/api/action-configurations', {
           body: {
             actionType: select.value.slice(4), options: Object.fromEntries(options),
@@ -84,19 +85,19 @@ export class Actions {
           },
         });
       this.#configurations.push(body);
-      fill(existing, ...this.#options());
+      fill(existing, ...this.#optionElements());
       select.value = body.identifier;
       show();
       return body.identifier;
     };
     return {
-      element: h('div', { class: 'record' }, choice.element, place),
+      element: h('div', { class: 'record' }, choice.element, container),
       choose: async () => {
         if (!select.value.startsWith('new ')) return select.value;
         try {
-          return await make();
+          return await create();
         } catch (thrown) {
-          blame(thrown, fields, description);
+          showErrors(thrown, fields, description);
           throw thrown;
         }
       },
@@ -104,69 +105,69 @@ export class Actions {
   }
 
   /** A member that names a configuration. */
-  field(options: FieldOptions): Field {
+  createField(options: FieldOptions): Field {
     const select = h('select', {}, options.isRequired ? null : h('option', { value: '' }, 'None'),
-      ...this.#options());
+      ...this.#optionElements());
     if (typeof options.value === 'string') select.value = options.value;
     const add = h('button', { type: 'button', class: 'quiet', onclick: () => {
-      this.#openNew((identifier) => {
-        select.append(...this.#options().filter(({ value }) => value === identifier));
+      this.#openNewDialog((identifier) => {
+        select.append(...this.#optionElements().filter(({ value }) => value === identifier));
         select.value = identifier;
       });
     } }, 'New action…');
-    return leaf(options, select, () => select.value || undefined, add);
+    return inputField(options, select, () => select.value || undefined, add);
   }
 
-  #openNew(done: (identifier: string) => void): void {
-    const { element, choose } = this.chooser();
+  #openNewDialog(onChosen: (identifier: string) => void): void {
+    const { element, choose } = this.createChooser();
     const problem = h('p', { class: 'problem', role: 'alert' });
     const use = h('button', { type: 'submit', class: 'primary' }, 'Use it');
-    const make = (): Promise<void> => choose().then((identifier) => {
-      done(identifier);
+    const create = (): Promise<void> => choose().then((identifier) => {
+      onChosen(identifier);
       dialog.close();
     }, (thrown: unknown) => {
       problem.textContent = messageOf(thrown);
     });
     const dialog = openDialog('New action', [h('form', { novalidate: true, onsubmit: (event) => {
       event.preventDefault();
-      void doOnce([use], make);
+      void runExclusively([use], create);
     } }, element, problem, h('div', { class: 'actions' },
       h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), use))]);
   }
 
-  #options(): HTMLOptionElement[] {
+  #optionElements(): HTMLOptionElement[] {
     return this.#configurations.map(({ identifier }) =>
       h('option', { value: identifier }, this.describe(identifier)));
   }
 }
 
-function blame(
+function showErrors(
   thrown: unknown, fields: ReadonlyMap<string, Field>, description: Field,
 ): void {
   if (!(thrown instanceof ApiError)) return;
   for (const { pointer, detail } of thrown.problem.errors ?? []) {
     const [, member, option = ''] = pointer.split('/');
-    (member === 'description' ? description : fields.get(option))?.blame([], detail);
+    (member === 'description' ? description : fields.get(option))?.showError([], detail);
   }
 }
 
-function optionField(
-  { name, description, isRequired = false, default: standard }:
+function createOptionField(
+  { name, description, isRequired = false, default: defaultValue }:
   ActionDescription['options'][number],
 ): Field {
   if (name === 'headers') {
     return pairsField({ name, isRequired, value: undefined, schema: { description } });
   }
-  const isSwitch = typeof standard === 'boolean';
-  const made = field({
+  const isSwitch = typeof defaultValue === 'boolean';
+  const field = modelField({
     name, isRequired, value: undefined,
-    schema: { type: isSwitch ? 'boolean' : 'string', description, default: standard },
+    schema: { type: isSwitch ? 'boolean' : 'string', description, default: defaultValue },
   });
-  return { ...made, read: () => isSwitch ? made.read() : valueOf(made.read()) };
+  return { ...field, read: () => isSwitch ? field.read() : parseOptionValue(field.read()) };
 }
 
 /** Objects and arrays are typed as JSON; everything else is text. */
-function valueOf(text: unknown): unknown {
+function parseOptionValue(text: unknown): unknown {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);

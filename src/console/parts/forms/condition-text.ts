@@ -4,7 +4,7 @@
  */
 import type { Condition } from '../../../webhooks/filters/condition.ts';
 
-type Value = Condition['value'];
+type ConditionValue = Condition['value'];
 
 /** `missing` is `exists` with the value false. */
 export const OPERATORS = [
@@ -14,20 +14,20 @@ export const OPERATORS = [
   ['gt', 'is more than'], ['gte', 'is at least'],
 ] as const;
 
-export function conditionWords(condition: Condition): string {
+export function formatCondition(condition: Condition): string {
   const { all, any, not, path = '', value } = condition;
-  if (not !== undefined) return `not (${conditionWords(not)})`;
+  if (not !== undefined) return `not (${formatCondition(not)})`;
   const list = all ?? any;
   if (list !== undefined) {
-    const words = list.map(conditionWords).join(all === undefined ? ' or ' : ' and ');
+    const words = list.map(formatCondition).join(all === undefined ? ' or ' : ' and ');
     return list.length === 1 ? words : `(${words})`;
   }
-  const operator = operatorOf(condition);
+  const operator = findOperator(condition);
   const name = OPERATORS.find(([one]) => one === operator)?.[1] ?? operator;
-  return `${path} ${name} ${isUnary(operator) ? '' : conditionValueText(value, operator)}`.trim();
+  return `${path} ${name} ${isUnary(operator) ? '' : formatConditionValue(value, operator)}`.trim();
 }
 
-export function operatorOf({ op = 'eq', value }: Condition): string {
+export function findOperator({ op = 'eq', value }: Condition): string {
   return op === 'exists' && value === false ? 'missing' : op;
 }
 
@@ -39,23 +39,23 @@ export function isUnary(operator: string): boolean {
 /** These compare with text alone. */
 const TEXT_OPERATORS = ['prefix', 'suffix'];
 
-export function parseConditionValue(text: string, operator: string): Value {
-  const one = parseOne(text);
-  if (TEXT_OPERATORS.includes(operator)) return hasLineBreak(one) ? one : text;
-  if (operator !== 'in' || Array.isArray(one)) return one;
-  return text.split(',').map((part) => parseOne(part.trim()) ?? null);
+export function parseConditionValue(text: string, operator: string): ConditionValue {
+  const item = parseItem(text);
+  if (TEXT_OPERATORS.includes(operator)) return hasLineBreak(item) ? item : text;
+  if (operator !== 'in' || Array.isArray(item)) return item;
+  return text.split(',').map((part) => parseItem(part.trim()) ?? null);
 }
 
-export function conditionValueText(value: Value, operator: string): string {
+export function formatConditionValue(value: ConditionValue, operator: string): string {
   if (value === undefined) return '';
   if (TEXT_OPERATORS.includes(operator) && !hasLineBreak(value)) return String(value);
-  const texts = Array.isArray(value) ? value.map(textOfOne) : [textOfOne(value)];
+  const texts = Array.isArray(value) ? value.map(formatItem) : [formatItem(value)];
   const isPlain = !Array.isArray(value) || texts.every((text) => !/,|^\[/.test(text));
   return isPlain ? texts.join(', ') : JSON.stringify(value);
 }
 
 /** `5` is a number, `"5"` is text, and so is what is no JSON. */
-function parseOne(text: string): Value {
+function parseItem(text: string): ConditionValue {
   if (!/^(?:true|false|null|-?\d.*|".*"|\[.*\])$/s.test(text)) return text;
   try {
     return JSON.parse(text);
@@ -64,8 +64,8 @@ function parseOne(text: string): Value {
   }
 }
 
-function textOfOne(value: Value): string {
-  const isText = typeof value === 'string' && value === value.trim() && parseOne(value) === value
+function formatItem(value: ConditionValue): string {
+  const isText = typeof value === 'string' && value === value.trim() && parseItem(value) === value
     && !hasLineBreak(value);
   return isText ? value : JSON.stringify(value);
 }

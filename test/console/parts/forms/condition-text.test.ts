@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  conditionValueText, conditionWords, parseConditionValue,
+  formatConditionValue, formatCondition, parseConditionValue,
 } from '../../../../src/console/parts/forms/condition-text.ts';
 
 for (const [operator, value, text] of [
@@ -14,13 +14,13 @@ for (const [operator, value, text] of [
   ['in', ['x\ny', 'z'], '"x\\ny", z'],
 ] as const) {
   test(`shows ${JSON.stringify(value)} of ${operator} as ${text}, and reads it so`, () => {
-    assert.equal(conditionValueText(value, operator), text);
+    assert.equal(formatConditionValue(value, operator), text);
     assert.deepEqual(parseConditionValue(text, operator), value);
   });
 }
 
 test('says a condition in words', () => {
-  assert.equal(conditionWords({ all: [
+  assert.equal(formatCondition({ all: [
     { path: 'event', op: 'in', value: ['push', 'ping'] },
     { any: [{ path: 'payload.a', op: 'exists' }, { path: 'payload.b', op: 'gt', value: 3 }] },
     { not: { path: 'method', op: 'exists', value: false } },

@@ -1,0 +1,122 @@
+/** Calls of the service's own API. The page does nothing that this cannot do. */
+import { session } from './caller-session.ts';
+
+type ProblemDocument = {
+  readonly status: number;
+  readonly type?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly errors?: readonly FieldProblem[];
+};
+/** `pointer` is a JSON Pointer into the body that was sent. */
+type FieldProblem = { readonly pointer: string; readonly detail: string };
+
+/** An answer that is no success, or none at all (status 0). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly problem: ProblemDocument;
+
+  constructor(problem: ProblemDocument) {
+    super(problem.detail ?? problem.title ?? `the server answered ${problem.status}`);
+    this.status = problem.status;
+    this.problem = problem;
+  }
+}
+
+type JsonResponse<Body> = {
+  readonly body: Body; readonly status: number; readonly headers: Headers;
+};
+
+type CallOptions = {
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: BodyInit;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+};
+
+/** The path of the service: the page may stand below one. */
+export const BASE = location.pathname.replace(/\/console\/?$/, '');
+
+/** Throws ApiError. After a 401 the sign-in is shown, and what was typed stays. */
+export async function callApi<Body>(
+  method: string, path: string, options: CallOptions = {},
+): Promise<JsonResponse<Body>> {
+  const response = await sendRequest(method, path, options);
+  const body = await readBody(response);
+  const { status, headers } = response;
+  if (response.ok) return { body: body as Body, status, headers };
+  const problem = typeof body === 'object' && body !== null ? body : {};
+  const text = typeof body === 'string' && body !== '' ? { detail: body.slice(0, 300) } : {};
+  throw new ApiError({ ...text, ...problem, status });
+}
+
+export async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
+  return (await callApi<Body>('GET', path, signal === undefined ? {} : { signal })).body;
+}
+
+/** The response as it comes, for streams and files. Throws ApiError where there is none. */
+export async function sendRequest(
+  method: string, path: string, { body, raw, headers = {}, signal }: CallOptions = {},
+): Promise<Response> {
+  const allHeaders = new Headers(headers);
+  if (session.token !== null) allHeaders.set('Authorization', `Bearer ${session.token}`);
+  if (body !== undefined && !allHeaders.has('Content-Type')) {
+    allHeaders.set('Content-Type', 'application/json');
+  }
+  let response: Response;
+  try {
+    response = await fetch(BASE + path, {
+      method, headers: allHeaders, cache: 'no-store', credentials: 'omit',
+      body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+      signal: signal ?? null,
+    });
+  } catch (thrown) {
+    if (signal?.aborted === true) throw thrown;
+    session.setOffline();
+    throw new ApiError({ status: 0, detail: 'the server cannot be reached' });
+  }
+  session.setOnline();
+  if (response.status === 401) session.notifyRefused();
+  return response;
+}
+
+async function readBody(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (!/\bjson\b/.test(response.headers.get('Content-Type') ?? '')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+type ApiPage<Item> = {
+  readonly items: readonly Item[];
+  /** The path of the next page; null at the end. */
+  readonly next: string | null;
+  /** How many there are on all pages; null where the server does not say. */
+  readonly total: number | null;
+};
+
+/** One page of a list. `path` with its query, or `next` of the page before. */
+export async function getPage<Item>(path: string, signal?: AbortSignal): Promise<ApiPage<Item>> {
+  const options = signal === undefined ? {} : { signal };
+  const { body, headers } = await callApi<readonly Item[]>('GET', path, options);
+  const total = headers.get('X-Total-Count');
+  return {
+    items: body, next: parseNextLink(path, headers.get('Link')),
+    total: total === null ? null : +total,
+  };
+}
+
+/** The same list with another query: the path of the link may be one that only a proxy knows. */
+function parseNextLink(path: string, links: string | null): string | null {
+  const target = /<([^<>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];
+  if (target === undefined) return null;
+  return path.replace(/\?.*/, '') + new URL(target, location.href).search;
+}
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

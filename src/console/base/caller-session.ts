@@ -1,0 +1,49 @@
+/** Who looks at the page: the token, kept for this tab alone, and what it may do. */
+
+export type CallerScope = 'read' | 'write' | 'admin';
+
+const TOKEN_KEY = 'hookshelf-token';
+const RANKS: readonly CallerScope[] = ['read', 'write', 'admin'];
+
+class CallerSession {
+  /** null: none was given; a loopback server may need none. */
+  token: string | null = sessionStorage.getItem(TOKEN_KEY);
+  scope: CallerScope = 'read';
+  isOnline = true;
+  /** Called when a token is needed. */
+  onRefused: () => void = () => {};
+  /** Called when the server is lost, and when it is reached again. */
+  onConnection: (isOnline: boolean) => void = () => {};
+
+  may(scope: CallerScope): boolean {
+    return RANKS.indexOf(this.scope) >= RANKS.indexOf(scope);
+  }
+
+  signIn(token: string): void {
+    this.token = token;
+    sessionStorage.setItem(TOKEN_KEY, token);
+  }
+
+  signOut(): void {
+    this.token = null;
+    sessionStorage.removeItem(TOKEN_KEY);
+  }
+
+  notifyRefused(): void {
+    this.onRefused();
+  }
+
+  setOffline(): void {
+    if (!this.isOnline) return;
+    this.isOnline = false;
+    this.onConnection(false);
+  }
+
+  setOnline(): void {
+    if (this.isOnline) return;
+    this.isOnline = true;
+    this.onConnection(true);
+  }
+}
+
+export const session = new CallerSession();

@@ -1,0 +1,64 @@
+/** The models as the service publishes them, from `/openapi.json`: forms are made from these. */
+import { getJson } from './api-calls.ts';
+
+export type ModelSchema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly ModelSchema[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, ModelSchema>>;
+  readonly items?: ModelSchema;
+  readonly format?: string;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly default?: unknown;
+  readonly readOnly?: boolean;
+  readonly writeOnly?: boolean;
+};
+
+type OpenApiDocument = {
+  readonly components?: { readonly schemas?: Readonly<Record<string, ModelSchema>> };
+};
+
+let loadingDocument: Promise<OpenApiDocument> | null = null;
+let models: Readonly<Record<string, ModelSchema>> = {};
+
+/** The model of that name, `Book`. What it refers to is found by `resolve` from then on. */
+export async function loadModel(name: string): Promise<ModelSchema> {
+  loadingDocument ??= getJson<OpenApiDocument>('/openapi.json');
+  try {
+    models = (await loadingDocument).components?.schemas ?? {};
+  } catch (thrown) {
+    loadingDocument = null;
+    throw thrown;
+  }
+  return models[name] ?? {};
+}
+
+/** The model that a schema is, or refers to; null for one without a name. */
+export function findModelName({ $ref, anyOf = [] }: ModelSchema): string | null {
+  const own = $ref?.split('/').at(-1);
+  return own ?? anyOf.map(findModelName).find((name) => name !== null) ?? null;
+}
+
+/** What a reference leads to, and without the null that an optional member may be. */
+export function resolveSchema(schema: ModelSchema): ModelSchema {
+  const name = schema.$ref?.split('/').at(-1);
+  if (name !== undefined) return resolveSchema({ ...models[name], ...pickDescription(schema) });
+  const { anyOf = [], ...outer } = schema;
+  const first = anyOf.find(({ type }) => type !== 'null');
+  return first === undefined ? schema : resolveSchema({ ...first, ...outer });
+}
+
+export function findType({ type }: ModelSchema): string {
+  if (typeof type === 'string') return type;
+  return type?.find((one) => one !== 'null') ?? 'json';
+}
+
+function pickDescription({ description }: ModelSchema): ModelSchema {
+  return description === undefined ? {} : { description };
+}

@@ -1,0 +1,178 @@
+/**
+ * A condition as rows: what is looked at, how it is compared, with what. A group says how many of
+ * its rows must hold, and may stand within another. Whoever likes writes JSON.
+ */
+import { fill, h } from '../../base/dom.ts';
+import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
+import type { Field, FieldOptions } from './input-field.ts';
+import {
+  OPERATORS, formatConditionValue, isUnary, findOperator, parseConditionValue,
+} from './condition-text.ts';
+import type { Condition } from '../../../webhooks/filters/condition.ts';
+
+interface ConditionEditor extends Field {
+  /** undefined: a group without rows. */
+  read(): Condition | undefined;
+}
+
+const KINDS = [
+  ['all', 'all of these hold'], ['any', 'any of these holds'], ['none', 'none of these holds'],
+] as const;
+
+export function conditionField(options: FieldOptions): Field {
+  const { name, label = formatLabel(name), schema } = options;
+  const container = h('div', { class: 'items' });
+  let editor: Field = createGroup(options.value as Condition | undefined);
+  let isJson = false;
+  const show = (): void => {
+    fill(container, editor.element, h('button', { type: 'button', class: 'quiet', onclick: toggle },
+      isJson ? 'As rows' : 'As JSON'));
+  };
+  function toggle(): void {
+    try {
+      const value = editor.read() as Condition | undefined;
+      isJson = !isJson;
+      editor = isJson ? createJsonEditor({ ...options, value }) : createGroup(value);
+      show();
+    } catch (thrown) {
+      editor.showError([], String(thrown));
+    }
+  }
+  show();
+  return {
+    element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), container),
+    read: () => editor.read(),
+    showError: (steps, detail) => editor.showError(steps, detail),
+    clearError: () => editor.clearError(),
+  };
+}
+
+function createJsonEditor({ name, value }: FieldOptions): Field {
+  const area = h('textarea', { rows: 6, class: 'mono', spellcheck: 'false' });
+  area.value = value === undefined ? '' : JSON.stringify(value, null, 2);
+  return inputField({ name, value, schema: {}, isRequired: false, label: 'As JSON' }, area, () => {
+    try {
+      return area.value.trim() === '' ? undefined : JSON.parse(area.value);
+    } catch (thrown) {
+      throw new InputError(`The condition is not JSON: ${String(thrown)}`);
+    }
+  });
+}
+
+function createGroup(condition: Condition | undefined): ConditionEditor {
+  const [kind, list] = splitGroup(condition);
+  const editors: ConditionEditor[] = list.map(createEditor);
+  const problem = errorLine();
+  const container = h('div', { class: 'items' });
+  const select = choiceInput('How many must hold', KINDS, kind);
+  const show = (): void => fill(container, ...editors.map((editor, index) =>
+    h('div', { class: 'row' },
+    editor.element, h('button', {
+      type: 'button', class: 'quiet', 'aria-label': `Remove condition ${index + 1}`,
+      onclick: () => {
+        editors.splice(index, 1);
+        show();
+      },
+    }, 'Remove'))));
+  const addButton = (text: string, make: () => ConditionEditor): HTMLElement => h('button', {
+    type: 'button', class: 'quiet', onclick: () => {
+      editors.push(make());
+      show();
+      container.lastElementChild?.querySelector<HTMLElement>('input, select')?.focus();
+    },
+  }, text);
+  show();
+  // An empty group is not sent, and a group of one is its row.
+  const listNonEmpty = (): ConditionEditor[] =>
+    editors.filter((editor) => editor.read() !== undefined);
+  return {
+    element: h('div', { class: 'group' }, select, problem, container, h('div', { class: 'actions' },
+      addButton('Add a condition', () => createComparison({})),
+      addButton('Add a group', () => createGroup({ any: [{}] })))),
+    read() {
+      const inner = editors.map((editor) => editor.read()).filter((editor) => editor !== undefined);
+      const [only] = inner;
+      if (only === undefined) return undefined;
+      if (select.value === 'none') return { not: inner.length === 1 ? only : { any: inner } };
+      return inner.length === 1 ? only : { [select.value]: inner };
+    },
+    showError(steps, detail) {
+      const rest = select.value === 'none' ? steps.slice(1) : steps;
+      const [only, second] = listNonEmpty();
+      if (only !== undefined && second === undefined) return only.showError(rest, detail);
+      const [, index = '', ...inner] = rest;
+      if (listNonEmpty()[Number(index || NaN)]?.showError(inner, detail) === true) return true;
+      problem.textContent = detail;
+      return true;
+    },
+    clearError() {
+      problem.textContent = '';
+      for (const editor of editors) editor.clearError();
+    },
+  };
+}
+
+function createEditor(condition: Condition): ConditionEditor {
+  const { all, any, not } = condition;
+  return all === undefined && any === undefined && not === undefined
+    ? createComparison(condition) : createGroup(condition);
+}
+
+function splitGroup(condition: Condition | undefined): readonly [string, readonly Condition[]] {
+  if (condition === undefined) return ['all', []];
+  const { all, any, not } = condition;
+  if (all !== undefined) return ['all', all];
+  if (any !== undefined) return ['any', any];
+  return not === undefined ? ['all', [condition]] : ['none', not.any ?? [not]];
+}
+
+function createComparison(condition: Condition): ConditionEditor {
+  const { path = '', value } = condition;
+  const problem = errorLine();
+  const subject = textInput('What is looked at', 'payload.action', path);
+  const operatorSelect = choiceInput('How it is compared', OPERATORS, findOperator(condition));
+  const operand =
+    textInput('With what', 'opened', formatConditionValue(value, operatorSelect.value));
+  const hide = (): void => {
+    operand.hidden = isUnary(operatorSelect.value);
+  };
+  operatorSelect.addEventListener('change', hide);
+  hide();
+  return {
+    element: h('div', { class: 'comparison' }, subject, operatorSelect, operand, problem),
+    read() {
+      const operator = operatorSelect.value as NonNullable<Condition['op']> | 'missing';
+      if (operator === 'missing') return { path: subject.value, op: 'exists', value: false };
+      if (isUnary(operator)) return { path: subject.value, op: operator };
+      const parsed = parseConditionValue(operand.value, operator) ?? null;
+      return { path: subject.value, op: operator, value: parsed };
+    },
+    showError([step = ''], detail) {
+      problem.textContent = detail;
+      const inputs: Readonly<Record<string, HTMLElement>> = { op: operatorSelect, value: operand };
+      (inputs[step] ?? subject).setAttribute('aria-invalid', 'true');
+      return true;
+    },
+    clearError() {
+      problem.textContent = '';
+      for (const control of [subject, operatorSelect, operand]) {
+        control.removeAttribute('aria-invalid');
+      }
+    },
+  };
+}
+
+function textInput(label: string, placeholder: string, value: string): HTMLInputElement {
+  const element = h('input', { type: 'text', 'aria-label': label, placeholder });
+  element.value = value;
+  return element;
+}
+
+function choiceInput(
+  label: string, values: readonly (readonly [string, string])[], value: string,
+): HTMLSelectElement {
+  const select = h('select', { 'aria-label': label }, ...values.map(([name, text]) =>
+    h('option', { value: name }, text)));
+  select.value = value;
+  return select;
+}

@@ -1,0 +1,65 @@
+/** Changes a record by a form of its model, guarded against changes that others make meanwhile. */
+import { ApiError, callApi } from '../../base/api-calls.ts';
+import { fill } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+import type { ModelSchema } from '../../base/model-schema.ts';
+import { askWhichVersion } from './conflict-dialog.ts';
+import { heading } from '../facts.ts';
+import type { FieldCustomization } from './input-field.ts';
+import { recordForm } from './record-form.ts';
+import { showNotice } from '../notice.ts';
+import { runExclusively, asyncButton } from '../async-button.ts';
+
+type EditOptions = FieldCustomization & {
+  readonly title: string;
+  readonly path: string;
+  readonly schema: ModelSchema;
+  readonly record: object;
+  readonly etag: string;
+  /** Members that are not asked for, and stay as they are. */
+  readonly omitted?: readonly string[];
+  readonly rare?: readonly string[];
+  /** What is sent of what was typed; all that is not in it stays with PATCH. */
+  readonly method?: 'PUT' | 'PATCH';
+  readonly toBody?: (value: Record<string, unknown>) => Record<string, unknown>;
+  /** What stands below the form; `read` gives its members as they are now. */
+  readonly renderBelow?: (read: () => Record<string, unknown>) => Child;
+  /** Shows the record again. */
+  readonly onDone: () => Promise<void>;
+};
+
+export function editRecord(container: HTMLElement, options: EditOptions): void {
+  const { record, title, etag, renderBelow, onDone, omitted = [], toBody } = options;
+  const cancel = asyncButton('Cancel', onDone);
+  const isPatch = options.method === 'PATCH';
+  const unchanged = Object.fromEntries(Object.entries(record).filter(([name]) =>
+    !isPatch && omitted.includes(name)));
+  const form = recordForm({
+    ...options, value: record, action: 'Save',
+    save: (value) => runExclusively([cancel], () =>
+      saveRecord(container, options, etag, { ...unchanged, ...toBody?.(value) ?? value })),
+  });
+  fill(container, heading(title, cancel), form.element, renderBelow?.(form.read) ?? null);
+  container.querySelector('h1')?.focus();
+}
+
+async function saveRecord(
+  container: HTMLElement, options: EditOptions, etag: string, value: Record<string, unknown>,
+): Promise<void> {
+  try {
+    await callApi(options.method ?? 'PUT', options.path, {
+      body: value, headers: { 'If-Match': etag },
+    });
+  } catch (thrown) {
+    const isConflict = thrown instanceof ApiError && thrown.status === 412;
+    if (!isConflict || !container.isConnected) throw thrown;
+    const { body, headers } = await callApi<Record<string, unknown>>('GET', options.path);
+    const isOurs = await askWhichVersion(value, options.method !== 'PATCH' ? body
+      : Object.fromEntries(Object.keys(value).map((name) => [name, body[name]])));
+    if (isOurs === null) return;
+    if (isOurs) return saveRecord(container, options, headers.get('ETag') ?? '', value);
+    return options.onDone();
+  }
+  showNotice('Saved.');
+  return options.onDone();
+}

@@ -1,0 +1,239 @@
+/** One member of a model as inputs. What is emptied is absent from the value. */
+import { fill, h } from '../../base/dom.ts';
+import { findModelName, resolveSchema, findType } from '../../base/model-schema.ts';
+import type { ModelSchema } from '../../base/model-schema.ts';
+import { messageOf } from '../../base/api-calls.ts';
+import { conditionField } from './condition-field.ts';
+import { hasLineBreak } from './condition-text.ts';
+import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
+import type { FieldCustomization, Field, FieldOptions } from './input-field.ts';
+
+/** Longer texts get several lines. */
+const LINE_LENGTH = 1000;
+const CONDITION = 'WebhookConditionBody';
+const INPUT_TYPES = ['string', 'number', 'integer'];
+
+export function modelField(options: FieldOptions): Field {
+  const schema = resolveSchema(options.schema);
+  const name = findModelName(options.schema);
+  const { outerModels = [] } = options;
+  if (name === CONDITION) return conditionField(options);
+  if (name !== null && outerModels.includes(name)) return createJsonField({ ...options, schema });
+  const resolved = {
+    ...options, schema, outerModels: name === null ? outerModels : [...outerModels, name],
+  };
+  switch (findType(schema)) {
+    case 'boolean': return createBooleanField(resolved);
+    case 'integer':
+    case 'number': return createInputField(resolved, { type: 'number', step: 'any' }, Number);
+    case 'string': return createStringField(resolved);
+    case 'array': return createArrayField(resolved);
+    case 'object': return schema.properties === undefined ? createJsonField(resolved)
+      : createObjectField(resolved);
+    default: return createJsonField(resolved);
+  }
+}
+
+function createStringField(options: FieldOptions): Field {
+  const { schema, value } = options;
+  if (schema.enum !== undefined) return createSelectField(options);
+  const isSecret = schema.writeOnly === true;
+  const text = typeof value === 'string' ? value : '';
+  const isLong = (schema.maxLength ?? 0) > LINE_LENGTH || hasLineBreak(text);
+  if (!isSecret && schema.format === undefined && isLong) {
+    const area = h('textarea', { rows: 3 });
+    area.value = text;
+    return inputField(options, area, () => area.value === '' ? undefined : area.value);
+  }
+  return createInputField(options, isSecret ? { type: 'password', autocomplete: 'new-password' }
+    : { type: schema.format === 'uri' ? 'url' : 'text', autocomplete: 'off' }, String);
+}
+
+function createInputField(
+  options: FieldOptions, attributes: Readonly<Record<string, string>>,
+  parse: (text: string) => unknown,
+): Field {
+  const { value, schema: { minimum, maximum, default: placeholder = '' } } = options;
+  const input = h('input', {
+    ...attributes, min: minimum, max: maximum, placeholder: String(placeholder),
+  });
+  input.value = value === undefined || value === null ? '' : String(value);
+  return inputField(options, input, () => input.value === '' ? undefined : parse(input.value));
+}
+
+function createSelectField(options: FieldOptions): Field {
+  const { schema, value, isRequired } = options;
+  const values = (schema.enum ?? []).map(String);
+  const select = h('select', {}, ...isRequired ? [] : [h('option', { value: '' }, '–')],
+    ...values.map((one) => h('option', { value: one }, one)));
+  select.value = String(value ?? schema.default ?? '');
+  return inputField(options, select, () => select.value === '' ? undefined : select.value);
+}
+
+function createBooleanField(options: FieldOptions): Field {
+  const { value, schema } = options;
+  const box = h('input', { type: 'checkbox' });
+  box.checked = (value ?? schema.default) === true;
+  return inputField(options, box, () => box.checked);
+}
+
+/** An object without a model, or a value of any type: JSON as text. */
+function createJsonField(options: FieldOptions): Field {
+  const { value, name } = options;
+  const area = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
+  area.value = value === undefined ? '' : JSON.stringify(value, null, 2);
+  return inputField(options, area, () => {
+    if (area.value.trim() === '') return undefined;
+    try {
+      return JSON.parse(area.value);
+    } catch (thrown) {
+      throw new InputError(`${name} is not JSON: ${String(thrown)}`);
+    }
+  });
+}
+
+function createObjectField(
+  {
+    name, schema, value, isRequired, outerModels, label = formatLabel(name), customization,
+  }: FieldOptions,
+): Field {
+  const members = createMemberFields(schema, value, customization, outerModels);
+  const problem = errorLine();
+  const element = h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem,
+    ...[...members.values()].map((member) => member.element));
+  return {
+    element,
+    read() {
+      const read = readMembers(members);
+      return Object.keys(read).length === 0 && !isRequired ? undefined : read;
+    },
+    showError([step = '', ...rest], detail) {
+      if (members.get(step)?.showError(rest, detail) === true) return true;
+      problem.textContent = detail;
+      return true;
+    },
+    clearError() {
+      problem.textContent = '';
+      for (const member of members.values()) member.clearError();
+    },
+  };
+}
+
+/** A field for each member of a model that may be sent, in the model's order. */
+export function createMemberFields(
+  schema: ModelSchema, value: unknown, customization: FieldCustomization = {},
+  outerModels: readonly string[] = [],
+): Map<string, Field> {
+  const values = typeof value === 'object' && value !== null ? value : {};
+  const { texts = {}, factories = {} } = customization;
+  const required = schema.required ?? [];
+  const entries = Object.entries(schema.properties ?? {})
+    .filter(([, member]) => resolveSchema(member).readOnly !== true && member.readOnly !== true)
+    .map(([name, member]): [string, Field] => {
+      const [label = formatLabel(name), description = member.description, item] = texts[name] ?? [];
+      const { [name]: create = modelField } = factories;
+      return [name, keepUntouchedValue(create, {
+        name, label, value: Reflect.get(values, name), outerModels, customization,
+        ...item === undefined ? {} : { itemLabel: item },
+        schema: description === undefined ? member : { ...member, description },
+        isRequired: required.includes(name),
+      })];
+    });
+  return new Map(entries);
+}
+
+/**
+ * A field that gives the value it was given while its inputs hold what they held at first: inputs
+ * cannot tell an empty list or text from none, and change line breaks.
+ */
+function keepUntouchedValue(
+  create: (options: FieldOptions) => Field, options: FieldOptions,
+): Field {
+  const field = create(options);
+  const { value, isRequired } = options;
+  if (value === undefined && isRequired) return field;
+  const before = JSON.stringify(field.read());
+  return {
+    ...field,
+    read() {
+      const now = field.read();
+      return JSON.stringify(now) === before ? value : now;
+    },
+  };
+}
+
+export function readMembers(members: ReadonlyMap<string, Field>): Record<string, unknown> {
+  const entries = [...members].map(([name, member]) => [name, member.read()] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function createArrayField(
+  {
+    name, schema, value, outerModels = [], label = formatLabel(name), itemLabel,
+    customization = {},
+  }: FieldOptions,
+): Field {
+  let items: Field[] = [];
+  const itemName = (index: number): string => `${itemLabel ?? label} ${index + 1}`;
+  const container = h('div', { class: 'items' });
+  const problem = errorLine();
+  const itemSchema = resolveSchema(schema.items ?? {});
+  const mayBeEmpty = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
+  /** Those that are sent: an input that is left empty is no item. */
+  const listSentItems = (): Field[] =>
+    mayBeEmpty ? items.filter((item) => item.read() !== undefined) : items;
+  const create = (item: unknown, index: number): Field => keepUntouchedValue(modelField, {
+    name: itemName(index), value: item, isRequired: !mayBeEmpty, outerModels, customization,
+    // What is said of all need not be said of each.
+    schema: itemLabel === undefined ? schema.items ?? {} : { ...schema.items, description: '' },
+  });
+  // Each is made anew, as its number stands in its name.
+  const showItems = (values: readonly unknown[]): void => {
+    items = values.map(create);
+    fill(container, ...items.map((item, index) => h('div', { class: 'item' }, item.element,
+      h('div', { class: 'actions' },
+        index === 0 ? null : itemButton('Up', index, () =>
+          change((all) => all.splice(index - 1, 0, ...all.splice(index, 1)))),
+        itemButton('Remove', index, () => change(() => {}, items.toSpliced(index, 1)))))));
+  };
+  const itemButton = (text: string, index: number, onclick: () => void): HTMLElement =>
+    h('button', {
+      type: 'button', class: 'quiet', 'aria-label': `${text} ${itemName(index)}`, onclick: () => {
+        onclick();
+        add.focus();
+      },
+    }, text);
+  const change = (edit: (all: unknown[]) => void, remaining: readonly Field[] = items): void => {
+    problem.textContent = '';
+    try {
+      const all = remaining.map((item) => item.read());
+      edit(all);
+      showItems(all);
+    } catch (thrown) {
+      problem.textContent = messageOf(thrown);
+    }
+  };
+  showItems(Array.isArray(value) ? value : []);
+  const add = h('button', { type: 'button', class: 'quiet', onclick: () => {
+    change((all) => all.push(undefined));
+    container.lastElementChild?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  } }, itemLabel === undefined ? `Add to ${label.toLowerCase()}`
+    : `Add ${itemLabel.toLowerCase()}`);
+  return {
+    element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem, container, add),
+    read() {
+      const sentItems = listSentItems();
+      return sentItems.length === 0 ? undefined : sentItems.map((item) => item.read() ?? null);
+    },
+    showError([step, ...rest], detail) {
+      const item = step === undefined ? undefined : listSentItems()[Number(step)];
+      if (item?.showError(rest, detail) === true) return true;
+      problem.textContent = detail;
+      return true;
+    },
+    clearError() {
+      problem.textContent = '';
+      for (const item of items) item.clearError();
+    },
+  };
+}

@@ -1,0 +1,176 @@
+/** A list that reads its next pages when they come into view. */
+import { getPage } from '../../base/api-calls.ts';
+import { h, fill } from '../../base/dom.ts';
+import { formatQuantity } from '../../base/format.ts';
+import { showFailureIn, showFailureNotice } from '../notice.ts';
+import { VirtualRows } from './virtual-rows.ts';
+import type { RowColumn } from './virtual-rows.ts';
+
+type PagedListOptions<Item> = {
+  readonly label: string;
+  /** What one is called, and several. */
+  readonly nouns: readonly [string, string];
+  readonly columns: readonly RowColumn<Item>[];
+  readonly getKey: (item: Item) => string;
+  readonly getHref: (item: Item) => string;
+  /** Stands in the place of a list without rows. */
+  readonly empty: () => HTMLElement;
+};
+
+/** Of the pages after the first, whose size is the caller's. */
+const PAGE_SIZE = 1000;
+const RETRY_MS = 2000;
+/** Rows are counted anew at most so often. */
+const COUNT_MS = 1000;
+
+export class PagedList<Item> {
+  readonly element = h('div', { 'aria-busy': 'true' });
+  readonly #options: PagedListOptions<Item>;
+  readonly #rows: VirtualRows<Item>;
+  readonly #count = h('p', { class: 'count', role: 'status' }, 'Loading…');
+  readonly #container = h('div');
+  #next: string | null = null;
+  #total = 0;
+  #controller = new AbortController();
+  #isReading = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What came while the first page was read: it may be older. */
+  #earlyChanges: (() => void)[] | null = null;
+
+  constructor(options: PagedListOptions<Item>) {
+    this.#options = options;
+    const { label, columns, getKey, getHref } = options;
+    this.#rows = new VirtualRows({
+      label, columns, getKey, getHref, onEnd: () => void this.#readMore(),
+    });
+    this.element.append(this.#count, this.#container);
+  }
+
+  close(): void {
+    this.#controller.abort();
+    this.#rows.close();
+  }
+
+  /** Reads the list of that path anew. */
+  async read(path: string): Promise<void> {
+    this.#controller.abort();
+    const controller = new AbortController();
+    this.#controller = controller;
+    this.#next = null;
+    this.#earlyChanges = [];
+    this.#isReading = true;
+    this.element.setAttribute('aria-busy', 'true');
+    try {
+      const { items, next, total } = await getPage<Item>(path, controller.signal);
+      this.#next = next;
+      this.#show(items, total);
+    } catch (thrown) {
+      if (controller.signal.aborted) return;
+      showFailureIn(this.#container, thrown, () => void this.read(path));
+      this.#count.textContent = '';
+    }
+    this.#isReading = false;
+    this.element.removeAttribute('aria-busy');
+    const changes = this.#earlyChanges;
+    this.#earlyChanges = null;
+    for (const applyChange of changes) applyChange();
+  }
+
+  has(key: string): boolean {
+    return this.#find(key).isKnown;
+  }
+
+  /** A new row, or one that has changed, of a list whose keys fall from row to row. */
+  put(item: Item): void {
+    if (this.#earlyChanges !== null) return void this.#earlyChanges.push(() => this.put(item));
+    if (this.#rows.items.length === 0) return this.#show([item], this.#total);
+    const { index, isKnown, isUnread } = this.#find(this.#options.getKey(item));
+    if (isUnread) return this.#recountSoon();
+    this.#rows.replace(index, isKnown ? 1 : 0, item);
+    this.#updateCount(isKnown ? 0 : 1);
+  }
+
+  remove(key: string): void {
+    if (this.#earlyChanges !== null) return void this.#earlyChanges.push(() => this.remove(key));
+    const { index, isKnown, isUnread } = this.#find(key);
+    if (isUnread) return this.#recountSoon();
+    if (!isKnown) return;
+    if (this.#rows.items.length === 1) return this.#show([], this.#total - 1);
+    this.#rows.replace(index, 1);
+    this.#updateCount(-1);
+  }
+
+  /** Where the row of that key is, or would be; `isUnread`: on a page that is not read yet. */
+  #find(key: string): {
+    readonly index: number; readonly isKnown: boolean; readonly isUnread: boolean;
+  } {
+    const keyAt = (index: number): string => {
+      const item = this.#rows.items[index];
+      return item === undefined ? '' : this.#options.getKey(item);
+    };
+    let low = 0;
+    let high = this.#rows.items.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (keyAt(middle) > key) low = middle + 1;
+      else high = middle;
+    }
+    const isUnread = low === this.#rows.items.length && this.#next !== null;
+    return { index: low, isKnown: keyAt(low) === key, isUnread };
+  }
+
+  /** Whether a row that is not read yet came or went, the server alone knows. */
+  #recountSoon(): void {
+    this.#timer ??= setTimeout(() => void this.#recount(), COUNT_MS);
+  }
+
+  async #recount(): Promise<void> {
+    this.#timer = undefined;
+    const { signal } = this.#controller;
+    if (this.#next === null || signal.aborted) return;
+    try {
+      const { total } = await getPage<Item>(withLimit(this.#next, 1), signal);
+      this.#show(this.#rows.items, total);
+    } catch (thrown) {
+      if (!signal.aborted) showFailureNotice(thrown);
+    }
+  }
+
+  /** `total` is what the server counted, if it did; once all rows are read, they are counted. */
+  #show(items: readonly Item[], total: number | null): void {
+    this.#total = this.#next === null ? items.length : Math.max(total ?? 0, items.length);
+    const content = this.#total === 0 ? this.#options.empty() : this.#rows.element;
+    if (content.parentElement !== this.#container) fill(this.#container, content);
+    this.#rows.set(items, this.#total);
+    this.#updateCount(0);
+  }
+
+  async #readMore(): Promise<void> {
+    const { signal } = this.#controller;
+    if (this.#next === null || this.#isReading || signal.aborted) return;
+    this.#isReading = true;
+    try {
+      const { items, next, total } = await getPage<Item>(withLimit(this.#next, PAGE_SIZE), signal);
+      this.#next = next;
+      this.#isReading = false;
+      this.#show([...this.#rows.items, ...items], total);
+    } catch (thrown) {
+      if (signal.aborted) return;
+      showFailureNotice(thrown);
+      setTimeout(() => {
+        this.#isReading = false;
+        void this.#readMore();
+      }, RETRY_MS);
+    }
+  }
+
+  #updateCount(added: number): void {
+    this.#total += added;
+    this.#count.textContent =
+      this.#total === 0 ? '' : formatQuantity(this.#total, ...this.#options.nouns);
+  }
+}
+
+function withLimit(path: string, limit: number): string {
+  return path.replace(/\blimit=\d+/, `limit=${limit}`);
+}

@@ -1,0 +1,219 @@
+/**
+ * A table of any length: only the rows in view are in the page, and room is kept for those that are
+ * not read yet. All rows have one height. The page itself scrolls, and keeps its place when rows
+ * come in above.
+ */
+import { h } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+
+export type RowColumn<Item> = {
+  readonly title: string;
+  readonly cell: (item: Item) => Child;
+  /**
+   * `number`: to the right, and on narrow screens behind its title. `extra`: not on narrow screens.
+   * `main`, `wide`: takes more room.
+   */
+  readonly kind?: 'main' | 'wide' | 'number' | 'number extra' | 'extra';
+};
+
+type VirtualRowsOptions<Item> = {
+  readonly label: string;
+  readonly columns: readonly RowColumn<Item>[];
+  readonly getKey: (item: Item) => string;
+  /** Where the row leads to; its first cell is the link. */
+  readonly getHref: (item: Item) => string;
+  /** Called when rows that are not read yet come near what is in view. */
+  readonly onEnd?: () => void;
+};
+
+/** Browsers end a page at 17 to 33 million pixels: so many rows fit, also on a narrow screen. */
+const ROWS_MAX = 300_000;
+/** Rows made beyond both ends of what is in view. */
+const MARGIN_ROWS = 12;
+const ROW_PIXELS = 44;
+
+export class VirtualRows<Item> {
+  readonly element: HTMLElement;
+  readonly #options: VirtualRowsOptions<Item>;
+  readonly #body = h('tbody');
+  readonly #table: HTMLTableElement;
+  readonly #cellClasses: readonly string[];
+  #items: Item[] = [];
+  #total = 0;
+  #rowPixels = ROW_PIXELS;
+  #renderedRange = { start: -1, end: -1 };
+  /** The rows that are made, by what they show: an item that was read anew is another object. */
+  #rowsByContent: ReadonlyMap<string, HTMLElement> = new Map();
+  /** Pixels that came in above what is in view, and that the page has not scrolled by yet. */
+  #pixelsAbove = 0;
+  #isRenderScheduled = false;
+  /** Where the page was when one left the list by a row of it, and comes back. */
+  #savedScrollY = readScrollY(history.state);
+  readonly #onScroll = (): void => this.#scheduleRender();
+
+  constructor(options: VirtualRowsOptions<Item>) {
+    this.#options = options;
+    const head = options.columns.map(({ title, kind = '' }) =>
+      h('th', { scope: 'col', class: kind }, title));
+    this.#cellClasses = cellClasses(options.columns);
+    this.#table = h('table', { class: 'rows', 'aria-label': options.label },
+      h('thead', {}, h('tr', {}, ...head)), this.#body);
+    this.element = h('div', { tabindex: -1 }, this.#table);
+    this.#body.addEventListener('click', () => {
+      history.replaceState({ y: scrollY }, '');
+    });
+    this.#body.addEventListener('keydown', (event) => this.#onKey(event));
+    addEventListener('scroll', this.#onScroll, { passive: true });
+    addEventListener('resize', this.#onScroll);
+  }
+
+  close(): void {
+    removeEventListener('scroll', this.#onScroll);
+    removeEventListener('resize', this.#onScroll);
+  }
+
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** `total` counts those that are not read yet, too. */
+  set(items: readonly Item[], total = items.length): void {
+    this.#items = items.slice(0, ROWS_MAX);
+    this.#total = Math.min(total, ROWS_MAX);
+    this.#invalidate();
+  }
+
+  /** Takes out so many rows from `index` on and puts in others. */
+  replace(index: number, removedCount: number, ...newItems: readonly Item[]): void {
+    this.#items.splice(index, removedCount, ...newItems);
+    const added = newItems.length - removedCount;
+    this.#total += added;
+    // Who has scrolled down keeps looking at the same rows.
+    const top = this.#body.getBoundingClientRect().top - this.#pixelsAbove;
+    if (top + index * this.#rowPixels < 0) this.#pixelsAbove += added * this.#rowPixels;
+    this.#invalidate();
+  }
+
+  #invalidate(): void {
+    this.#renderedRange = { start: -1, end: -1 };
+    this.#scheduleRender();
+  }
+
+  #scheduleRender(): void {
+    if (this.#isRenderScheduled) return;
+    this.#isRenderScheduled = true;
+    requestAnimationFrame(() => {
+      this.#isRenderScheduled = false;
+      this.#render();
+    });
+  }
+
+  #render(): void {
+    const top = this.#body.getBoundingClientRect().top - this.#pixelsAbove;
+    const first = Math.floor(-top / this.#rowPixels) - MARGIN_ROWS;
+    const inView = Math.ceil(innerHeight / this.#rowPixels) + 2 * MARGIN_ROWS;
+    const start = Math.max(0, Math.min(first, this.#total - inView));
+    const end = Math.min(this.#total, start + inView);
+    if (Math.min(end + MARGIN_ROWS, ROWS_MAX) > this.#items.length) this.#options.onEnd?.();
+    if (start === this.#renderedRange.start && end === this.#renderedRange.end) return;
+    this.#renderedRange = { start, end };
+    const focused = this.#focusedKey();
+    this.#table.setAttribute('aria-rowcount', String(this.#total + 1));
+    const items = this.#items.slice(start, end);
+    this.#rowsByContent = new Map(items.map((item, index) => {
+      const content = JSON.stringify(item);
+      return [content, this.#renderRow(item, start + index, this.#rowsByContent.get(content))];
+    }));
+    const rows = [...this.#rowsByContent.values(), ...Array.from(
+      { length: end - start - items.length }, () => this.#renderUnreadRow())];
+    replaceRows(this.#body, [spacer(start * this.#rowPixels), ...rows,
+      spacer((this.#total - end) * this.#rowPixels)]);
+    if (this.#pixelsAbove !== 0) scrollBy(0, this.#pixelsAbove);
+    this.#pixelsAbove = 0;
+    if (focused !== null) this.#focus(focused);
+    this.#measure(rows[0]);
+    if (this.#savedScrollY > 0 && this.#total > 0) scrollTo(0, this.#savedScrollY);
+    if (this.#total > 0) this.#savedScrollY = 0;
+  }
+
+  /** What one is clicking on stays there: the row of before where it shows the same. */
+  #renderRow(item: Item, index: number, previousRow: HTMLElement | undefined): HTMLElement {
+    const { columns, getHref, getKey } = this.#options;
+    const row = previousRow ?? h('tr', { 'data-key': getKey(item) },
+      ...columns.map(({ title, cell }, column) => {
+        const content = cell(item);
+        // It may be cut at the end of its cell.
+        const whole = typeof content === 'string' ? content : null;
+        return h('td', { class: this.#cellClasses[column], 'data-title': title, title: whole },
+          column === 0 ? h('a', { href: getHref(item), class: 'row-link' }, content) : content);
+      }));
+    row.setAttribute('aria-rowindex', String(index + 2));
+    return row;
+  }
+
+  #renderUnreadRow(): HTMLElement {
+    const { length } = this.#options.columns;
+    return h('tr', { 'aria-hidden': 'true' }, h('td', { colspan: length }, '…'));
+  }
+
+  // The height follows from the width of the screen and the size of its letters.
+  #measure(row: HTMLElement | undefined): void {
+    const pixels = row?.getBoundingClientRect().height ?? 0;
+    if (pixels === 0 || Math.abs(pixels - this.#rowPixels) < 0.5) return;
+    this.#rowPixels = pixels;
+    this.#invalidate();
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const row = document.activeElement?.closest('tr');
+    const next = event.key === 'ArrowDown' ? row?.nextElementSibling
+      : event.key === 'ArrowUp' ? row?.previousElementSibling : null;
+    const link = next?.querySelector('a');
+    if (link === null || link === undefined) return;
+    event.preventDefault();
+    link.focus();
+  }
+
+  #focusedKey(): string | null {
+    const row = document.activeElement?.closest('tr');
+    return row !== null && row !== undefined && this.#body.contains(row)
+      ? row.getAttribute('data-key') : null;
+  }
+
+  // Where the row is out of view the list has the focus, so that Tab goes on in what is in view.
+  #focus(key: string): void {
+    const row = this.#body.querySelector(`tr[data-key="${CSS.escape(key)}"] a`);
+    (row instanceof HTMLElement ? row : this.element).focus({ preventScroll: true });
+  }
+}
+
+/** On narrow screens cells stand two in a line: `right` is the second one. */
+function cellClasses(columns: readonly Pick<RowColumn<unknown>, 'kind'>[]): string[] {
+  let shownCount = 0;
+  return columns.map(({ kind = '' }) => {
+    if (kind.includes('extra')) return kind;
+    shownCount += 1;
+    return shownCount % 2 === 0 ? `${kind} right` : kind;
+  });
+}
+
+/** Puts these in the place of all rows; those that stay are not taken out meanwhile. */
+function replaceRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
+  const staying = new Set<Element>(rows);
+  for (const row of [...body.children]) if (!staying.has(row)) row.remove();
+  let next = body.firstElementChild;
+  for (const row of rows) {
+    if (row === next) next = next.nextElementSibling;
+    else body.insertBefore(row, next);
+  }
+}
+
+function readScrollY(state: unknown): number {
+  return typeof state === 'object' && state !== null && 'y' in state ? Number(state.y) : 0;
+}
+
+function spacer(pixels: number): HTMLElement {
+  const cell = h('td', { class: 'spacer' });
+  cell.style.height = `${pixels}px`;
+  return h('tr', { 'aria-hidden': 'true', class: 'spacer' }, cell);
+}

@@ -1,0 +1,86 @@
+/** A list of the webhooks of one kind: by their state, which is read anew while one looks. */
+import { href } from '../../base/screen-address.ts';
+import type { ScreenAddress } from '../../base/screen-address.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatQuantity } from '../../base/format.ts';
+import { session } from '../../base/caller-session.ts';
+import { heading } from '../facts.ts';
+import { WEBHOOK_STATES } from '../webhook-state.ts';
+import { emptyState, showFailureIn, showFailureNotice } from '../notice.ts';
+import { FilterForm, appendQuery } from './filter-form.ts';
+import { VirtualRows } from './virtual-rows.ts';
+import type { RowColumn } from './virtual-rows.ts';
+
+type WebhookListOptions<Row> = {
+  readonly title: string;
+  /** The first step of the screen's address. */
+  readonly screen: 'incoming' | 'outgoing';
+  readonly getId: (row: Row) => string;
+  readonly columns: readonly RowColumn<Row>[];
+  /** The webhooks that this path of the API lists. */
+  readonly fetchRows: (path: string, signal: AbortSignal) => Promise<readonly Row[]>;
+  /** What the list says where there is no webhook, and a line to copy. */
+  readonly empty: readonly [text: string, command: string];
+};
+
+const REFRESH_MS = 10_000;
+
+/** The states that a webhook may be in; an outgoing one has no requests to reject. */
+function listStates(screen: WebhookListOptions<unknown>['screen']): readonly string[] {
+  return screen === 'incoming' ? WEBHOOK_STATES
+    : WEBHOOK_STATES.filter((state) => state !== 'rejecting');
+}
+
+export function openWebhookList<Row>(
+  container: HTMLElement, { query }: ScreenAddress, options: WebhookListOptions<Row>,
+): () => void {
+  const { title, screen, getId, columns, fetchRows, empty } = options;
+  const rows = new VirtualRows<Row>({
+    label: title, columns, getKey: getId, getHref: (row) => href([screen, getId(row)]),
+  });
+  const count = h('p', { class: 'count', role: 'status' }, 'Loading…');
+  const table = h('div');
+  const none = emptyState(...empty);
+  const noMatch = emptyState('No webhook is in this state.', null);
+  // What was asked for before the filter changed is not shown any more.
+  let controller = new AbortController();
+  const filters = new FilterForm([
+    { name: 'state', label: 'State', values: listStates(screen) },
+  ], query, () => void reload());
+  async function show(): Promise<void> {
+    const { signal } = controller;
+    const path = appendQuery(`/api/${screen}-webhooks`, filters.readQuery());
+    const webhooks = await fetchRows(path, signal);
+    if (signal.aborted) return;
+    count.textContent = webhooks.length === 0 ? '' : formatQuantity(webhooks.length, 'webhook');
+    // What is there already stays: somebody may be using it.
+    const content = webhooks.length > 0 ? rows.element : filters.isSet ? noMatch : none;
+    if (content.parentElement !== table) fill(table, content);
+    rows.set(webhooks);
+  }
+  async function reload(): Promise<void> {
+    controller.abort();
+    controller = new AbortController();
+    const { signal } = controller;
+    try {
+      await show();
+    } catch (thrown) {
+      if (signal.aborted) return;
+      count.textContent = '';
+      showFailureIn(table, thrown, () => void reload());
+    }
+  }
+  const add = session.may('admin')
+    ? h('a', { href: href([screen, 'new']), class: 'button primary' }, 'Add a webhook') : null;
+  fill(container, heading(title, add), filters.element, count, table);
+  void reload();
+  const timer = setInterval(() => {
+    const hasFailed = table.querySelector('.failure') !== null;
+    if (!document.hidden && !hasFailed) void show().catch(showFailureNotice);
+  }, REFRESH_MS);
+  return () => {
+    clearInterval(timer);
+    controller.abort();
+    rows.close();
+  };
+}

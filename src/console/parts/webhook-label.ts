@@ -1,0 +1,14 @@
+/** What a webhook is called, and where it is below or beside that. */
+import { h } from '../base/dom.ts';
+import { resolveWebhookLabel } from '../base/webhook-labels.ts';
+import type { WebhookLabel } from '../base/webhook-labels.ts';
+
+export function webhookLabel({ title, endpoint }: WebhookLabel): HTMLElement {
+  if (title === endpoint) return h('span', { title }, title);
+  return h('span', { title: `${title}, ${endpoint}` }, title, ' ',
+    h('span', { class: 'place' }, endpoint));
+}
+
+export function resolvedWebhookLabel(identifier: string | null): HTMLElement {
+  return webhookLabel(resolveWebhookLabel(identifier));
+}

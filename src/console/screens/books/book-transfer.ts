@@ -1,0 +1,145 @@
+/** Import with a dry run, progress and errors by line; export as a file. */
+import { callApi, sendRequest } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatCount, formatQuantity } from '../../base/format.ts';
+import { loadModel } from '../../base/model-schema.ts';
+import { session } from '../../base/caller-session.ts';
+import { backLink, heading } from '../../parts/facts.ts';
+import { showNotice, showFailureNotice } from '../../parts/notice.ts';
+import { runExclusively } from '../../parts/async-button.ts';
+import { formatBooksCsv, parseCsvBooks } from './book-csv.ts';
+
+/** Sent at a time: the page tells how far it is after each. */
+const BATCH_BOOKS = 500;
+const ERRORS_SHOWN_MAX = 200;
+
+type ImportResult = {
+  readonly line: number; readonly status: string; readonly detail?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly error?: string;
+};
+
+export function openTransfer(container: HTMLElement): () => void {
+  const controller = new AbortController();
+  fill(container, backLink('books', 'Books'), heading('Import and export'),
+    h('h2', {}, 'Export'), h('p', {}, 'All books, with ids and dates.'),
+    h('div', { class: 'actions' }, ...Object.keys(FORMATS).map((name) => h('button', {
+      type: 'button', onclick: () => void exportBooks(name),
+    }, `Download ${name}`))),
+    ...session.may('write') ? importSection(controller.signal) : []);
+  return () => controller.abort();
+}
+
+type BookRecords = readonly Readonly<Record<string, unknown>>[];
+
+/** What the files are, by their names; null: as the API gives them. */
+const FORMATS: Readonly<Record<string, ((books: BookRecords) => Promise<string>) | null>> = {
+  'books.json': null,
+  'books.jsonl': async (books) => books.map((book) => `${JSON.stringify(book)}\n`).join(''),
+  'books.csv': async (books) =>
+    formatBooksCsv(Object.keys((await loadModel('Book')).properties ?? {}), books),
+};
+
+async function exportBooks(name: string): Promise<void> {
+  try {
+    const response = await sendRequest('GET', '/api/books');
+    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+    const format = FORMATS[name] ?? null;
+    const file = format === null ? await response.blob()
+      : new Blob([await format(await response.json())]);
+    const url = URL.createObjectURL(file);
+    h('a', { href: url, download: name }).click();
+    URL.revokeObjectURL(url);
+  } catch (thrown) {
+    showFailureNotice(thrown);
+  }
+}
+
+function importSection(signal: AbortSignal): HTMLElement[] {
+  const file = h('input', { type: 'file', id: 'file', accept: '.json,.jsonl,.ndjson,.csv' });
+  const isDry = h('input', { type: 'checkbox', id: 'dry' });
+  const isReplacing = h('input', { type: 'checkbox', id: 'replace' });
+  const report = h('div', { role: 'status' });
+  const button = h('button', { type: 'submit', class: 'primary' }, 'Import');
+  isDry.checked = true;
+  const start = async (): Promise<void> => {
+    const chosenFile = file.files?.[0];
+    if (chosenFile === undefined) return showNotice('Choose a file first.', 'bad');
+    const mode = { dryRun: String(isDry.checked), replace: String(isReplacing.checked) };
+    await importBooks(parseSources(chosenFile.name, await chosenFile.text()), mode, report, signal);
+  };
+  return [
+    h('h2', {}, 'Import'),
+    h('form', { class: 'record', onsubmit: (event) => {
+      event.preventDefault();
+      void runExclusively([button], start).catch(showFailureNotice);
+    } },
+    h('div', { class: 'field' }, h('label', { for: 'file' }, 'A file of JSON, JSON Lines or CSV'),
+      file),
+    h('div', { class: 'field checkbox' }, isDry, h('label', { for: 'dry' },
+      'Only check it: store nothing')),
+    h('div', { class: 'field checkbox' }, isReplacing, h('label', { for: 'replace' },
+      'Replace books whose id is taken')),
+    h('div', { class: 'actions' }, button), report),
+  ];
+}
+
+/** What is sent of each book, and where it stands in the file. */
+type ImportSource = { readonly json: string; readonly label: string };
+
+function parseSources(name: string, text: string): ImportSource[] {
+  if (name.toLowerCase().endsWith('.csv')) {
+    return parseCsvBooks(text).map(({ line, json }) => ({ json, label: `Line ${line}` }));
+  }
+  if (!text.trimStart().startsWith('[')) {
+    return text.split('\n').map((json, index) => ({ json, label: `Line ${index + 1}` }))
+      .filter(({ json }) => json.trim() !== '');
+  }
+  const books: unknown = JSON.parse(text);
+  return (Array.isArray(books) ? books : []).map((book, index) =>
+    ({ json: JSON.stringify(book), label: `Book ${index + 1}` }));
+}
+
+async function importBooks(
+  sources: readonly ImportSource[], mode: Record<string, string>, report: HTMLElement,
+  signal: AbortSignal,
+): Promise<void> {
+  const progress = h('progress', { max: sources.length, value: 0, 'aria-label': 'Progress' });
+  const summary = h('p');
+  const errors = h('ol', { class: 'log', 'aria-label': 'What could not be imported' });
+  const counts: Record<string, number> = { imported: 0, replaced: 0, skipped: 0 };
+  fill(report, progress, summary, errors);
+  for (let start = 0; start < sources.length; start += BATCH_BOOKS) {
+    const batch = sources.slice(start, start + BATCH_BOOKS);
+    for (const result of await importBatch(batch, mode, signal)) {
+      counts[result.status] = (counts[result.status] ?? 0) + 1;
+      if (result.status === 'skipped' && errors.childElementCount < ERRORS_SHOWN_MAX) {
+        errors.append(h('li', {}, `${batch[result.line - 1]?.label}: ${formatReason(result)}`));
+      }
+    }
+    progress.value = start + batch.length;
+    const done = Object.entries(counts).map(([name, value]) => `${formatCount(value)} ${name}`)
+      .join(', ');
+    summary.textContent = `${formatQuantity(progress.value, 'book')} read: ${done}`
+      + `${mode['dryRun'] === 'true' ? '; nothing was stored' : ''}.`;
+  }
+}
+
+async function importBatch(
+  sources: readonly ImportSource[], mode: Record<string, string>, signal: AbortSignal,
+): Promise<readonly ImportResult[]> {
+  const { body } = await callApi<string>('POST', `/api/books/import?${new URLSearchParams(mode)}`, {
+    raw: sources.map(({ json }) => json).join('\n'),
+    headers: { 'Content-Type': 'application/jsonl' }, signal,
+  });
+  const results = body.split('\n').filter((line) => line !== '')
+    .map((line): ImportResult => JSON.parse(line));
+  const failure = results.find(({ error }) => error !== undefined)?.error;
+  if (failure !== undefined) throw new Error(failure);
+  return results.filter(({ line }) => line !== undefined);
+}
+
+function formatReason({ detail = '', errors = [] }: ImportResult): string {
+  const all = errors.map((error) => `${error.pointer}: ${error.detail}`);
+  return all.length > 0 ? all.join('; ') : detail;
+}

@@ -1,0 +1,99 @@
+/** One book: its members, and the form that adds or changes it. */
+import { ApiError, callApi } from '../../base/api-calls.ts';
+import { fill, h, link } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+import { timeElement } from '../../base/format.ts';
+import { loadModel } from '../../base/model-schema.ts';
+import { session } from '../../base/caller-session.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { editRecord } from '../../parts/forms/edit-record.ts';
+import { backLink, factList, heading } from '../../parts/facts.ts';
+import { formatLabel } from '../../parts/forms/input-field.ts';
+import { recordForm } from '../../parts/forms/record-form.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import type { Author, Book } from '../../../books/book.ts';
+
+const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors'];
+
+export function openBook(container: HTMLElement, id: string): () => void {
+  return openView(container, async (refresh) => {
+    const { body, headers } = await callApi<Book>('GET', bookPath(id));
+    render(container, body, headers.get('ETag') ?? '', refresh);
+  });
+}
+
+function render(
+  container: HTMLElement, book: Book, etag: string, refresh: () => Promise<void>,
+): void {
+  const edit = asyncButton('Edit', async () => editRecord(container, {
+    title: `Edit ${book.title}`, path: bookPath(book.id), schema: await loadModel('BookBody'),
+    record: book, etag, onDone: refresh,
+  }));
+  const remove = asyncButton('Delete', () => removeBook(container, book, etag, refresh), 'danger');
+  const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
+  fill(container,
+    backLink('books', 'Books'),
+    heading(book.title, ...session.may('write') ? [edit, remove] : []),
+    factList([
+      ['Authors', book.authors.length === 0 ? '–' : h('ul', { class: 'plain-list' },
+        ...book.authors.map(renderAuthor))],
+      ...others.map(([name, value]) => [formatLabel(name), renderValue(value)] as const),
+      ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
+      ['Id', h('code', {}, book.id)],
+    ]));
+}
+
+function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {
+  const years = birthDate === undefined && deathDate === undefined ? []
+    : [`${birthDate ?? ''}–${deathDate ?? ''}`];
+  return h('li', {}, url === undefined ? name : link(url, name),
+    h('span', { class: 'hint' }, ` ${[...years, ...Object.values(address)].join(', ')}`));
+}
+
+function renderValue(value: unknown): Child {
+  if (typeof value === 'string') return /^https?:/.test(value) ? link(value, value) : value;
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? h('pre', {}, JSON.stringify(value, null, 2)) : String(value);
+}
+
+export function openNewBook(container: HTMLElement): () => void {
+  return openView(container, () => showNew(container));
+}
+
+async function showNew(container: HTMLElement): Promise<void> {
+  const form = recordForm({
+    schema: await loadModel('BookBody'), value: {}, action: 'Add the book',
+    save: async (value) => {
+      const { body } = await callApi<Book>('POST', '/api/books', { body: value });
+      showNotice(`Added ${body.title}.`);
+      goIfStillHere(container, ['books', body.id]);
+    },
+  });
+  fill(container, backLink('books', 'Books'), heading('A new book'),
+    form.element);
+}
+
+async function removeBook(
+  container: HTMLElement, book: Book, etag: string, refresh: () => Promise<void>,
+): Promise<void> {
+  const isSure = await askToConfirm({
+    title: 'Delete the book?', text: `“${book.title}” will be gone from the catalog.`,
+    action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${book.id}`,
+  });
+  if (!isSure) return;
+  try {
+    await callApi('DELETE', bookPath(book.id), { headers: { 'If-Match': etag } });
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
+    showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
+    return refresh();
+  }
+  showNotice(`Deleted ${book.title}.`);
+  goIfStillHere(container, ['books']);
+}
+
+function bookPath(id: string): string {
+  return `/api/books/${encodeURIComponent(id)}`;
+}

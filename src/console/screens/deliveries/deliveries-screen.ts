@@ -1,0 +1,54 @@
+/** What goes out: by status, one with its attempts, many sent again. */
+import { href } from '../../base/screen-address.ts';
+import { timeElement } from '../../base/format.ts';
+import { listOutgoingIds, formatOutgoingName } from '../../base/webhook-labels.ts';
+import { badge } from '../../parts/badge.ts';
+import { webhookLabel } from '../../parts/webhook-label.ts';
+import { TIME_FILTERS } from '../../parts/lists/filter-form.ts';
+import { openLiveList } from '../../parts/lists/live-list.ts';
+import type { Screen } from '../../parts/screen.ts';
+import { openDelivery } from './delivery-view.ts';
+import { formatWait, createTargetLabel, type DeliveryRecord } from './delivery-record.ts';
+
+const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+
+export const deliveriesScreen: Screen = {
+  name: 'deliveries', title: 'Deliveries', key: 'd',
+  open(container, { path: [, id], query }) {
+    if (id !== undefined) return openDelivery(container, id);
+    return openLiveList<DeliveryRecord>(container, query, {
+      title: 'Deliveries', path: '/api/deliveries', topic: 'deliveries',
+      nouns: ['delivery', 'deliveries'], baseQuery: { order: 'newest', limit: '100' },
+      getKey: ({ identifier }) => identifier,
+      getHref: ({ identifier }) => href(['deliveries', identifier]),
+      columns: [
+        { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
+        { title: 'Event', kind: 'wide', cell: ({ event }) => event ?? 'a forward' },
+        {
+          title: 'To', kind: 'wide',
+          cell: (delivery) => webhookLabel(createTargetLabel(delivery)),
+        },
+        { title: 'Status', cell: ({ status }) => badge(status) },
+        { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
+          const last = attempts.at(-1);
+          return last === undefined ? '' : last.statusCode ?? last.error;
+        } },
+        { title: 'Attempts', kind: 'extra', cell: ({ attempts }) => attempts.length },
+        { title: 'Next', kind: 'extra',
+          cell: (delivery) => formatWait(delivery) ?? timeElement(delivery.nextAttemptAt, '') },
+      ],
+      filters: () => [
+        { name: 'event', label: 'Event' },
+        { name: 'status', label: 'Status', values: STATUSES },
+        {
+          name: 'hook', label: 'Webhook', formatLabel: formatOutgoingName,
+          values: listOutgoingIds(),
+        },
+        ...TIME_FILTERS,
+      ],
+      empty: ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
+        'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
+      bulk: { path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend' },
+    });
+  },
+};

@@ -1,0 +1,123 @@
+/**
+ * Incoming webhooks: whether each works, when it was last called, and how often it and its actions
+ * succeed.
+ */
+import { getJson } from '../../base/api-calls.ts';
+import { h } from '../../base/dom.ts';
+import { timeElement } from '../../base/format.ts';
+import { createWebhookLabel } from '../../base/webhook-labels.ts';
+import { sparkline } from '../../parts/chart.ts';
+import { webhookLabel } from '../../parts/webhook-label.ts';
+import { webhookState, lastFailure } from '../../parts/webhook-state.ts';
+import { openWebhookList } from '../../parts/lists/webhook-list.ts';
+import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
+import type { Screen } from '../../parts/screen.ts';
+import { openIncoming } from './incoming-view.ts';
+import { openNewIncoming } from './new-incoming.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
+import type { StatisticsReport } from '../../../monitoring/statistics.ts';
+
+type IncomingRow = {
+  readonly webhook: IncomingWebhook;
+  readonly statistics: StatisticsReport['hooks'][number] | undefined;
+  readonly lastAt: string | null;
+  /** Since when calls are counted. */
+  readonly since: string;
+};
+
+const COLUMNS: readonly RowColumn<IncomingRow>[] = [
+  {
+    title: 'Webhook', kind: 'wide',
+    cell: ({ webhook }) => webhookLabel(createWebhookLabel(webhook)),
+  },
+  { title: 'Sender', kind: 'extra', cell: ({ webhook }) => webhook.verification?.preset
+    ?? (webhook.hasSecret ? 'X-Signature' : 'anybody') },
+  { title: 'State', cell: ({ webhook }) => webhookState(webhook) },
+  { title: 'Last failure', kind: 'extra', cell: ({ webhook }) => lastFailure(webhook) },
+  { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
+    ? h('span', {}, 'not since ', timeElement(since)) : timeElement(lastAt) },
+  {
+    title: 'Accepted', kind: 'number extra',
+    cell: ({ statistics }) => formatAcceptedShare(statistics),
+  },
+  {
+    title: 'Runs succeeded', kind: 'number',
+    cell: ({ statistics }) => formatSucceededShare(statistics),
+  },
+  { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
+    : sparkline(sumCalls(statistics), 'Requests in the last 24 hours') },
+];
+
+export const incomingScreen: Screen = {
+  name: 'incoming', title: 'Incoming', key: 'i',
+  open(container, address) {
+    const [, step] = address.path;
+    if (step === 'new') return openNewIncoming(container);
+    if (step !== undefined) return openIncoming(container, step, address);
+    return openWebhookList<IncomingRow>(container, address, {
+      title: 'Incoming webhooks', screen: 'incoming', getId: ({ webhook }) => webhook.identifier,
+      columns: COLUMNS, fetchRows,
+      empty: ['There is none yet. One for GitHub takes two minutes. As commands:',
+        'hookshelf manual first-webhook'],
+    });
+  },
+};
+
+async function fetchRows(path: string, signal: AbortSignal): Promise<readonly IncomingRow[]> {
+  const [webhooks, day, hour] = await Promise.all([
+    getJson<readonly IncomingWebhook[]>(path, signal),
+    getJson<StatisticsReport>('/api/statistics?window=24h', signal),
+    getJson<StatisticsReport>('/api/statistics?window=1h', signal),
+  ]);
+  return webhooks.map((webhook) => createRow(webhook, day, hour));
+}
+
+function createRow(
+  webhook: IncomingWebhook, day: StatisticsReport, hour: StatisticsReport,
+): IncomingRow {
+  const statistics = findStatistics(webhook, day);
+  const [from = day.since] = day.times;
+  return {
+    webhook, statistics, lastAt: findLastCall(webhook, hour) ?? findLastCall(webhook, day),
+    since: day.since > from ? day.since : from,
+  };
+}
+
+function findStatistics(
+  { identifier }: IncomingWebhook, { hooks }: StatisticsReport,
+): IncomingRow['statistics'] {
+  return hooks.find(({ hook }) => hook === identifier);
+}
+
+/** When the last slot with a call began. */
+function findLastCall(webhook: IncomingWebhook, report: StatisticsReport): string | null {
+  const statistics = findStatistics(webhook, report);
+  if (statistics === undefined) return null;
+  return report.times[sumCalls(statistics).findLastIndex((value) => value > 0)] ?? null;
+}
+
+function sumCalls({ requests }: StatisticsReport['hooks'][number]): number[] {
+  return requests.accepted.map((value, index) =>
+    value + (requests.rejected[index] ?? 0) + (requests.failed[index] ?? 0));
+}
+
+/** Of all requests, those that were let in, whatever became of them. */
+function formatAcceptedShare(statistics: IncomingRow['statistics']): string {
+  if (statistics === undefined) return '–';
+  const { accepted, failed } = statistics.requests;
+  return formatPercentage(sum(accepted) + sum(failed), sum(sumCalls(statistics)));
+}
+
+function formatSucceededShare(statistics: IncomingRow['statistics']): string {
+  if (statistics === undefined) return '–';
+  const { succeeded, failed } = statistics.runs;
+  return formatPercentage(sum(succeeded), sum(succeeded) + sum(failed));
+}
+
+function formatPercentage(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${Math.floor(part / whole * 100)} %`;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,173 @@
+/** One incoming webhook: what to paste at its sender, a test, what it does, rotation. */
+import type { ScreenAddress } from '../../base/screen-address.ts';
+import { href } from '../../base/screen-address.ts';
+import { BASE, callApi, getJson, getPage } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatQuantity, timeElement } from '../../base/format.ts';
+import { createWebhookLabel } from '../../base/webhook-labels.ts';
+import { session } from '../../base/caller-session.ts';
+import { badge } from '../../parts/badge.ts';
+import { codeBlock } from '../../parts/code-block.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { backLink, factList, heading } from '../../parts/facts.ts';
+import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts';
+import { rotateSecret } from '../../parts/rotate-secret.ts';
+import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { editAction, editIncoming } from './edit-incoming.ts';
+import type { IncomingView } from './edit-incoming.ts';
+import { actionSection } from './try-routes.ts';
+import { newSecrets, stepList } from './setup-steps.ts';
+import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
+
+const INBOX_TEXTS = {
+  off: 'no request', failed: 'requests whose action failed', all: 'every request',
+} as const;
+const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then the action runs' };
+
+export function openIncoming(
+  container: HTMLElement, id: string, { query }: ScreenAddress,
+): () => void {
+  const isNew = query.get('step') === 'test';
+  const path = `/api/incoming-webhooks/${encodeURIComponent(id)}`;
+  return openView(container, async (refresh) => {
+    const [{ body: webhook, headers }, examples, actions] = await Promise.all([
+      callApi<IncomingWebhook>('GET', path), getJson<IncomingWebhookExamples>(`${path}/examples`),
+      ActionCatalog.load(),
+    ]);
+    const view = { webhook, path, etag: headers.get('ETag') ?? '', actions, refresh };
+    const content = isNew
+      ? renderTestStep(view, examples) : renderView(container, view, examples);
+    fill(container, ...content);
+  });
+}
+
+function renderTestStep(view: IncomingView, examples: IncomingWebhookExamples): HTMLElement[] {
+  const { webhook } = view;
+  return [
+    heading(`Test ${createWebhookLabel(webhook).title}`, h('a', {
+      href: href(['incoming', webhook.identifier]), class: 'button',
+    }, 'Done')),
+    stepList(3), setupSection(webhook, examples), testSection(view, examples),
+  ];
+}
+
+function renderView(
+  container: HTMLElement, view: IncomingView, examples: IncomingWebhookExamples,
+): (HTMLElement | null)[] {
+  const { webhook, actions } = view;
+  const {
+    identifier, name, description, pathSegment, verification, hasSecret, previousSecret,
+  } = webhook;
+  return [
+    backLink('incoming', 'Incoming webhooks'),
+    heading(name ?? pathSegment, h('a', {
+      href: href(['requests'], { hook: pathSegment }), class: 'button',
+    }, 'Its requests'), ...session.may('admin') ? buttons(container, view) : []),
+    description === undefined ? null : h('p', {}, description),
+    factList([
+      ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
+      ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
+      ['Path', name === undefined ? null : pathSegment],
+      ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
+      ['Secret', hasSecret ? 'set' : verification === undefined ? 'none'
+        : 'none: every request is refused'],
+      ['Old secret counts until', previousSecret === undefined ? null
+        : timeElement(previousSecret.validUntil)],
+      ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
+      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
+    ]),
+    setupSection(webhook, examples),
+    session.may('admin') ? testSection(view, examples) : null,
+    actionSection(webhook, actions),
+    h('details', {}, h('summary', {}, 'All members'),
+      h('pre', {}, JSON.stringify(webhook, null, 2))),
+  ];
+}
+
+function setupSection(
+  { identifier }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
+): HTMLElement {
+  const secret = newSecrets.get(identifier);
+  return h('section', {}, h('h2', {}, setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
+    setup === null ? null : h('p', {}, `The address, for: ${setup.pasteUrl}.`),
+    codeBlock(setup?.url ?? url),
+    setup === null ? null : h('p', {}, `The secret, for: ${setup.pasteSecret}.`),
+    secret === undefined ? null : h('div', {}, codeBlock(secret),
+      h('p', { class: 'hint' }, 'It is shown this once.')),
+    setup?.unconfirmed == null ? null : h('p', { class: 'hint' }, setup.unconfirmed),
+    curl === null ? null : h('details', {}, h('summary', {}, 'A call to copy'), codeBlock(curl)));
+}
+
+type SampleRequest = {
+  readonly method: string; readonly path: string; readonly body: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** A request signed as the sender would, sent from this browser; what it was answered. */
+function testSection(
+  { webhook, path }: IncomingView, { setup }: IncomingWebhookExamples,
+): HTMLElement {
+  const result = h('div', { role: 'status' });
+  const run = async (): Promise<void> => {
+    const { body: sample } = await callApi<SampleRequest>('POST', `${path}/sample`, { body: {} });
+    const response = await fetch(BASE + sample.path, {
+      method: sample.method, headers: sample.headers, credentials: 'omit',
+      body: sample.body === null ? null
+        : Uint8Array.from(atob(sample.body), (letter) => letter.charCodeAt(0)),
+    });
+    fill(result, h('p', {}, badge(response.ok ? 'accepted' : 'rejected'),
+      ` It was answered ${response.status}. `,
+      webhook.inbox === 'all' ? h('a', { href: href(['requests'], { hook: webhook.pathSegment }) },
+        'See it among the requests') : null), h('pre', {}, await response.text()));
+  };
+  const canSign = setup?.canSign ?? true;
+  return h('section', {}, h('h2', {}, 'Test'), h('p', { class: 'hint' }, canSign
+    ? 'Sends a request signed as the sender would. The action runs.'
+    : 'Only the sender can sign, so have it send a request.'),
+  canSign ? asyncButton('Send a test request', run) : null, result);
+}
+
+function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
+  const { webhook: { identifier, enabled }, path, refresh } = view;
+  const toggleEnabled = async (): Promise<void> => {
+    await callApi('PATCH', path, { body: { enabled: !enabled } });
+    showNotice(enabled ? 'Off: its sender is answered 404.' : 'On again.');
+    await refresh();
+  };
+  const refreshWithoutSecret = (): Promise<void> => {
+    // It may have another by now.
+    newSecrets.delete(identifier);
+    return refresh();
+  };
+  return [
+    asyncButton('Edit', () => editIncoming(container, { ...view, refresh: refreshWithoutSecret })),
+    asyncButton('Action and routes', () => editAction(container, view)),
+    asyncButton('Rotate the secret', () => rotateSecret(path,
+      `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, refreshWithoutSecret)),
+    asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
+    asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
+  ];
+}
+
+async function confirmAndDelete(
+  container: HTMLElement, { webhook, path }: IncomingView,
+): Promise<void> {
+  const { identifier } = webhook;
+  const { total } = await getPage(`/api/requests?hook=${identifier}&status=pending&limit=1`);
+  if (!container.isConnected) return;
+  const pending = total === null || total === 0 ? ''
+    : ` ${formatQuantity(total, 'request')} that still ${
+      total === 1 ? 'waits' : 'wait'} will fail.`;
+  const isSure = await askToConfirm({
+    title: `Delete ${createWebhookLabel(webhook).title}?`, isDestructive: true, action: 'Delete it',
+    text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
+      + pending,
+    command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
+  });
+  if (!isSure) return;
+  await callApi('DELETE', path);
+  goIfStillHere(container, ['incoming']);
+}

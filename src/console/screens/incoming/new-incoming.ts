@@ -1,0 +1,131 @@
+/** A new incoming webhook in three steps: its sender, its action, a test. */
+import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { backLink, heading } from '../../parts/facts.ts';
+import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { recordForm } from '../../parts/forms/record-form.ts';
+import { showNotice, showFailureNotice } from '../../parts/notice.ts';
+import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { runExclusively } from '../../parts/async-button.ts';
+import { NAMING_TEXTS } from './edit-incoming.ts';
+import { createSenderField } from './sender-field.ts';
+import { newSecrets, stepList } from './setup-steps.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+
+export function openNewIncoming(container: HTMLElement): () => void {
+  return openView(container, async () => {
+    const [presets, actions] = await Promise.all([
+      getJson<readonly PresetDescription[]>('/api/verification-presets'), ActionCatalog.load(),
+    ]);
+    render(container, presets, actions);
+  });
+}
+
+function render(
+  container: HTMLElement, presets: readonly PresetDescription[], actions: ActionCatalog,
+): void {
+  const steps = h('div');
+  const hint = h('div', { class: 'hint' });
+  let preset: PresetDescription | null = null;
+  const sender = recordForm({
+    schema: {
+      required: ['pathSegment'],
+      properties: {
+        verification: {},
+        pathSegment: { type: 'string' },
+        secret: { type: 'string', writeOnly: true },
+        name: { type: 'string' },
+        description: { type: 'string' },
+      },
+    },
+    texts: { ...NAMING_TEXTS, pathSegment: ['Path', formatAddressHint()] },
+    rare: ['name', 'description'],
+    factories: { verification: createSenderField(presets, (chosenPreset) => {
+      preset = chosenPreset;
+      fill(hint, ...renderSecretHint(chosenPreset));
+      const path = container.querySelector('[name="pathSegment"]');
+      if (!(path instanceof HTMLInputElement) || path.value !== '') return;
+      path.value = chosenPreset?.name ?? '';
+    }) },
+    value: {}, action: 'Next: what is done', extra: [hint],
+    save: async () => show(2),
+  });
+  const create = async (value: Record<string, unknown>): Promise<void> => {
+    const { body } = await callApi<IncomingWebhook>('POST', '/api/incoming-webhooks',
+      { body: value });
+    if (preset?.secretFrom === 'here' && value['secret'] === undefined) await makeSecret(body);
+    showNotice(`${body.pathSegment} is there.`);
+    goIfStillHere(container, ['incoming', body.identifier], { step: 'test' });
+  };
+  const action = createActionStep(actions, () => show(1), async (actionConfiguration) => {
+    const value = { ...sender.read(), actionConfiguration };
+    await create(value).catch((thrown: unknown) => {
+      if (!(thrown instanceof ApiError) || thrown.problem.errors === undefined) throw thrown;
+      show(1);
+      sender.showErrors(thrown);
+    });
+  });
+  function show(step: number): void {
+    fill(steps, stepList(step));
+    sender.element.hidden = step !== 1;
+    action.hidden = step !== 2;
+    const [visibleStep] = [sender.element, action].filter(({ hidden }) => !hidden);
+    visibleStep?.querySelector<HTMLElement>('select, input')?.focus();
+  }
+  fill(container, backLink('incoming', 'Incoming webhooks'),
+    heading('A new incoming webhook'), steps, sender.element, action);
+  show(1);
+}
+
+function createActionStep(
+  actions: ActionCatalog, back: () => void, create: (identifier: string) => Promise<void>,
+): HTMLElement {
+  const chooser = actions.createChooser();
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const button = h('button', { type: 'submit', class: 'primary' }, 'Create it, then test it');
+  const run = async (): Promise<void> => {
+    problem.textContent = '';
+    try {
+      await create(await chooser.choose());
+    } catch (thrown) {
+      problem.textContent = messageOf(thrown);
+    }
+  };
+  return h('form', { class: 'record', novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    void runExclusively([button], run);
+  } }, chooser.element, problem, h('div', { class: 'actions' },
+    h('button', { type: 'button', onclick: back }, 'Back'), button));
+}
+
+/** It is shown in the next step, this once. */
+async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
+  const path = `/api/incoming-webhooks/${identifier}/rotate-secret`;
+  try {
+    const { body } = await callApi<{ readonly secret?: string }>('POST', path, { body: {} });
+    if (body.secret !== undefined) newSecrets.set(identifier, body.secret);
+  } catch (thrown) {
+    showFailureNotice(thrown);
+  }
+}
+
+function formatAddressHint(): string {
+  const base = `${location.origin}${BASE}`;
+  return `The end of the address that the sender calls: ${base}/webhook/in/<path>`;
+}
+
+function renderSecretHint(preset: PresetDescription | null): HTMLElement[] {
+  if (preset === null) {
+    return [h('p', {}, 'Without a secret, whoever knows the address can call it. With one, the '
+      + 'caller signs each request in the header ', h('code', {}, 'X-Signature'), '.')];
+  }
+  const { sender, pasteUrl, pasteSecret, secretFrom } = preset;
+  return [
+    h('p', {}, `At ${sender} the address goes to: ${pasteUrl}.`),
+    h('p', {}, secretFrom === 'here'
+      ? `Leave the secret empty and one is made. The last step shows it, for: ${pasteSecret}.`
+      : `${sender} makes the secret: ${pasteSecret}. Without it every request is refused; you `
+        + 'can add it later.'),
+  ];
+}

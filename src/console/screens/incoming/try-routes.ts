@@ -1,0 +1,83 @@
+/** What a webhook does: its action, or its routes, tried against a request that was kept. */
+import { callApi, getJson } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatTimestamp } from '../../base/format.ts';
+import { session } from '../../base/caller-session.ts';
+import { badge } from '../../parts/badge.ts';
+import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { formatCondition } from '../../parts/forms/condition-text.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import { showFailureNotice } from '../../parts/notice.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
+
+type RouteMatches = {
+  readonly routes: readonly {
+    readonly name: string; readonly matches: boolean;
+    readonly failed: readonly { readonly detail: string }[];
+  }[];
+};
+type RecentRequest = {
+  readonly id: string; readonly receivedAt: string; readonly event: string | null;
+  readonly status: string;
+};
+
+const CHOICES_MAX = 20;
+
+export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog): HTMLElement {
+  const { routes, actionConfiguration = '' } = webhook;
+  const tryRoutes = routes === undefined ? null : trySection(webhook, () => undefined);
+  return h('section', {}, h('h2', {}, 'What is done'), routes === undefined
+    ? h('p', {}, `${actions.describe(actionConfiguration)}, for every request.`)
+    : h('ul', { class: 'log' }, ...routes.map((route) => h('li', {},
+      h('strong', {}, route.name), ` ${actions.describe(route.actionConfiguration)}, `,
+      route.when === undefined ? 'for every request'
+        : h('span', {}, 'when ', h('code', {}, formatCondition(route.when)))))), tryRoutes);
+}
+
+/**
+ * Offers the last requests of the webhook to choose from, to try its routes with, or those that
+ * `readRoutes` gives.
+ */
+export function trySection(
+  webhook: IncomingWebhook, readRoutes: () => unknown,
+): HTMLElement | null {
+  if (!session.may('write')) return null;
+  const container = h('div', { class: 'record' });
+  void showRecentRequests(webhook, readRoutes, container);
+  return container;
+}
+
+async function showRecentRequests(
+  { identifier }: IncomingWebhook, readRoutes: () => unknown, container: HTMLElement,
+): Promise<void> {
+  try {
+    const recent = await getJson<readonly RecentRequest[]>(
+      `/api/requests?hook=${identifier}&limit=${CHOICES_MAX}`);
+    if (recent.length === 0) {
+      return fill(container, h('p', { class: 'hint' },
+        'Once a request is kept, you can see here which routes it would run.'));
+    }
+    const select = h('select', {}, ...recent.map(({ id, receivedAt, event, status }) =>
+      h('option', { value: id },
+        `${formatTimestamp(receivedAt)}, ${event ?? 'no event'}, ${status}`)));
+    const result = h('div', { role: 'status' });
+    const run = async (): Promise<void> => {
+      const path = `/api/incoming-webhooks/${identifier}/match`;
+      const { body } = await callApi<RouteMatches>('POST', path, {
+        body: { request: select.value, routes: readRoutes() },
+      });
+      fill(result, h('ul', { class: 'log' }, ...body.routes.map(({ name, matches, failed }) =>
+        h('li', {}, h('strong', {}, name), ' ', badge(matches ? 'would run' : 'left out'), ' ',
+          failed.map(({ detail }) => detail).join('; ')))));
+    };
+    const { element } = inputField({
+      name: 'request', label: 'Try the routes with a request', value: '', isRequired: false,
+      schema: {},
+    }, select, () => select.value, h('div', { class: 'actions' }, h('button', {
+      type: 'button', onclick: () => void run().catch(showFailureNotice),
+    }, 'Try it')));
+    fill(container, element, result);
+  } catch (thrown) {
+    showFailureNotice(thrown);
+  }
+}

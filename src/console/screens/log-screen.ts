@@ -1,0 +1,123 @@
+/** The last lines of the log, and new ones as they come. */
+import type { ScreenAddress } from '../base/screen-address.ts';
+import { getJson } from '../base/api-calls.ts';
+import { fill, h } from '../base/dom.ts';
+import { formatQuantity, formatTimestamp } from '../base/format.ts';
+import { badge } from '../parts/badge.ts';
+import { heading } from '../parts/facts.ts';
+import { FilterForm, appendQuery } from '../parts/lists/filter-form.ts';
+import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
+import type { Screen } from '../parts/screen.ts';
+
+type LogLine = {
+  /** Rises by one with each line, and over restarts. */
+  readonly number: number;
+  readonly time: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+
+const REFRESH_MS = 2000;
+const LINES_MAX = 1000;
+const LENGTH_MAX = 2000;
+const timeFormat = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
+});
+
+export const logScreen: Screen = {
+  name: 'log', title: 'Log', key: 'l', scope: 'admin', open: openLog,
+};
+
+function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
+  const list = h('ol', { class: 'log', 'aria-label': 'Lines of the log, newest first' });
+  const status = h('p', { class: 'count', role: 'status' });
+  /** null: the lines are being read anew. */
+  let lastNumber: number | null = null;
+  let isPaused = false;
+  // What was asked for before the filters changed is not shown any more.
+  let controller = new AbortController();
+  const pause = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
+    isPaused = !isPaused;
+    pause.setAttribute('aria-pressed', String(isPaused));
+    updateCount(0);
+    void readNew();
+  } }, 'Pause');
+  const filters = new FilterForm([
+    { name: 'level', label: 'Level', values: ['error', 'warning', 'info', 'debug'],
+      formatLabel: (level) => level === 'error' ? level : `${level} and graver` },
+    { name: 'requestId', label: 'Request id' },
+  ], query, () => void readAll());
+
+  function read(): Promise<readonly LogLine[]> {
+    const after = lastNumber === null ? {} : { after: String(lastNumber) };
+    const path = appendQuery('/api/log', { ...filters.readQuery(), ...after });
+    return getJson(path, controller.signal);
+  }
+
+  async function readAll(): Promise<void> {
+    controller.abort();
+    controller = new AbortController();
+    const { signal } = controller;
+    lastNumber = null;
+    try {
+      const lines = await read();
+      fill(list);
+      show(lines);
+    } catch (thrown) {
+      if (!signal.aborted) showFailureIn(list, thrown, () => void readAll());
+    }
+  }
+
+  async function readNew(): Promise<void> {
+    if (document.hidden || lastNumber === null) return;
+    const { signal } = controller;
+    const after = lastNumber;
+    try {
+      const lines = await read();
+      // It was asked twice, and the other answer came first.
+      if (after !== lastNumber) return;
+      if (isPaused) updateCount(lines.length);
+      else show(lines);
+    } catch (thrown) {
+      if (!signal.aborted) showFailureNotice(thrown);
+    }
+  }
+
+  function show(lines: readonly LogLine[]): void {
+    const before = document.documentElement.scrollHeight;
+    lastNumber = lines.at(-1)?.number ?? lastNumber ?? 0;
+    list.prepend(...lines.toReversed().map(renderLine));
+    // Who has scrolled down keeps looking at the same lines.
+    if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - before);
+    while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
+    updateCount(0);
+  }
+
+  function updateCount(meanwhile: number): void {
+    const lineCount = list.childElementCount === 0 ? 'No line matches.'
+      : formatQuantity(list.childElementCount, 'line');
+    status.textContent = isPaused ? `${lineCount}; paused, ${meanwhile} new meanwhile` : lineCount;
+  }
+
+  fill(container, heading('Log', pause), filters.element, status, list);
+  void readAll();
+  const timer = setInterval(() => void readNew(), REFRESH_MS);
+  return () => {
+    clearInterval(timer);
+    controller.abort();
+  };
+}
+
+function renderLine({ time, level, message, fields }: LogLine): HTMLElement {
+  const members = Object.entries(fields).map(([name, value]) => h('div', {}, h('dt', {}, name),
+    h('dd', {}, clip(typeof value === 'string' ? value : JSON.stringify(value)))));
+  const at = timeFormat.format(Date.parse(time));
+  return h('li', {}, h('time', { datetime: time, title: formatTimestamp(time), class: 'when' }, at),
+    badge(level), h('span', { class: 'message' }, clip(message)), h('dl', {}, ...members));
+}
+
+function clip(text: string): string {
+  return text.length > LENGTH_MAX ? `${text.slice(0, LENGTH_MAX)}… (${text.length} characters)`
+    : text;
+}

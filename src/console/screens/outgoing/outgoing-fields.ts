@@ -1,0 +1,75 @@
+/** How the members of an outgoing webhook are asked for. */
+import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import type {
+  Field, FieldCustomization, FieldOptions, FieldTexts,
+} from '../../parts/forms/input-field.ts';
+import { pairsField } from '../../parts/forms/pairs-field.ts';
+import { h } from '../../base/dom.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import { modelField } from '../../parts/forms/model-field.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
+
+const FIELD_TEXTS: FieldTexts = {
+  name: ['Name', 'What people call it: a-z, 0-9, `.`, `_` and `-`. Good wherever its id is'],
+  description: ['Description', 'What it is for, whose it is'],
+  targetUrl: ['Address', 'Where it is sent: http or https. Passwords in it are shown as ***, and '
+    + 'stay while *** does'],
+  httpMethod: ['Method', 'POST when empty'],
+  headers: ['Headers', 'Values are shown as ***, and stay while *** does'],
+  payloadTemplate: ['Template of the body', 'JSON with `{{ path.to.value }}` in its texts. Empty: '
+    + 'the event as it is'],
+  actionConfiguration: ['Action', 'Runs first, and what it gives is sent in place of the event'],
+  triggerEvents: ['Events', '`book.created` is one, `book.*` are all that begin so, `*` is every '
+    + 'one not about hookshelf. None: it is sent by hand alone', 'Event'],
+  when: ['Only when', 'Of these events, those that fit. Without a condition, all of them'],
+  retrySchedule: ['Waits between attempts', 'Seconds. None: no second attempt', 'Wait'],
+  timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],
+  maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
+  disableAfterHours: ['Turn off after', 'Hours in which every attempt failed. Empty: never'],
+  secret: ['Secret', 'Requests are signed with it. Left empty: as it is'],
+};
+
+/** In the order of the model. `triggerEvent` is one of `triggerEvents`. */
+export function customizeOutgoingFields(
+  actions: ActionCatalog,
+): FieldCustomization & { readonly without: readonly string[]; readonly rare: readonly string[] } {
+  return {
+    texts: FIELD_TEXTS, factories: {
+      actionConfiguration: (options) => actions.createField(options), headers: pairsField,
+      retrySchedule: createRetriesField,
+    },
+    without: ['identifier', 'enabled', 'triggerEvent'],
+    rare: [
+      'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'maxInFlight',
+      'disableAfterHours',
+    ],
+  };
+}
+
+export function formatTriggerEvents(webhook: OutgoingWebhook): string {
+  return listTriggerEvents(webhook).join(', ') || 'none: sent by hand';
+}
+
+function listTriggerEvents(
+  { triggerEvent, triggerEvents = [] }: OutgoingWebhook,
+): readonly string[] {
+  return triggerEvent === undefined ? triggerEvents : [triggerEvent];
+}
+
+/** `retrySchedule`: when it is absent the settings hold; an empty list is no second attempt. */
+function createRetriesField(options: FieldOptions): Field {
+  const list = modelField(options);
+  const show = (): void => {
+    list.element.hidden = box.checked;
+  };
+  const box = h('input', { type: 'checkbox', onchange: show });
+  box.checked = options.value === undefined;
+  show();
+  const choice = inputField({
+    name: 'retries', label: 'Retry as the settings say', value: '', isRequired: false, schema: {},
+  }, box, () => box.checked);
+  return {
+    ...list, element: h('div', { class: 'record' }, choice.element, list.element),
+    read: () => box.checked ? undefined : list.read() ?? [],
+  };
+}

@@ -1,0 +1,131 @@
+/** One outgoing webhook: what it sends, a test, its form, rotation. */
+import { href } from '../../base/screen-address.ts';
+import { callApi, getPage } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatQuantity, timeElement } from '../../base/format.ts';
+import { loadModel } from '../../base/model-schema.ts';
+import { session } from '../../base/caller-session.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { backLink, factList, heading } from '../../parts/facts.ts';
+import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { formatCondition } from '../../parts/forms/condition-text.ts';
+import { editRecord } from '../../parts/forms/edit-record.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts';
+import { rotateSecret } from '../../parts/rotate-secret.ts';
+import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { formatTriggerEvents, customizeOutgoingFields } from './outgoing-fields.ts';
+import { sampleSection } from './sample-event.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
+
+type OutgoingView = {
+  readonly webhook: OutgoingWebhook; readonly path: string; readonly etag: string;
+  readonly actions: ActionCatalog; readonly refresh: () => Promise<void>;
+};
+
+export function openOutgoing(container: HTMLElement, id: string): () => void {
+  const path = `/api/outgoing-webhooks/${encodeURIComponent(id)}`;
+  return openView(container, async (refresh) => {
+    const [{ body: webhook, headers }, actions] = await Promise.all([
+      callApi<OutgoingWebhook>('GET', path), ActionCatalog.load(),
+    ]);
+    const etag = headers.get('ETag') ?? '';
+    render(container, { webhook, path, etag, actions, refresh });
+  });
+}
+
+function render(container: HTMLElement, view: OutgoingView): void {
+  const { webhook, path, actions } = view;
+  const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
+  const { previousSecret } = webhook;
+  fill(container, backLink('outgoing', 'Outgoing webhooks'),
+    heading(name ?? targetUrl, h('a', {
+      href: href(['deliveries'], { hook: identifier }), class: 'button',
+    }, 'Its deliveries'), ...session.may('admin') ? buttons(container, view) : []),
+    description === undefined ? null : h('p', {}, description),
+    factList([
+      ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
+      ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
+      ['Events', formatTriggerEvents(webhook)],
+      ['Address', name === undefined ? null : targetUrl],
+      ['Only when', when === undefined ? null : h('code', {}, formatCondition(when))],
+      ['Action', actionConfiguration === undefined ? null : actions.describe(actionConfiguration)],
+      ['Method', webhook.httpMethod], ['Signed', webhook.hasSecret ? 'yes' : 'no'],
+      ['Signed with the old secret too until', previousSecret === undefined ? null
+        : timeElement(previousSecret.validUntil)],
+      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
+    ]),
+    sampleSection(() => webhook, session.may('write') ? path : null),
+    h('details', {}, h('summary', {}, 'All members'),
+      h('pre', {}, JSON.stringify(webhook, null, 2))));
+}
+
+function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {
+  const { webhook: { identifier, enabled }, path, refresh } = view;
+  const toggleEnabled = async (): Promise<void> => {
+    if (enabled && !await confirmTurningOff(container, view)) return;
+    await callApi('PATCH', path, { body: { enabled: !enabled } });
+    showNotice(enabled ? 'Off: nothing is sent.' : 'On again.');
+    await refresh();
+  };
+  return [
+    asyncButton('Edit', () => openEditForm(container, view)),
+    asyncButton('Rotate the secret', () => rotateSecret(path,
+      `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, refresh)),
+    asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
+    asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
+  ];
+}
+
+/** False also for somebody who has gone elsewhere meanwhile. */
+async function confirmTurningOff(
+  container: HTMLElement, { webhook: { identifier, targetUrl } }: OutgoingView,
+): Promise<boolean> {
+  const pending = await countPending(identifier);
+  if (!container.isConnected) return false;
+  const waiting = pending === 0 ? 'No delivery is pending.'
+    : `${formatQuantity(pending, 'pending delivery', 'pending deliveries')} will wait.`;
+  return askToConfirm({
+    title: 'Turn the webhook off?', isDestructive: true, action: 'Turn it off',
+    text: `Nothing is sent to ${targetUrl} until it is on again. ${waiting} Events meanwhile make `
+      + 'no delivery for it: they are not sent later either.',
+    command: `hookshelf outgoingwebhook:disable --identifier ${identifier}`,
+  });
+}
+
+async function countPending(identifier: string): Promise<number> {
+  const { total } = await getPage(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
+  return total ?? 0;
+}
+
+async function openEditForm(
+  container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
+): Promise<void> {
+  const { triggerEvent, ...rest } = webhook;
+  const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
+  editRecord(container, {
+    ...customizeOutgoingFields(actions), title: `Edit ${webhook.name ?? webhook.targetUrl}`,
+    path, record, etag, onDone: refresh, schema: await loadModel('OutgoingWebhookBody'),
+    renderBelow: (read) => sampleSection(read),
+  });
+}
+
+async function confirmAndDelete(
+  container: HTMLElement, { webhook: { identifier, targetUrl }, path }: OutgoingView,
+): Promise<void> {
+  const pending = await countPending(identifier);
+  if (!container.isConnected) return;
+  const cancelled = pending === 0 ? ''
+    : ` ${formatQuantity(pending, 'delivery', 'deliveries')} that still ${
+      pending === 1 ? 'waits' : 'wait'} will be cancelled.`;
+  const isSure = await askToConfirm({
+    title: 'Delete the webhook?', isDestructive: true, action: 'Delete it',
+    text: `Its secret and its settings will be lost, and nothing is sent to ${targetUrl} any `
+      + `more.${cancelled}`,
+    command: `hookshelf outgoingwebhook:delete --identifier ${identifier}`,
+  });
+  if (!isSure) return;
+  await callApi('DELETE', path);
+  goIfStillHere(container, ['outgoing']);
+}

@@ -1,0 +1,57 @@
+/** A sample event: what would be sent of it, and sending it for a test. */
+import { callApi, messageOf } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { badge } from '../../parts/badge.ts';
+import { InputError, inputField } from '../../parts/forms/input-field.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { fillPayloadTemplate } from './payload-template.ts';
+import type { SendResult } from '../../../webhooks/sending/webhook-sender.ts';
+
+const SAMPLE = {
+  type: 'book.created', timestamp: '2026-01-02T03:04:05.678Z', data: { book: { title: 'Emma' } },
+};
+
+/** `read` gives the webhook as it is now; without `path` it cannot be sent. */
+export function sampleSection(
+  read: () => { readonly payloadTemplate?: unknown; readonly actionConfiguration?: unknown },
+  path: string | null = null,
+): HTMLElement {
+  const area = h('textarea', { rows: 8, class: 'mono', spellcheck: 'false' });
+  area.value = JSON.stringify(SAMPLE, null, 2);
+  const sample = inputField({
+    name: 'sample', label: 'A sample event', value: '', isRequired: false, schema: {},
+  }, area, () => JSON.parse(area.value));
+  const result = h('div', { role: 'status' });
+  const button = (text: string, action: () => void | Promise<void>): HTMLElement =>
+    asyncButton(text, async () => {
+      fill(result);
+      sample.clearError();
+      try {
+        await action();
+      } catch (thrown) {
+        // A mistake in the webhook is told where it is.
+        if (!(thrown instanceof InputError)) sample.showError([], messageOf(thrown));
+      }
+    });
+  const show = (): void => {
+    const { payloadTemplate, actionConfiguration } = read();
+    const payload = sample.read();
+    const body = typeof payloadTemplate !== 'string' ? payload
+      : fillPayloadTemplate(payloadTemplate, payload);
+    fill(result, h('pre', {}, JSON.stringify(body, null, 2)), actionConfiguration === undefined
+      ? null : h('p', { class: 'hint' }, 'The action would change the event before.'));
+  };
+  const send = async (): Promise<void> => {
+    const { body } = await callApi<SendResult>('POST', `${path}/send`, {
+      body: { payload: sample.read() },
+    });
+    const { success, statusCode, message = '', response } = body;
+    fill(result, h('p', {}, badge(success ? 'delivered' : 'failed'),
+      statusCode === null ? ' ' : ` It was answered ${statusCode}. `, message),
+    response === undefined || response === null ? null : h('pre', {},
+      typeof response === 'string' ? response : JSON.stringify(response, null, 2)));
+  };
+  return h('section', { class: 'record' }, h('h2', {}, path === null ? 'Preview' : 'Test'),
+    sample.element, h('div', { class: 'actions' }, button('Show what would be sent', show),
+      path === null ? null : button('Send it now', send)), result);
+}

@@ -1,0 +1,173 @@
+/** Is anything wrong, since when, and what waits. */
+import { href, replaceQuery } from '../base/screen-address.ts';
+import { BASE, getJson } from '../base/api-calls.ts';
+import { fill, h, refill } from '../base/dom.ts';
+import {
+  formatBytes, formatCount, formatDuration, formatQuantity, formatTimestamp, timeElement,
+} from '../base/format.ts';
+import { loadWebhookLabels } from '../base/webhook-labels.ts';
+import { badge } from '../parts/badge.ts';
+import { chart } from '../parts/chart.ts';
+import { factList, heading } from '../parts/facts.ts';
+import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
+import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
+import type { Screen } from '../parts/screen.ts';
+import { webhookHealth, fetchUnhealthy } from './webhook-health.ts';
+import type { AnswerLimits } from './webhook-health.ts';
+import { plainTable } from '../parts/plain-table.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
+import type { StatisticsReport } from '../../monitoring/statistics.ts';
+import type { NodeView } from '../../nodes/node-routes.ts';
+
+const REFRESH_MS = 10_000;
+type PresetLimit = { readonly name: string; readonly answerWithinS: number | null };
+
+export const overviewScreen: Screen = {
+  name: 'overview', title: 'Overview', key: 'o',
+  open(container, { query }) {
+    let window = query.get('window') === '24h' ? '24h' : '1h';
+    const content = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
+    let limits: AnswerLimits | null = null;
+    let shownWindow = '';
+    const choices = ['1h', '24h'].map((choice) => h('button', { type: 'button', onclick: () => {
+      window = choice;
+      replaceQuery(choice === '1h' ? {} : { window });
+      void show();
+    } }, choice === '1h' ? '1 hour' : '24 hours'));
+    const show = async (): Promise<void> => {
+      choices.forEach((choice, index) =>
+        choice.setAttribute('aria-pressed', String(index === (window === '1h' ? 0 : 1))));
+      try {
+        limits ??= await fetchLimits();
+        const [status, statistics, nodes] = await Promise.all([
+          getJson<ServiceStatus>('/api/status'),
+          getJson<StatisticsReport>(`/api/statistics?window=${window}`),
+          getJson<readonly NodeView[]>('/api/nodes'),
+        ]);
+        if (statistics.window !== window) return;
+        const health = webhookHealth(status, await fetchUnhealthy(status), statistics, limits);
+        shownWindow = window;
+        refill(content, ...render(status, statistics, health, nodes));
+      } catch (thrown) {
+        if (shownWindow === '') showFailureIn(content, thrown, () => void show());
+        else showFailureNotice(thrown);
+      }
+    };
+    fill(container, heading('Overview', ...choices), content);
+    void show();
+    const timer = setInterval(() => {
+      if (!document.hidden) void show();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  },
+};
+
+async function fetchLimits(): Promise<AnswerLimits> {
+  const [presets] = await Promise.all([
+    getJson<readonly PresetLimit[]>('/api/verification-presets'), loadWebhookLabels(),
+  ]);
+  return new Map(presets.map(({ name, answerWithinS }) =>
+    [name, answerWithinS === null ? null : answerWithinS * 1000]));
+}
+
+function render(
+  status: ServiceStatus, statistics: StatisticsReport, health: HTMLElement,
+  nodes: readonly NodeView[],
+): HTMLElement[] {
+  const { deliveries, requests, store } = status;
+  const countLink = (screen: string, state: string, value: number): HTMLElement =>
+    h('a', { href: href([screen], { status: state }) }, formatCount(value));
+  return [
+    statusBanner(status),
+    factList([
+      ['Deliveries that wait', countLink('deliveries', 'pending', deliveries.pending)],
+      ['The oldest of them waits', deliveries.pending === 0 ? '–'
+        : `for ${formatDuration(deliveries.oldestPendingMs)}`],
+      ['Requests that wait', countLink('requests', 'pending', requests.pending)],
+      ['Requests that failed', countLink('requests', 'failed', requests.failed)],
+      ['Webhooks', formatStateCounts(status)],
+    ]),
+    h('h2', {}, 'Webhooks to look after'), health,
+    h('h2', {}, 'Lately'), ...charts(statistics),
+    ...nodesSection(nodes),
+    h('h2', {}, 'Store'),
+    factList([
+      ['Records', `${formatCount(store.records)}, ${formatBytes(store.bytes)}`],
+      ['Journal', `${formatBytes(store.journalBytes)}, generation ${store.generation}`],
+      ['Last compaction', store.isCompacting ? 'running'
+        : timeElement(store.compactedAt, 'not since the start')],
+      ['Last backup', timeElement(store.backedUpAt, 'not since the start')],
+      ['Version', `${status.version}, Node ${status.node}`],
+      ['Started', timeElement(status.startedAt)],
+      ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
+    ]),
+  ];
+}
+
+function statusBanner(
+  { isReady, reason, webhooks: { failing, rejecting } }: ServiceStatus,
+): HTMLElement {
+  const alarm = (state: string, text: string): HTMLElement =>
+    h('p', { class: 'card alarm', role: 'status' }, badge(state), ` ${text}`);
+  if (!isReady) return alarm('failed', `Writes are refused: ${reason ?? ''}`);
+  const problems: string[] = [];
+  if (failing > 0) problems.push(`${formatQuantity(failing, 'webhook')} failing`);
+  if (rejecting > 0) {
+    problems.push(`${formatQuantity(rejecting, 'webhook')} rejecting most requests`);
+  }
+  if (problems.length > 0) {
+    return alarm(failing > 0 ? 'failing' : 'rejecting',
+      `Writes are taken; ${problems.join(', ')}.`);
+  }
+  return h('p', { class: 'card', role: 'status' }, badge('ready'),
+    ' All is well: writes are taken.');
+}
+
+/** How many webhooks are in each state, the worst first; states that none is in are left out. */
+function formatStateCounts({ webhooks }: ServiceStatus): string {
+  return WEBHOOK_STATES.filter((state) => webhooks[state] > 0)
+    .map((state) => `${formatCount(webhooks[state])} ${state}`).join(', ') || 'none yet';
+}
+
+function charts(
+  { window, times, requests, runs, deliveries, since }: StatisticsReport,
+): HTMLElement[] {
+  const unit = window === '1h' ? 'a minute' : 'in 15 minutes';
+  return [
+    h('div', { class: 'charts' },
+      chart({
+        title: 'Requests', unit: `requests ${unit}`, times, series: [
+          { name: 'accepted', tone: 'good', values: requests.accepted },
+          { name: 'rejected', tone: 'waiting', values: requests.rejected },
+          { name: 'failed', tone: 'bad', values: requests.failed },
+        ],
+      }),
+      chart({
+        title: 'Runs of actions', unit: `runs ${unit}`, times, series: [
+          { name: 'succeeded', tone: 'good', values: runs.succeeded },
+          { name: 'failed', tone: 'bad', values: runs.failed },
+        ],
+      }),
+      chart({
+        title: 'Delivery attempts', unit: `attempts ${unit}`, times, series: [
+          { name: 'delivered', tone: 'good', values: deliveries.delivered },
+          { name: 'failed', tone: 'bad', values: deliveries.failed },
+        ],
+      })),
+    h('p', { class: 'hint' }, `Counted since ${formatTimestamp(since)}; a restart begins anew.`),
+  ];
+}
+
+/** The processes that share one log; no section where one process has the store alone. */
+function nodesSection(nodes: readonly NodeView[]): readonly HTMLElement[] {
+  if (nodes.length === 0) return [];
+  const rows = nodes.map((node) => [
+    h('code', { title: node.startedAt }, node.identifier + (node.isSelf ? ' (this one)' : '')),
+    badge(node.isLive ? 'live' : 'silent'), node.address ?? '–', node.version,
+    formatCount(node.position), formatCount(node.lag), `${node.shards.length} of 16`,
+    timeElement(node.lastHeardAt),
+  ]);
+  const titles =
+    ['Node', 'State', 'Address', 'Version', 'Position', 'Lag', 'Shards', 'Last heard'];
+  return [h('h2', {}, 'Nodes'), plainTable(titles, rows, 'stacked')];
+}

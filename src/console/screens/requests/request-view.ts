@@ -1,0 +1,158 @@
+/** One request: why it was taken or not, what its routes did, what it held. */
+import type { ScreenAddress } from '../../base/screen-address.ts';
+import { goToScreen, href } from '../../base/screen-address.ts';
+import { BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
+import { h } from '../../base/dom.ts';
+import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
+import { session } from '../../base/caller-session.ts';
+import { shellQuote } from '../../base/shell-quote.ts';
+import { badge } from '../../parts/badge.ts';
+import { headerTable } from '../../parts/header-table.ts';
+import { bodySection } from '../../parts/body-view.ts';
+import { copyButton } from '../../parts/code-block.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { backLink, factList, heading } from '../../parts/facts.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { openRecordView } from '../../parts/record-view.ts';
+import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
+import { goIfStillHere } from '../../parts/screen.ts';
+import { timeline } from '../../parts/timeline.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { openCompareDialog, compareRequests } from './compare-requests.ts';
+import { diagnosisSection } from './diagnosis-view.ts';
+import { requestPath } from './request-record.ts';
+import type { RequestRecord, RouteState } from './request-record.ts';
+import { openReplayDialog } from './replay-dialog.ts';
+
+const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];
+
+export function openRequest(
+  container: HTMLElement, id: string, { query }: ScreenAddress,
+): () => void {
+  return openRecordView<RequestRecord>(container, {
+    topic: 'requests', path: requestPath(id), matches: (request) => request.id === id,
+    renderHead: (request, refresh) => renderHead(container, request, refresh),
+    async renderBody(request) {
+      const other = query.get('with');
+      return [
+        other === null ? null : await compareRequests(request, other).catch(renderNotCompared),
+        diagnosisSection(request),
+        h('section', {}, h('h2', {}, 'Headers'), headerTable(request.headers)),
+        bodySection(`${requestPath(id)}/body`, request.bodyBytes),
+      ];
+    },
+    getVersion: () => 0,
+    onDeleted: () => goToScreen(['requests']),
+  });
+}
+
+/** The other one may be gone by now: this one is there. */
+function renderNotCompared(thrown: unknown): HTMLElement {
+  return h('p', { class: 'hint' }, `It is compared with nothing: ${messageOf(thrown)}.`);
+}
+
+/** What changes while it is looked at. */
+function renderHead(
+  container: HTMLElement, request: RequestRecord, refresh: () => void,
+): (HTMLElement | null)[] {
+  const { id, method, path, query, verdict, answered, status } = request;
+  return [
+    backLink('requests', 'Requests'),
+    heading(`${method} ${path}${query === '' ? '' : `?${query}`}`,
+      ...actions(container, request, refresh)),
+    factList([
+      ['Status', badge(status)], ['Received', timeElement(request.receivedAt)],
+      ['Webhook', h('a', { href: href(['incoming', request.hook]) },
+        resolvedWebhookLabel(request.hook))],
+      ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
+      ['Answered', answered === null ? null
+        : `${answered.status} after ${formatDuration(answered.afterMs)}`],
+      ['Verified', verdict.accepted
+        ? verdict.preset === null ? 'nobody vouches for it'
+          : `by ${verdict.preset}, with the ${verdict.secret ?? 'current'} secret`
+        : `no: ${verdict.failedCheck?.replaceAll('_', ' ') ?? 'not accepted'}`],
+      ['Signed', verdict.signedAt === null ? null : timeElement(verdict.signedAt)],
+      ['Duplicate of', requestLink(request.duplicateOf)],
+      ['Again after', requestLink(request.replayOf)],
+      ['Body', formatBytes(request.bodyBytes)], ['Payload', formatUnparsed(request)],
+      ['Id', h('code', {}, id)],
+    ]),
+    request.routes.length === 0 ? null : h('section', {}, h('h2', {}, 'What was done'),
+      ...request.routes.map(renderRoute)),
+  ];
+}
+
+function formatUnparsed({ unparsed, fittingBodyFormat }: RequestRecord): string | null {
+  if (unparsed !== true) return null;
+  return `none: actions got []. ${fittingBodyFormat === null ? 'No body format fits'
+    : `The body format "${fittingBodyFormat}" would fit`}`;
+}
+
+function actions(
+  container: HTMLElement, request: RequestRecord, refresh: () => void,
+): HTMLElement[] {
+  const { id, pinned, status } = request;
+  const curl = copyButton(() => fetchCurl(request), 'Copy as curl');
+  curl.className = '';
+  const compare = asyncButton('Compare…', () => openCompareDialog(container, request));
+  const readActions = [curl, compare];
+  if (!session.may('write')) return readActions;
+  const onReplayed = (replayedId: string): void => {
+    if (replayedId === id) refresh();
+    else goIfStillHere(container, ['requests', replayedId]);
+  };
+  const replay = asyncButton('Send again…',
+    () => openReplayDialog(container, request, onReplayed), 'primary');
+  // Rejected ones are in memory alone.
+  if (status === 'rejected') return [replay, ...readActions];
+  const pin = asyncButton(pinned ? 'Unpin' : 'Pin', async () => {
+    await callApi('PATCH', requestPath(id), { body: { pinned: !pinned } });
+    showNotice(pinned ? 'It goes when it is old.' : 'It is kept, however old it is.');
+    refresh();
+  });
+  const remove = asyncButton('Delete', () => removeRequest(container, id), 'danger');
+  return [replay, pin, ...readActions, remove];
+}
+
+async function removeRequest(container: HTMLElement, id: string): Promise<void> {
+  const isSure = await askToConfirm({
+    title: 'Delete the request?', text: 'What came in, and what was done with it, will be gone.',
+    action: 'Delete it', isDestructive: true,
+    command: `hookshelf request:delete ${id}`,
+  });
+  if (!isSure) return;
+  await callApi('DELETE', requestPath(id));
+  showNotice('Deleted.');
+  goIfStillHere(container, ['requests']);
+}
+
+function renderRoute({ name, status, attempts, nextAttemptAt }: RouteState): HTMLElement {
+  return h('div', { class: 'card' },
+    h('h3', {}, `${name} `, badge(status)),
+    timeline(attempts.map(({ at, durationMs, success, message, data }) => ({
+      at, durationMs, isGood: success, text: message ?? (success ? 'done' : 'failed'),
+      detail: data === null || JSON.stringify(data) === '{}' ? null : JSON.stringify(data, null, 2),
+    })), nextAttemptAt));
+}
+
+function requestLink(id: string | null): HTMLElement | null {
+  return id === null ? null : h('a', { href: href(['requests', id]) }, id);
+}
+
+/** A curl line that repeats the request; a value that is not stored stands as `***`. */
+async function fetchCurl(request: RequestRecord): Promise<string> {
+  const { method, path, id, bodyBytes } = request;
+  // The scope write also shows the signatures, without which nothing is accepted.
+  const { query, headers } = session.may('write')
+    ? await getJson<RequestRecord>(`${requestPath(id)}/headers`) : request;
+  const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
+  const lines = [`curl -X ${shellQuote(method)} ${shellQuote(url)}`];
+  for (const [name, value] of headers) {
+    if (OMITTED_HEADERS.includes(name.toLowerCase())) continue;
+    lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);
+  }
+  if (bodyBytes === 0) return lines.join(' \\\n  ');
+  const body = `${location.origin}${BASE}/api/requests/${id}/body`;
+  return `curl -s ${shellQuote(body)} -H "Authorization: Bearer $HOOKSHELF_API_TOKEN" \\\n  | `
+    + [...lines, '--data-binary @-'].join(' \\\n  ');
+}

@@ -1,0 +1,48 @@
+/** What came in, as it comes: filtered, and many sent again at once. */
+import { href } from '../../base/screen-address.ts';
+import { formatDuration, timeElement } from '../../base/format.ts';
+import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
+import { badge } from '../../parts/badge.ts';
+import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
+import { TIME_FILTERS } from '../../parts/lists/filter-form.ts';
+import { openLiveList } from '../../parts/lists/live-list.ts';
+import type { Screen } from '../../parts/screen.ts';
+import { openRequest } from './request-view.ts';
+import type { RequestRecord } from './request-record.ts';
+
+const STATUSES = ['pending', 'done', 'failed', 'rejected', 'filtered', 'duplicate'];
+
+export const requestsScreen: Screen = {
+  name: 'requests', title: 'Requests', key: 'r',
+  open(container, address) {
+    const [, id] = address.path;
+    if (id !== undefined) return openRequest(container, id, address);
+    return openLiveList<RequestRecord>(container, address.query, {
+      title: 'Requests', path: '/api/requests', topic: 'requests',
+      nouns: ['request', 'requests'], baseQuery: { limit: '100' },
+      getKey: (request) => request.id,
+      getHref: (request) => href(['requests', request.id]),
+      columns: [
+        { title: 'Received', cell: ({ receivedAt }) => timeElement(receivedAt) },
+        { title: 'Webhook', kind: 'main', cell: ({ hook }) => resolvedWebhookLabel(hook) },
+        { title: 'Event', kind: 'extra', cell: ({ event }) => event ?? '' },
+        { title: 'Status', cell: ({ status }) => badge(status) },
+        { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
+          : `${answered.status} in ${formatDuration(answered.afterMs)}` },
+        { title: 'From', kind: 'extra', cell: ({ client }) => client },
+      ],
+      filters: () => [
+        { name: 'eventId', label: 'Event id' },
+        {
+          name: 'hook', label: 'Webhook', values: listIncomingPaths(),
+          formatLabel: formatIncomingName,
+        },
+        { name: 'status', label: 'Status', values: STATUSES },
+        { name: 'event', label: 'Event' }, ...TIME_FILTERS,
+      ],
+      empty: ['Nothing came in yet that is kept. A webhook keeps what failed; to keep every '
+        + 'request of one:', 'hookshelf incomingwebhook:update --identifier <webhook> --inbox all'],
+      bulk: { path: '/api/requests/replay', command: 'request:replay', job: 'request-replay' },
+    });
+  },
+};

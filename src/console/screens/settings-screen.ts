@@ -1,0 +1,79 @@
+/** Every setting with its value and where it came from; tokens; what runs. */
+import { getJson } from '../base/api-calls.ts';
+import { fill, h } from '../base/dom.ts';
+import type { Child } from '../base/dom.ts';
+import { formatQuantity, timeElement } from '../base/format.ts';
+import { factList, heading } from '../parts/facts.ts';
+import { badge } from '../parts/badge.ts';
+import { emptyState } from '../parts/notice.ts';
+import { openView } from '../parts/screen.ts';
+import type { Screen } from '../parts/screen.ts';
+import { plainTable } from '../parts/plain-table.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
+import type { PublicSetting } from '../../settings/public-settings.ts';
+
+type ListedToken = {
+  readonly identifier: string; readonly name: string; readonly scope: string;
+  readonly createdAt: string; readonly lastUsedAt?: string; readonly expiresAt?: string;
+  readonly revokedAt?: string;
+};
+
+const TOKEN_TITLES = ['Name', 'Scope', 'Created', 'Last used', 'State'];
+
+export const settingsScreen: Screen = {
+  name: 'settings', title: 'Settings', key: 's', scope: 'admin',
+  open(container) {
+    return openView(container, async () => {
+      const [settings, tokens, status] = await Promise.all([
+        getJson<readonly PublicSetting[]>('/api/settings'),
+        getJson<readonly ListedToken[]>('/api/tokens'),
+        getJson<ServiceStatus>('/api/status'),
+      ]);
+      render(container, settings, tokens, status);
+    });
+  },
+};
+
+function render(
+  container: HTMLElement, settings: readonly PublicSetting[], tokens: readonly ListedToken[],
+  { version, node, startedAt }: ServiceStatus,
+): void {
+  const search = h('input', { type: 'search', oninput: () => show() });
+  const settingCount = h('p', { class: 'count', role: 'status' });
+  const list = h('div');
+  const show = (): void => {
+    const searchText = search.value.toLowerCase();
+    const rows = settings.filter(({ name, meaning, origin }) =>
+      `${name} ${meaning} ${origin}`.toLowerCase().includes(searchText));
+    settingCount.textContent = formatQuantity(rows.length, 'setting');
+    const titles = ['Setting', 'Value', 'From', 'Meaning'];
+    fill(list, plainTable(titles, rows.map(renderSetting), 'stacked'));
+  };
+  show();
+  fill(container, heading('Settings'),
+    factList([['Version', version], ['Node', node], ['Started', timeElement(startedAt)]]),
+    h('h2', {}, 'Tokens'),
+    tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',
+      'hookshelf token:create --name someone --scope read')
+      : plainTable(TOKEN_TITLES, tokens.map(renderToken), 'stacked'),
+    h('h2', {}, 'All settings'),
+    h('label', { class: 'filter' }, 'Search', search),
+    settingCount, list);
+}
+
+function renderSetting({ name, value, origin, unit, meaning, variable }: PublicSetting): Child[] {
+  const text = value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+  return [h('span', { title: variable }, name), h('span', {}, h('code', {}, text), ` ${unit}`),
+    origin === 'default' ? origin : h('strong', {}, origin), meaning];
+}
+
+function renderToken(token: ListedToken): Child[] {
+  const { name, scope, createdAt, lastUsedAt } = token;
+  return [name, scope, timeElement(createdAt), timeElement(lastUsedAt, 'never'),
+    badge(findTokenState(token))];
+}
+
+function findTokenState({ revokedAt, expiresAt }: ListedToken): string {
+  if (revokedAt !== undefined) return 'revoked';
+  return expiresAt !== undefined && Date.parse(expiresAt) < Date.now() ? 'expired' : 'enabled';
+}

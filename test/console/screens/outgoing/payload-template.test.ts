@@ -1,0 +1,38 @@
+/** The preview of a template fills it as the service does. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fillPayloadTemplate } from '../../../../src/console/screens/outgoing/payload-template.ts';
+import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/payload-template.ts';
+
+const PAYLOAD = {
+  type: 'book.created', count: 2, none: null, list: ['a', { b: true }],
+  data: { book: { title: 'Emma "E"' } }, payload: { own: 1 },
+};
+
+for (const template of [
+  '"{{ type }}"', '{"a": "{{ data.book }}", "b": ["{{ count }}", 1, null]}',
+  '{"text": "New: {{ data.book.title }} ({{ count }})"}', '"{{ payload.own }}"',
+  '"{{ payload.type }}"', '"{{ missing.at.all }}"', '"x{{ none }}y"', '"{{ none }}"',
+  '"{{ list.1.b }} {{list.0}} {{ list }}"', '"\\\\{{ type }}"', '"a \\\\{{ b {{ type }}"',
+  '"{{ toString }}"', '{"{{ type }}": "{{type}}{{type}}"}', '"}} { }"',
+]) {
+  test(`fills ${template} as the service does`, () => {
+    const expected: unknown = JSON.parse(fillTemplate(parseTemplate(template), PAYLOAD));
+    assert.deepEqual(fillPayloadTemplate(template, PAYLOAD), expected);
+  });
+}
+
+test('fills "{{ payload }}" with all of a payload without such a member', () => {
+  const payload = { a: 1 };
+  for (const template of ['"{{ payload }}"', '"{{ payload.a }}"', '"is {{ payload }}"']) {
+    const expected: unknown = JSON.parse(fillTemplate(parseTemplate(template), payload));
+    assert.deepEqual(fillPayloadTemplate(template, payload), expected);
+  }
+});
+
+for (const template of ['{', '"{{ type"', '"{{ }}"', '"{{ a..b }}"']) {
+  test(`refuses ${template} as the service does`, () => {
+    assert.throws(() => parseTemplate(template));
+    assert.throws(() => fillPayloadTemplate(template, PAYLOAD));
+  });
+}

@@ -1,0 +1,74 @@
+/** The glossary of the architecture chapter and the code name concepts by the same words. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const CHAPTER = readFileSync(join(ROOT, 'src/manual/architecture.md'), 'utf8');
+/** Rooms whose classes and interfaces stand for concepts of the house. */
+const DOMAIN_ROOMS = [
+  'access', 'books', 'client', 'nodes', 'resources', 'server', 'store', 'stream', 'webhooks',
+];
+/** Words that every program has: what a type is, where its other words say of which concept. */
+const GENERAL_WORDS = new Set(['index', 'list', 'options', 'deps', 'table', 'cache', 'registry']);
+const ENTRY = /^\| \*\*([^*]+)\*\* \| ([^|]+) \| `([^`]+)` \|$/gm;
+type Entry = { readonly word: string; readonly meaning: string; readonly file: string };
+
+const entries: readonly Entry[] = [...CHAPTER.matchAll(ENTRY)]
+  .map(([, word = '', meaning = '', file = '']) => ({ word, meaning, file }));
+
+const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+  .map((name) => ({ name, text: readFileSync(join(ROOT, 'src', name), 'utf8') }));
+
+const types = sources.flatMap(({ name, text }) =>
+  [...text.matchAll(/^(export )?(?:abstract )?(class|interface|type) ([A-Z]\w*)/gm)]
+    .map(([, exported, kind = '', type = '']) =>
+      ({ file: name, isExported: exported !== undefined, kind, type })));
+
+test('the glossary holds each word once, with the file that defines it', () => {
+  assert.ok(entries.length >= 80, `${entries.length} words`);
+  const words = entries.map(({ word }) => word);
+  assert.deepEqual(words.filter((word, index) => words.indexOf(word) !== index), []);
+  const missing = entries.filter(({ file }) => !existsSync(join(ROOT, 'src', file)));
+  assert.deepEqual(missing, []);
+  const silent = entries.filter(({ word, file }) => {
+    const text = readFileSync(join(ROOT, 'src', file), 'utf8').toLowerCase();
+    return !wordsOf(word).every((part) => text.includes(singular(part)));
+  });
+  assert.deepEqual(silent, []);
+});
+
+test('exported classes and interfaces of the domain are made of words of the glossary', () => {
+  const known = new Set(entries.flatMap(({ word }) => wordsOf(word)).map(singular));
+  const strange = types.filter(({ file, isExported, kind, type }) =>
+    isExported && kind !== 'type' && DOMAIN_ROOMS.includes(file.split('/')[0] ?? '')
+      && !wordsOf(type).some((word) => known.has(singular(word)))
+      && !wordsOf(type).every((word) => GENERAL_WORDS.has(word)));
+  assert.deepEqual(strange.map(({ file, type }) => `${type} ${file}`), []);
+});
+
+test('the walks of the architecture chapter name files, and what does the work in them', () => {
+  const steps = [...CHAPTER.matchAll(/^\| `([^`]+\.ts)` \| (.+) \|$/gm)];
+  assert.ok(steps.length > 30, `${steps.length} steps`);
+  const wrong = steps.flatMap(([, file = '', what = '']) => {
+    const path = join(ROOT, 'src', file);
+    if (!existsSync(path)) return [file];
+    const text = readFileSync(path, 'utf8');
+    return [...what.matchAll(/`(\w+)`/g)].map(([, symbol = '']) => symbol)
+      .filter((symbol) => !new RegExp(`^export .*\\b${symbol}\\b`, 'm').test(text))
+      .map((symbol) => `${file}: ${symbol}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+/** `StoredRequest`, `stored request` and `HTTP route` as words in lower case. */
+function wordsOf(name: string): readonly string[] {
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase().split(/[\s-]+/).filter((word) => word !== '');
+}
+
+function singular(word: string): string {
+  return word.replace(/(?<=\w{3})(?:ies|y)$/, '').replace(/(?<=\w[^s])s$/, '');
+}

@@ -63,6 +63,17 @@ test('the walks of the architecture chapter name files, and what does the work i
   assert.deepEqual(wrong, []);
 });
 
+test('files that comments name are there', () => {
+  const names = sources.map(({ name }) => name);
+  const gone = sources.flatMap(({ name, text }) => text.split('\n')
+    .filter((line) => /^\s*(?:\/\/|\/?\*)/.test(line))
+    .flatMap((line) => [...line.matchAll(/(?<![\w/.-])([\w-]+(?:\/[\w-]+)*\.ts)\b/g)])
+    .map(([, file = '']) => file)
+    .filter((file) => !names.some((path) => path === file || path.endsWith(`/${file}`)))
+    .map((file) => `${name}: ${file}`));
+  assert.deepEqual(gone, []);
+});
+
 /** `StoredRequest`, `stored request` and `HTTP route` as words in lower case. */
 function wordsOf(name: string): readonly string[] {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')

@@ -6,7 +6,7 @@ import type { Certificate } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load.ts';
 
 const DAY_MS = 86_400_000;
-/** Renewals are mostly tried from 30 days before the end: by then one should have come. */
+/** Most renewals happen 30 days before the end or earlier: a later one has probably been missed. */
 const WARNING_MS = 30 * DAY_MS;
 
 export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
@@ -18,7 +18,7 @@ type CertificateTerm = {
   readonly problem: string | null;
 };
 
-/** How long the certificate is good; those of its issuers, which may follow it, do not count. */
+/** How long the first certificate of the file is good; its issuers' may follow and do not count. */
 export function examineTerm({ cert }: Certificate, nowMs: number): CertificateTerm {
   const { X509Certificate } = loadCrypto();
   const expiresMs = Date.parse(new X509Certificate(cert).validTo);
@@ -32,7 +32,7 @@ function findTermProblem(expiresMs: number, nowMs: number): string | null {
     : `the certificate expires soon: its last day is ${lastDay}`;
 }
 
-/** Null when the settings name none. Throws `usage`, also for a pipe: SIGHUP reads it again. */
+/** Null when the settings name none. Throws `usage`, also for a pipe, as SIGHUP reads it again. */
 export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
   const pair = {
@@ -49,7 +49,7 @@ export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Cert
   return pair;
 }
 
-/** A context takes a key of another kind than the certificate's, and nobody can connect then. */
+/** A secure context accepts an EC key with an RSA certificate; every handshake would then fail. */
 function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
   const { X509Certificate, createPrivateKey } = loadCrypto();
   if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;

@@ -37,7 +37,7 @@ export type ErrorDetails = {
   readonly retryAfterS?: number;
   /** Methods for the `Allow` header of a 405. */
   readonly allow?: readonly string[];
-  /** A chain of so many hops ended here: see chain.ts. */
+  /** A chain of so many hops ended here: see webhook-chain.ts. */
   readonly chainHops?: number;
   /** What it would have gone to next, without credentials. */
   readonly chainTarget?: string;

@@ -11,9 +11,9 @@ export type Steps<T> = Generator<void, T, void>;
 
 export interface Turns {
   /**
-   * Runs `work` to its end and resolves with its result, or with null when `isWanted` told between
-   * two turns that nobody waits for it any more. Begins at once: work that fits into one share is
-   * done when this returns.
+   * Runs `steps` to their end and resolves with their result, or with null when `isWanted` told
+   * between two turns that nobody waits for it any more. Begins at once: work that fits into one
+   * share is done when this returns.
    */
   run<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
   /** The same, but begins in a later turn: for callers that must not be held up. */

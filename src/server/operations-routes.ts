@@ -10,7 +10,7 @@ type OperationsSpec = {
   /** Why requests cannot be served at present; null when they can. */
   readonly findUnreadyReason: () => string | null;
   readonly metrics: Metrics;
-  /** The OpenAPI document as JSON text. Called once, at the first request for it. */
+  /** The OpenAPI document as JSON text. Called until one call has given it. */
   readonly createDocument: () => string | Promise<string>;
   /** Further links of `GET /`: name to path. */
   readonly links?: Readonly<Record<string, string>>;

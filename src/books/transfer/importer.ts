@@ -26,7 +26,10 @@ type ImportResult =
     readonly detail: string; readonly errors?: readonly FieldError[];
   };
 
-/** `imported` includes `replaced`; `skipped` includes `existing` and invalid records. */
+/**
+ * `imported` counts new and replaced books, `replaced` the latter alone. `skipped` counts all
+ * others: existing, invalid, too large, refused by the store, not tried.
+ */
 type ImportCount = {
   readonly imported: number;
   readonly skipped: number;
@@ -65,12 +68,15 @@ export class Importer {
     };
   }
 
-  /** Why the store refused a batch; null while it accepts them. */
+  /** Why the store refused a batch: from then on nothing more is tried. Null: it refused none. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Imports records in one transaction. Returns the lines of their results, in their order. */
+  /**
+   * Imports records, in one transaction where they fit in one. Returns the lines of their results,
+   * in their order. May be called again before an earlier call has resolved.
+   */
   async run(records: readonly SourceRecord[]): Promise<string> {
     const lines: string[] = [];
     const parsedRecords: ParsedRecord[] = [];

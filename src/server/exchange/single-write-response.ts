@@ -27,7 +27,7 @@ export class SingleWriteResponse extends http.ServerResponse {
     return 'Connection: keep-alive\r\n\r\n';
   }
 
-  /** False when the response was not sent: it is then to be sent in Node's way. */
+  /** Returns false, and does nothing, when Node must send it (`writeHead`, `end`). */
   sendWhole(whole: WholeResponse, date: string): boolean {
     const { socket, req } = this;
     const isOrdinary = this.shouldKeepAlive && req.httpVersionMinor === 1 && !this.headersSent

@@ -1,7 +1,7 @@
 /**
  * The journal as the store sees it: the committed transactions in order, and snapshots to start
- * from. The files of one directory hold it (generations/file-journal.ts), or an engine that several
- * nodes share (replication/engine-journal.ts).
+ * from. The files of one directory hold it (store/generations/file-journal.ts), or an engine that
+ * several nodes share (store/replication/engine-journal.ts).
  */
 import type { AppError } from '../../base/errors.ts';
 import type { LogReader, Operation } from '../store-port.ts';

@@ -1,7 +1,7 @@
 /**
  * A stored delivery is one JSON object on one line. Besides what callers see it holds `message`,
  * the record of the `events` collection that has the payload, or the payload's message itself as
- * its last members (message.ts); `failures`, how many attempts of the schedule are used up;
+ * its last members (event-record.ts); `failures`, how many attempts of the schedule are used up;
  * `proxyFailures`, how many were the proxy's own; `sent`, the head of what was sent last: method,
  * URL, header names and values in turn; `resendOf`, the delivery that was sent again as this one;
  * and `body`, once an action or a template has made one: every retry sends the same bytes. `status`

@@ -11,7 +11,7 @@ const FINISHES = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
 } as const satisfies Record<DeliveryStatus, unknown>;
 
-/** Pending and failed ones are bounded by the queue's own limits: see capacity.ts. */
+/** Pending and failed ones are bounded by the queue's own limits: see queue-capacity.ts. */
 export function deliveryRetention(limits: {
   readonly retentionMs: number; readonly retentionCount: number; readonly retentionBytes: number;
   readonly failedRetentionMs: number;

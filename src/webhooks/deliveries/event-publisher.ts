@@ -39,7 +39,7 @@ export interface EventPublisher {
   /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
   hasListeners(name: string, isSystem?: boolean): boolean;
   /**
-   * `emit` of somebody else's event, in a transaction of its own: one of hookshelf's own names is
+   * Emits somebody else's event, in a transaction of its own: one of hookshelf's own names is
    * `invalid`, too. `hops` is the length of the chain that led to it. What `onEmitted` stages, who
    * is told the deliveries, is committed with them.
    */
@@ -47,7 +47,7 @@ export interface EventPublisher {
     name: string, payloadJson: string, hops?: number,
     onEmitted?: (transaction: Transaction, deliveries: readonly string[]) => void,
   ): Promise<string[]>;
-  /** `emitText` with a program's value. Throws `invalid` also for what cannot be JSON. */
+  /** `emitJson` with a program's value. Throws `invalid` also for what cannot be JSON. */
   emitValue(name: string, payload: unknown): Promise<string[]>;
   /** Accepts one request to be sent durably; returns the delivery's identifier. */
   queueForward(forward: QueuedForward): Promise<string>;

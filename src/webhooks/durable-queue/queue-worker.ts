@@ -42,7 +42,7 @@ export interface AttemptRunner<Result, Recorded> {
   /** Writes the result. Resolves with undefined when there is no record any more to write it to. */
   writeResult(result: Result): Promise<Recorded | undefined>;
   /**
-   * Returns when the task is due by its stored record; null when it is done. `recorded` may be an
+   * Returns when the task is due by its stored record; null when it is done. `written` may be an
    * older version of that record.
    */
   dueTimeMs(id: string, written: Recorded | undefined): number | null;

@@ -72,8 +72,8 @@ export class InboxCapacity {
   }
 
   /**
-   * `check`, then keeps the room for what `accept` is about to accept. Throws, or rejects with,
-   * what that does.
+   * Asserts that there is room, and reserves it while `accept` runs. Throws, or rejects with, what
+   * `assertRoom` or `accept` does.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.assertRoom(bytes);

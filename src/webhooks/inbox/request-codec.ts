@@ -5,10 +5,10 @@
  *
  * where identifiers and times have one length, so that these are found without parsing; so is
  * `bodyBytes`, the next, which older records have behind the headers. Then follow the other members
- * of `KeptRequest`, those left out that have their usual value, in `verdict`, in `routes` and in
+ * of `StoredRequest`, those left out that have their usual value, in `verdict`, in `routes` and in
  * their `attempts` too. The last one is the body: `"bodyText"` where it is valid UTF-8, else
- * `"body"` in base64, or `"body":null` when it lies apart (body.ts). A record that lacks a member
- * that is always there is not sound: decoding it throws, as damage is no state to go on from.
+ * `"body"` in base64, or `"body":null` when it lies apart (request-body.ts). A record that lacks a
+ * member that is always there is not sound: decoding it throws, as nobody goes on from damage.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';

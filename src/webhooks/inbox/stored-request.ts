@@ -92,7 +92,7 @@ export type UnparsedBody = {
 export const FITTING_FORMATS = ['json', 'form', 'text'] as const;
 type FittingFormat = (typeof FITTING_FORMATS)[number];
 
-/** A body as it came, or as the last member of its stored record (body.ts). */
+/** A body as it came, or as the last member of its stored record (request-body.ts). */
 export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean };
 
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };

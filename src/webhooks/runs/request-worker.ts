@@ -91,7 +91,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     for (const hook of this.#scheduler.listStoppedKeys()) this.#failIfOrphaned(hook);
   }
 
-  /** See `Worker.close`. */
+  /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     for (const unfollow of this.#unfollow) unfollow();
     await this.#worker.close(graceMs);

@@ -17,7 +17,7 @@ export type AttemptDeps = RequestDeps & {
 const SLOW_MS = 1000;
 
 /**
- * Null when nothing was sent, or `cutOff` was aborted; `HELD_BACK` when there is no room for its
+ * Null when nothing was sent, or `cutOff` was aborted; `NO_BODY_ROOM` when there is none for its
  * body. Rejects when it could not be prepared.
  */
 export async function attemptDelivery(

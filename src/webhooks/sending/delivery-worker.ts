@@ -85,7 +85,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     for (const key of this.#deps.scheduler.listStoppedKeys()) this.#cancelIfOrphaned(key);
   }
 
-  /** See `Worker.close`. */
+  /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     for (const unfollow of this.#unfollow) unfollow();
     await this.#worker.close(graceMs);

@@ -11,7 +11,7 @@ const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
 // Of a webhook that has not changed it is the same for each of its deliveries.
 const made = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 
-/** Without what follows from the delivery and its attempt: see `deliveries/sent.ts`. */
+/** Without what follows from the delivery and its attempt: see `deliveries/sent-request.ts`. */
 export function sentHeadOf(hook: ReadyOutgoingWebhook): SentHead {
   const known = made.get(hook);
   if (known !== undefined) return known;

@@ -87,7 +87,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   };
 }
 
-/** A hook's request by what its record says now; `depth` is the length of its chain. */
+/** A hook's request by what its record says now; `hops` is the length of its chain. */
 export function buildRequest(
   hook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
 ): DeliveryRequest {

@@ -1,6 +1,6 @@
 /**
- * A log in etcd, as keys.ts has it. Each append is one transaction that compares the head, so that
- * no lock is held and none can be lost; all reads are linearizable, so that none shows what a
+ * A log in etcd, as etcd-keys.ts has it. Each append is one transaction that compares the head, so
+ * that no lock is held and none can be lost; all reads are linearizable, so that none shows what a
  * majority lacks.
  */
 import { sleep } from '../../../base/clock.ts';

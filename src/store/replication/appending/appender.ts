@@ -3,17 +3,18 @@
  * these ways:
  *
  * - Committed: the engine says so, or the batch is found in the log later.
- * - A conflict: others were first. Under the engine's lock what was missed is applied, what waits
- *   runs again on that, and is appended as a new batch.
- * - Refused: surely not written. Of what will be so until somebody sees to the engine,
- *   refusals.ts tells others, too.
+ * - A conflict: others were first. Under the engine's lock the missed entries are applied; the
+ *   pending transactions run again on top, and are appended as a new batch.
+ * - Rejected: surely not written. A rejection that lasts until an operator repairs the engine is
+ *   reported to others by append-rejections.ts.
  * - Unknown: the session was lost. In the next one, behind a barrier, the batch is looked for. If
- *   it is not there, the same is sent again, to the same place, so that only one of the two can be
- *   written. If that is a conflict, the first may be what it conflicts with: the entries that were
- *   missed tell, which are read under the lock, when nothing for that place is under way any more.
+ *   it is not there, it is sent again for the same position, so that only one of the two can be
+ *   written. If that conflicts, the conflicting entry may be our own first try: the missed entries,
+ *   read under the lock, when nothing for that position is under way any more, tell.
  *
- * Who waits too long is told that it is unknown, or refused if nothing was sent. Nothing rests on
- * the batch then: if it is in the log after all, it is applied from there, like another node's.
+ * A caller that waits too long gets `unknown_outcome`, or a rejection if nothing was sent. Nothing
+ * depends on the batch then: if it is in the log after all, it is applied from there, like another
+ * node's.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';

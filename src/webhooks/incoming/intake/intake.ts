@@ -48,7 +48,7 @@ export class Intake {
 
   /**
    * The response, at once when an action gave its result at once. Throws, or rejects with, an error
-   * to be answered 503 or 507: nothing was accepted, and the sender must try again.
+   * to be answered 413, 503 or 507: nothing was accepted, and the sender must try again.
    */
   handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
     return isSearchLong(request) ? this.#handleLongSearch(request) : this.#handle(request);
@@ -160,7 +160,7 @@ export class Intake {
       request, event, id: makeId(), nowMs: clock.now(),
       routes: findRoutes(request).map(({ name }) => name),
     };
-    // A duplicate needs no room. The transaction asks again whether it is one.
+    // An event that has come before mostly needs no room; the transaction decides, and checks it.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {

@@ -1,6 +1,6 @@
 /**
- * Deliveries as a kind of work. A message leaves the queue with the last of its deliveries, and is
- * deleted with the last of them.
+ * The durable queue of deliveries, and every change of one. An event record that several deliveries
+ * share is marked as finished when none of them is queued any more, and deleted with the last one.
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
@@ -16,7 +16,7 @@ import {
   encodeFinishedMark, eventCollection, someListedDelivery, finishedMarkId, findEventStart,
 } from './event-record.ts';
 
-/** Events whose deliveries are not all there yet: see fan-out.ts. */
+/** Events whose deliveries are not all written yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
 export type DeliveryTotals = QueueTotals<DeliveryStatus>;
@@ -36,15 +36,15 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
 };
 
 /**
- * Stages new pending deliveries, and the record of the message that they share. `count` is higher
- * where the deliveries themselves follow. The caller has checked that there is room for them.
+ * Stages new pending deliveries, and the event record that they share. `count` is higher than the
+ * number of deliveries if more are written later. The caller has checked that there is room.
  */
 export function acceptDeliveries(
   transaction: Transaction, unit: DeliveryUnit, deliveries: readonly Delivery[],
   eventRecord: { readonly identifier: string; readonly json: string } | null,
   count = deliveries.length,
 ): void {
-  // The message first: whoever sees a delivery applied finds its message there.
+  // The event comes first: when a delivery is applied, its event must be there.
   if (eventRecord !== null) {
     transaction.put(eventCollection.name, eventRecord.identifier, eventRecord.json);
   }
@@ -52,7 +52,7 @@ export function acceptDeliveries(
   unit.count('pending', count);
 }
 
-/** Runs `work` as one unit: the totals and the messages follow its changes once. */
+/** Runs `makeChanges` as one unit: totals and event records are written once for all changes. */
 export function changeDeliveries<T>(
   transaction: Transaction, makeChanges: (unit: DeliveryUnit) => T,
 ): T {
@@ -64,7 +64,7 @@ export function putDelivery(transaction: Transaction, delivery: Delivery): void 
   transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
 }
 
-/** Says of messages whether they are in the queue, once all changes are staged. */
+/** Marks or deletes event records after all changes of their deliveries are staged. */
 class EventRecordKeeper implements RelatedRecords<Delivery, DeliveryStatus, never> {
   readonly #transaction: Transaction;
   readonly #eventIds = new Set<string>();
@@ -78,7 +78,7 @@ class EventRecordKeeper implements RelatedRecords<Delivery, DeliveryStatus, neve
     bytes: Buffer | null,
   ): void {
     if (bytes !== null) {
-      // Very many age out, and most carry their message.
+      // Very many deliveries age out, and most of them embed their event.
       if (findEventStart(bytes) === -1) this.#eventIds.add(readEventId(bytes));
       return;
     }

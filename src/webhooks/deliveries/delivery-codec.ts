@@ -1,13 +1,18 @@
 /**
- * A stored delivery is one JSON object on one line. Besides what callers see it holds `message`,
- * the record of the `events` collection that has the payload, or the payload's message itself as
- * its last members (event-record.ts); `failures`, how many attempts of the schedule are used up;
- * `proxyFailures`, how many were the proxy's own; `sent`, the head of what was sent last: method,
- * URL, header names and values in turn; `resendOf`, the delivery that was sent again as this one;
- * and `body`, once an action or a template has made one: every retry sends the same bytes. `status`
- * stands before anything of free text, so that it is found without parsing. See `encodeDelivery`
- * for what is left out. A finished delivery keeps what it sent, so that it can be shown and sent
- * again; those of version 1.0.0 do not.
+ * A stored delivery is one JSON object on one line. Beside the members that callers see it has:
+ *
+ * - `message`: the id of the record of `events` that has its event, or the members of the event
+ *   itself, embedded as the last members (event-record.ts);
+ * - `failures`: how many attempts of the schedule are used up;
+ * - `proxyFailures`: how many attempts the proxy failed;
+ * - `sent`: the head of the last request, as an array of method, URL, and header names and values
+ *   in turn;
+ * - `resendOf`: the delivery that was sent again as this one;
+ * - `body`: what an action or a template has made of the payload, sent by every retry.
+ *
+ * `status` stands before any free text, so that it is found without parsing. `encodeDelivery`
+ * leaves out what follows from other members. A finished delivery keeps what it sent, so that it
+ * can be shown and sent again; deliveries that version 1.0.0 finished do not.
  */
 import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -20,14 +25,14 @@ import { findEventStart } from './event-record.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** A stored delivery, with what it leaves out filled in. */
+/** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
-  // The message it carries may be large, and is passed on as it is.
+  // The embedded event may be large, so it is kept encoded.
   const eventStart = findEventStart(bytes);
   const record = decodeRecordAs<DeliveryRecord>(
     eventStart === -1 ? bytes : `${bytes.toString('utf8', 0, eventStart)}}`, isSound);
   const { identifier, createdAt, status } = record;
-  // One by one: a copy of whatever there is costs as much as parsing it.
+  // Member by member: a spread of the record costs as much as parsing it.
   return {
     identifier, createdAt, status,
     updatedAt: record.updatedAt ?? createdAt,
@@ -39,7 +44,7 @@ export function decodeDelivery(bytes: Buffer): Delivery {
     failures: record.failures ?? 0,
     proxyFailures: record.proxyFailures ?? 0,
     resendOf: record.resendOf ?? null,
-    // What was sent and has not been made is the payload itself.
+    // If something was sent without a made body, it was the payload.
     isPayload: record.isPayload ?? (record.sent !== undefined && record.body === undefined),
     sent: record.sent === undefined ? null : decodeSentHead(record.sent),
     body: record.body ?? null,
@@ -61,9 +66,9 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
 }
 
 /**
- * One line, members in a fixed order. What follows from the others is left out: a hundred thousand
- * waiting deliveries are to fit in memory. Member by member, as an object made for JSON.stringify
- * takes twice as long.
+ * Encodes a delivery as one line, with the members in a fixed order. What follows from other
+ * members is left out, so that a hundred thousand pending deliveries fit in memory. The text is
+ * made member by member, because an object for JSON.stringify takes twice as long.
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, eventId } = delivery;
@@ -82,7 +87,7 @@ export function encodeDelivery(delivery: Delivery): string {
   if (proxyFailures !== 0) json += `,"proxyFailures":${proxyFailures}`;
   if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
   if (isPayload && sent === null) json += ',"isPayload":true';
-  // No object: a header may have the name of a member that is searched for.
+  // It is an array, because a header may have the name of a member that is searched for.
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
   if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
   if (body !== null) json += `,"body":${JSON.stringify(body)}`;
@@ -98,12 +103,12 @@ const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 const MEMBER_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
 const NEXT_MARK = Buffer.from(',"nextAttemptAt":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
-// Identifiers are UUIDs, so these members mostly stand at the same places. To look there costs a
+// Identifiers are UUIDs, so these members mostly stand at fixed positions. Looking there costs a
 // tenth of a search, and it is done many times for each delivery.
 const SECOND_MEMBER_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
 const THIRD_MEMBER_AT = SECOND_MEMBER_AT + '"updatedAt":"",'.length + TIME_LENGTH;
 
-/** The status of a stored delivery, without parsing it: the first letters differ. */
+/** Reads the status of a stored delivery, without parsing: its first letter identifies it. */
 export function readStatus(bytes: Buffer): DeliveryStatus {
   const letter = bytes[findMarkEnd(bytes, STATUS_MARK)];
   const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
@@ -112,9 +117,9 @@ export function readStatus(bytes: Buffer): DeliveryStatus {
 }
 
 /**
- * The webhook of a stored delivery that has not been written again, so that it is due since it was
- * created; null for any other, and for a queued forward. Without parsing it: that took a fifteenth
- * of the time of an event.
+ * Reads the webhook of a stored delivery that was never attempted, and is due since its creation;
+ * null for any other delivery, and for a queued forward. It does not parse, because parsing took a
+ * fifteenth of the time of an event.
  */
 export function readUntriedHook(bytes: Buffer): string | null {
   if (!hasMarkAt(bytes, UNTRIED_MARK, SECOND_MEMBER_AT)) return null;
@@ -124,31 +129,31 @@ export function readUntriedHook(bytes: Buffer): string | null {
   for (const mark of MEMBER_MARKS) {
     if (hasMarkAt(bytes, mark, at)) at = findQuote(bytes, at + mark.length) + 1;
   }
-  // Looked for where it would stand: to search the record took 2,200 of the 190,000 cycles of an
-  // event.
+  // It looks at the only possible position: searching the record took 2,200 of the 190,000 cycles
+  // of an event.
   return hasMarkAt(bytes, NEXT_MARK, at) ? null : bytes.toString('latin1', start, end);
 }
 
-/** Where a short text ends. */
+/** Finds the closing quote of a text. */
 function findQuote(bytes: Buffer, start: number): number {
   let at = start;
   for (; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
   return at;
 }
 
-/** The record that has the message of a stored delivery which does not carry it. */
+/** Reads the id of a stored delivery's event, which is a record unless it is embedded. */
 export function readEventId(bytes: Buffer): string {
   return readTextAfter(bytes, EVENT_ID_MARK) ?? readTextAfter(bytes, IDENTIFIER_MARK) ?? '';
 }
 
-/** Milliseconds since the epoch at which a stored delivery was last written, without parsing it. */
+/** Reads the milliseconds since the epoch of the last change, without parsing. */
 export function readUpdatedMs(bytes: Buffer): number {
   const isFirst = hasMarkAt(bytes, STATUS_MARK, SECOND_MEMBER_AT);
   const text = isFirst ? null : readTextAfter(bytes, UPDATED_MARK);
   return Date.parse(text ?? readTextAfter(bytes, CREATED_MARK) ?? '');
 }
 
-/** The same of when it was created. */
+/** Reads the milliseconds since the epoch of the creation, without parsing. */
 export function readCreatedMs(bytes: Buffer): number {
   return Date.parse(readTextAfter(bytes, CREATED_MARK) ?? '');
 }
@@ -158,7 +163,7 @@ function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
   return start === -1 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
-// A mark's plain quotes cannot stand inside a string, so what follows the first is the member.
+// A mark's unescaped quotes are never inside a string, so its first match is the member.
 function findMarkEnd(bytes: Buffer, mark: Buffer): number {
   if (hasMarkAt(bytes, mark, SECOND_MEMBER_AT)) return SECOND_MEMBER_AT + mark.length;
   if (hasMarkAt(bytes, mark, THIRD_MEMBER_AT)) return THIRD_MEMBER_AT + mark.length;

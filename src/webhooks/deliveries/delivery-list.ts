@@ -1,4 +1,4 @@
-/** The deliveries that a caller asks for. */
+/** Lists and counts the deliveries that match a filter. */
 import type { Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
 import type { QueueFilter } from '../durable-queue/queue-list-route.ts';
@@ -12,7 +12,7 @@ export const NO_FILTER: DeliveryFilter = {
   hook: null, status: null, event: null, sinceMs: null, untilMs: null,
 };
 
-/** Up to `limit` deliveries behind key `after`, in order of creation or the newest first. */
+/** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
 export async function listDeliveries(
   store: Store, filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst = false,
 ): Promise<Delivery[]> {
@@ -34,7 +34,7 @@ export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<n
   }, () => count);
 }
 
-/** Looks at a delivery as it is stored. */
+/** Makes a function that matches deliveries as they are stored. */
 export function createDeliveryMatcher(
   { status, hook, event, sinceMs, untilMs }: DeliveryFilter,
 ): (bytes: Buffer) => boolean {
@@ -51,8 +51,8 @@ export function createDeliveryMatcher(
     && isInTime(bytes);
 }
 
-// Before its message nothing in a record but the member itself reads like the mark, as quotes in a
-// string are escaped. The message may hold anything.
+// Before the embedded event only the member itself reads like the mark, because quotes inside
+// strings are escaped. The payload of the event may hold any members.
 function isBeforeEvent(bytes: Buffer, markAt: number): boolean {
   if (markAt === -1) return false;
   const eventStart = findEventStart(bytes);

@@ -1,4 +1,4 @@
-/** Proves that the totals are what the stored deliveries add up to; none has lost its payload. */
+/** Checks that the totals match the stored deliveries, and that no delivery has lost its event. */
 import type { Store } from '../../store/store-port.ts';
 import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';

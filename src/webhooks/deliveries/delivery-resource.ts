@@ -1,4 +1,4 @@
-/** Deliveries as a list: the service makes them, so nobody adds or changes one by hand. */
+/** Describes deliveries as a list resource. Events make them, so nobody adds one by hand. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { ListedResource } from '../../resources/resource.ts';
@@ -36,7 +36,7 @@ export const deliveryResource: ListedResource = {
   ],
 };
 
-/** For people: the status of the last attempt, or why there is none; null before the first. */
+/** Formats the status of the last attempt, or why it got none; null before the first attempt. */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;
   if (!isJsonObject(last)) return null;
@@ -45,9 +45,9 @@ function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   return typeof error === 'string' ? error : null;
 }
 
-/** For people: when it is attempted next, or what that waits for; null when it is finished. */
+/** Formats the time of the next attempt, or what that waits for; null for a finished delivery. */
 export function formatNextAttempt({ nextAttemptAt, waitsFor }: JsonObject): string | null {
-  // Its time, mostly long past, would say nothing.
+  // The time is mostly long past, and would mislead.
   if (waitsFor === 'webhook') return 'waits: its webhook is off';
   return typeof nextAttemptAt === 'string' ? nextAttemptAt : null;
 }

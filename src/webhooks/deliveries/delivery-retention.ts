@@ -1,4 +1,4 @@
-/** How long, how many and how much of deliveries is kept after they have finished. */
+/** The retention rules of deliveries: how long, and how many, finished deliveries are kept. */
 import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../durable-queue/queue-retention.ts';
 import { readEventId, readStatus } from './delivery-codec.ts';
@@ -11,7 +11,7 @@ const FINISHES = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
 } as const satisfies Record<DeliveryStatus, unknown>;
 
-/** Pending and failed ones are bounded by the queue's own limits: see queue-capacity.ts. */
+/** Makes the rules. The queue's own limits bound pending and failed ones: see queue-capacity.ts. */
 export function deliveryRetention(limits: {
   readonly retentionMs: number; readonly retentionCount: number; readonly retentionBytes: number;
   readonly failedRetentionMs: number;
@@ -22,7 +22,7 @@ export function deliveryRetention(limits: {
     bytesOf(_, bytes) {
       if (findEventStart(bytes) !== -1) return bytes.length;
       const event = events.findBytes(readEventId(bytes));
-      // It goes with the last of those that share it.
+      // A shared event is deleted with its last delivery, so each one counts for a part of it.
       return event === undefined ? bytes.length
         : bytes.length + Math.ceil(event.length / countListedDeliveries(event));
     },

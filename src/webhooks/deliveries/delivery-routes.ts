@@ -1,4 +1,4 @@
-/** Events and deliveries over HTTP. */
+/** The HTTP routes of events and deliveries. */
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -140,7 +140,7 @@ function getRoute(service: DeliveryService): HttpRoute {
     handle(exchange) {
       const { delivery, sent } = getSentRequest(service, exchange);
       const body = { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) };
-      // Name, target and state are those of its webhook now.
+      // It is undated: name, target and state follow the webhook, which changes at other times.
       sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
         delivery.identifier, Buffer.from(JSON.stringify(body)),
         parseTimestamp(delivery.updatedAt)));

@@ -1,4 +1,4 @@
-/** Deliveries as callers see them, in answers and in the OpenAPI document. */
+/** The schemas of deliveries as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
@@ -35,7 +35,7 @@ const nullable = ['hook', 'hookName', 'target', 'event', 'nextAttemptAt', 'waits
 
 export const deliverySchema = objectSchema('Delivery', members, { nullable });
 
-/** One that is looked at: `sent` is the request that went out last. */
+/** A single delivery that is shown. `sent` is the request that went out last. */
 export const sentDeliverySchema = objectSchema('DeliveryWithRequest',
   { ...members, sent: sentSchema }, { nullable: [...nullable, 'sent'] });
 

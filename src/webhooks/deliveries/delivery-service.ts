@@ -1,4 +1,4 @@
-/** What people do with deliveries: look at them, retry or cancel them, check the totals. */
+/** The operations on deliveries: list, find, retry, resend, cancel and reconcile. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -24,31 +24,34 @@ import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
 export interface DeliveryService {
-  /** Up to `limit` deliveries behind key `after`, in order of creation or the newest first. */
+  /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
   list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
   ): Promise<Delivery[]>;
-  /** How many match, on all pages. */
+  /** Counts the deliveries that match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
-  /** As callers see it, by what its webhook is now. */
+  /** Returns the delivery as callers see it, with the present state of its webhook. */
   toPublic(delivery: Delivery): PublicDelivery;
-  /** With what it sent last. */
+  /** Finds a delivery together with the request that it sent last. */
   findSentRequest(
     identifier: string,
   ): { readonly delivery: Delivery; readonly sent: SentHttpRequest | null } | undefined;
-  /** Makes it due now. Throws `not_found`, `unavailable`; `conflict` if delivered or cancelled. */
+  /**
+   * Makes a delivery due now. Throws `not_found`, `unavailable`, and `conflict` if it was delivered
+   * or cancelled.
+   */
   retry(identifier: string): Promise<Delivery>;
-  /** Makes every failed one due now; how many there were. */
+  /** Makes all failed deliveries due now, and returns how many. */
   retryFailed(): Promise<number>;
-  /** See `stageResend`; what `onStaged` stages is committed with it. */
+  /** Sends a delivery again: see `stageResend`. What `onStaged` stages is committed with it. */
   resend(identifier: string, as: ResendMode, onStaged?: OnStaged): Promise<Delivery>;
-  /** `resend` in a transaction of many; `seed` is a UUIDv7 that nothing else is given. */
+  /** Does what `resend` does in another transaction. `seed` is a UUIDv7 used for nothing else. */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
     inputs: Omit<TransactionInputs, 'hops'>,
   ): Delivery;
-  /** Throws `not_found`; `conflict` for a delivered or failed one. */
+  /** Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed. */
   cancel(identifier: string): Promise<Delivery>;
   reconcile(): Promise<DeliveryReconciliation>;
   totals(): DeliveryTotals;
@@ -151,7 +154,7 @@ export function createDeliveryService(deps: {
   };
 }
 
-/** Of a webhook that changed its target, a finished delivery tells where it went. */
+/** Finds the target. A finished delivery has the one it went to, even if the webhook changed. */
 function findTarget(
   store: Store, { hook, status, sent, embeddedEvent, eventId }: Delivery,
   webhook: OutgoingWebhook | undefined,
@@ -178,7 +181,7 @@ function retryDelivery(
   if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
-  // Its bytes are counted already, as those of a failed one that is kept.
+  // The bytes of a failed delivery count already.
   if (status === 'failed') {
     capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, 0);
   }

@@ -1,4 +1,4 @@
-/** One delivery, and what an attempt makes of it. Pure: time and randomness are parameters. */
+/** A delivery, and how attempts change it. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
@@ -16,18 +16,18 @@ type DeliveryAttempt = {
   readonly at: string;
   readonly durationMs: number;
   readonly statusCode: number | null;
-  /** The kind of what went wrong without an answer; never a target or a credential. */
+  /** The error code, if there was no response; never a target or a credential. */
   readonly error: string | null;
-  /** The answer's first 1 KiB as text. */
+  /** The first KiB of the response's body, as text. */
   readonly response: string | null;
 };
 
-/** Method, URL and headers of a request, as people may see them. */
+/** The head of a request that was sent, with its secrets masked. */
 export type SentHead = {
   readonly method: string;
   /** Without credentials. */
   readonly url: string;
-  /** Names and values in turn; those that may be secret are `***`. */
+  /** Names and values in turn; values that may be secret are `***`. */
   readonly headers: readonly string[];
 };
 
@@ -36,21 +36,22 @@ export type Delivery = {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: DeliveryStatus;
-  /** The outgoing webhook; null for a queued forward. */
+  /** The identifier of the outgoing webhook; null for a queued forward. */
   readonly hook: string | null;
   readonly event: string | null;
   readonly eventId: string;
-  /** The members of a message that no other delivery has; null when it is shared. */
+  /** The members of an event that no other delivery shares; null if the event is a record. */
   readonly embeddedEvent: string | Buffer | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
   readonly proxyFailures: number;
-  /** The delivery that somebody sent again as this one. */
+  /** The delivery that an operator sent again as this one. */
   readonly resendOf: string | null;
-  /** The payload itself was sent before, so every retry sends it. */
+  /** Whether the payload itself was sent before, so that every retry sends it. */
   readonly isPayload: boolean;
-  /** Of what was sent last; null before, and of a queued forward, whose message has it. */
+  /** The head of the last request; null before the first, and for a queued forward. */
   readonly sent: SentHead | null;
+  /** The body that an action or a template has made; null without one. */
   readonly body: string | null;
   readonly attempts: readonly DeliveryAttempt[];
 };
@@ -58,32 +59,32 @@ export type Delivery = {
 export type PublicDelivery = Pick<Delivery,
   'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
   | 'attempts'> & DeliveryWebhook & {
-  /** `webhook`: it is off, and nothing is attempted before it is on again, whatever is due. */
+  /** `webhook`: the webhook is off, and nothing is attempted until it is on again. */
   readonly waitsFor: 'webhook' | null;
 };
 
-/** What callers see of a delivery's webhook beside its identifier. */
+/** The members of a delivery's webhook that callers see beside its identifier. */
 type DeliveryWebhook = {
-  /** null: the webhook has no name, or there is no webhook. */
+  /** null if the webhook has no name, or there is no webhook. */
   readonly hookName: string | null;
   /**
-   * Host and path: where a pending delivery goes, and a finished one went. null: it went nowhere,
-   * and its webhook is gone.
+   * Host and path that a pending delivery goes to, or a finished one went to. null if it went
+   * nowhere and its webhook is gone.
    */
   readonly target: string | null;
 };
 
 export type StoredDelivery = StoredItem<Delivery>;
 
-/** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
+/** The outcome of one attempt. `proxy`: the proxy failed, so the target got no request. */
 export type AttemptOutcome = {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
   readonly attempt: DeliveryAttempt;
-  /** What the answer's Retry-After asks for; 0 without one. */
+  /** The wait that the response's Retry-After asks for; 0 without one. */
   readonly retryAfterMs: number;
-  /** Nothing went out: the action or the template failed. */
+  /** True if nothing was sent, because the action or the template failed. */
   readonly isUnsent?: boolean;
-  /** It failed because its chain was refused further on: that was logged where it ended. */
+  /** True if a later hop refused the chain. That was logged where the chain ended. */
   readonly isChainRefused?: boolean;
 };
 
@@ -91,7 +92,7 @@ export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'id
 
 export const RESPONSE_BYTES_MAX = 1024;
 
-/** Attempts shown of one delivery, the newest. */
+/** Most attempts kept of one delivery. */
 const ATTEMPTS_MAX = 50;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
@@ -108,7 +109,7 @@ export function createDelivery(
   };
 }
 
-/** The delivery after an attempt: delivered, failed for good, or pending with its next time. */
+/** Returns the delivery after an attempt: delivered, failed, or pending with its next time. */
 export function afterAttempt(
   delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
   random: number,
@@ -119,7 +120,7 @@ export function afterAttempt(
   if (kind === 'delivered') return finish({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
   const attempted = { ...delivery, failures, attempts };
-  // A chain that was too long once is too long whenever it is sent.
+  // A chain that is too long once is too long in every retry.
   const nextAttemptAt = kind === 'failed' && !isChainRefused
     ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
   if (nextAttemptAt === null) return finish(attempted, 'failed', nowMs);
@@ -141,22 +142,22 @@ export function finish(
   return { ...withUpdatedAt(delivery, nowMs), status, nextAttemptAt: null };
 }
 
-/** null: it is not pending any more. */
+/** Returns null if the delivery is not pending any more. */
 export function cancelIfPending(before: Delivery, nowMs: number): Delivery | null {
   return before.status === 'pending' ? finish(before, 'cancelled', nowMs) : null;
 }
 
-/** null: it is not pending any more. */
+/** Returns null if the delivery is not pending any more. */
 export function failIfPending(before: Delivery, nowMs: number): Delivery | null {
   return before.status === 'pending' ? finish(before, 'failed', nowMs) : null;
 }
 
-/** `updatedAt` rises, whatever the clock does. */
+/** Sets `updatedAt`, which rises even if the clock was set back. */
 export function withUpdatedAt(delivery: Delivery, nowMs: number): Delivery {
   return { ...delivery, updatedAt: nextVersionTime(delivery.updatedAt, nowMs) };
 }
 
-/** Due now, with the whole schedule before it. */
+/** Makes the delivery due now, with the whole schedule ahead. */
 export function resetForRetry(delivery: Delivery, nowMs: number): Delivery {
   return {
     ...withUpdatedAt(delivery, nowMs), status: 'pending', failures: 0,
@@ -165,19 +166,19 @@ export function resetForRetry(delivery: Delivery, nowMs: number): Delivery {
   };
 }
 
-/** When a pending delivery is due, by a clock that stands at `nowMs`: see `storedDueMs`. */
+/** Computes when a pending delivery is due, by a clock that shows `nowMs`: see `computeDueMs`. */
 export function computeDeliveryDueMs(
   { nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number,
 ): number {
   return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
 }
 
-/** What waits, or has failed and may be tried again: it has its place in the queue. */
+/** Whether a delivery counts as queued: it is pending, or has failed and may be retried. */
 export function isQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }
 
-/** What callers see. Until its webhook is enabled again a pending delivery waits for that. */
+/** Returns the delivery as callers see it. It waits for its webhook while that is off. */
 export function toPublicDelivery(
   delivery: Delivery, { hookName, target }: DeliveryWebhook, isWebhookOff: boolean,
 ): PublicDelivery {

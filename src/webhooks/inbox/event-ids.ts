@@ -1,13 +1,13 @@
 /**
- * The senders' identifiers of what happened, by which duplicates are told. One that belongs to a
- * kept request is a record of the collection `event-ids`,
+ * Event ids: a sender gives each of its events one, and duplicates are recognized by it. The event
+ * id of a stored request is a record of the collection `event-ids`, committed with the request:
  *
  *     {"identifier":"<SHA-256>","expiresAt":"<time>","request":"<id>","bodySha256":"<hex>"}
  *
- * committed with its request. `identifier` is the base64url of the SHA-256 of webhook and id, as a
- * JSON array; `bodySha256` stands there only where the sender does not sign the id, as another
- * body is then another event. What became of the event is what became of the request; when that is
- * gone, it was done: the record of a failed one goes with its request.
+ * `identifier` is the SHA-256, in base64url, of webhook and event id as a JSON array. `bodySha256`
+ * is there only if the sender does not sign the event id, because then another body is another
+ * event. The event has fared as its request has. If the request is gone, the event was handled: the
+ * record of a failed request's event is deleted with the request.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
@@ -17,13 +17,13 @@ import type { StoredRequest } from './stored-request.ts';
 
 export const eventIdCollection: CollectionSpec = { name: 'event-ids', key: 'identifier' };
 
-/** Of more the ones that expire next go first. */
+/** Above these limits the ids that expire first are removed first. */
 export const EVENT_ID_LIMITS = { countMax: 500_000, bytesMax: 128 << 20 };
 
-/** By what a request is compared with others. */
+/** The key by which a request is compared with earlier ones. */
 export type EventKey = {
   readonly identifier: string;
-  /** null: whatever the body is, it is the same event. */
+  /** null: the event is the same, whatever the body is. */
   readonly bodySha256: string | null;
   readonly expiresAtMs: number;
 };
@@ -32,7 +32,7 @@ type StoredEventId = {
   readonly expiresAt: string; readonly request: string; readonly bodySha256: string | null;
 };
 
-/** `bodySha256` is null where the body does not tell events apart. */
+/** Computes the record's identifier. `bodySha256` is null if bodies do not tell events apart. */
 export function hashEventId(
   hook: string, eventId: string, bodySha256: string | null = null,
 ): string {
@@ -40,7 +40,7 @@ export function hashEventId(
   return loadCrypto().hash('sha256', text, 'base64url');
 }
 
-/** undefined: there is none, or it has expired. */
+/** Finds a stored event id that has not expired. */
 export function findEventId(
   find: (identifier: string) => Buffer | undefined, { identifier }: EventKey, nowMs: number,
 ): StoredEventId | undefined {
@@ -62,7 +62,7 @@ export function putEventId(
   }));
 }
 
-/** To be called when a request goes that is not done: the event may come again. */
+/** Deletes the event id of a request that is removed unfinished: the event may come again. */
 export function deleteEventId(
   transaction: Transaction, { id, hook, eventId, eventIdReused, bodySha256 }: StoredRequest,
 ): void {
@@ -76,7 +76,7 @@ export function deleteEventId(
 // 256 bits in base64url are 43 characters.
 const EXPIRES_AT = '{"identifier":"","expiresAt":"'.length + 43;
 
-/** In milliseconds since the epoch; without parsing the record. */
+/** Reads the milliseconds since the epoch at which a record expires, without parsing it. */
 export function readExpiryMs(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', EXPIRES_AT, EXPIRES_AT + TIME_LENGTH));
 }

@@ -1,8 +1,8 @@
 /**
- * How much the inbox may hold. What has finished makes room for what comes, as retention removes
- * the oldest first; so what counts is what cannot go: the pending and the pinned. Whatever is over
- * a limit is refused before it is accepted. What is committed is counted from the applied entries;
- * what is about to be accepted is reserved first, so that callers at the same time do not all find
+ * Limits how much the inbox holds. Retention removes the oldest finished requests to make room, so
+ * the limits apply to what cannot be removed: pending and pinned requests. A request above a limit
+ * is rejected before it is accepted. Committed requests are counted as their changes are applied. A
+ * request that is being accepted is reserved first, so that concurrent requests do not all count on
  * the same room.
  */
 import { AppError } from '../../base/errors.ts';
@@ -12,9 +12,9 @@ import { isPinned, readStatus, estimateStoredBytes } from './request-codec.ts';
 import { requestBodyCollection, requestCollection } from './stored-request.ts';
 
 const RETRY_AFTER_FULL_S = 10;
-/** Removing what is old takes a moment. */
+/** The wait while retention removes old requests. */
 const RETRY_AFTER_BEHIND_S = 1;
-/** How far what has not been removed yet may pass a limit. */
+/** Requests that retention has not removed yet may pass a limit by this factor. */
 const BEHIND_FACTOR = 1.25;
 
 export class InboxCapacity {
@@ -61,8 +61,8 @@ export class InboxCapacity {
         `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
         + `(inbox.maxBytes: ${maxBytes})`);
     }
-    // Without its own bytes: removal goes down to the limits and no further, so a large request
-    // would never find room for itself.
+    // The request's own bytes do not count here: retention stops at the limits, so a large request
+    // would never find room.
     const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
     if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
       || total > maxBytes * BEHIND_FACTOR) {
@@ -72,8 +72,8 @@ export class InboxCapacity {
   }
 
   /**
-   * Asserts that there is room, and reserves it while `accept` runs. Throws, or rejects with, what
-   * `assertRoom` or `accept` does.
+   * Reserves room for a request of `bytes` while `accept` runs. Throws like `assertRoom`, and
+   * throws or rejects like `accept`.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.assertRoom(bytes);

@@ -1,4 +1,4 @@
-/** How long, and how much of it, the inbox is kept after it has finished. */
+/** The retention rules of the inbox: how long, and how many, finished requests are kept. */
 import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../durable-queue/queue-retention.ts';
 import { isPinned, readStatus } from './request-codec.ts';
@@ -7,7 +7,7 @@ import { requestBodyCollection, requestCollection, type RequestStatus } from './
 export type InboxLimits = {
   readonly retentionMs: number;
   readonly failedRetentionMs: number;
-  /** Requests of any status, and the bytes of all their records. */
+  /** Most requests of any status. */
   readonly maxCount: number;
   readonly maxBytes: number;
 };
@@ -17,7 +17,7 @@ const FINISHES = {
   rejected: null,
 } as const satisfies Record<RequestStatus, unknown>;
 
-/** Neither pending nor pinned requests are ever removed. */
+/** Makes the rules. Pending and pinned requests are never removed. */
 export function requestRetention(store: Store, limits: InboxLimits): RetentionRules {
   const bodies = store.collection(requestBodyCollection.name);
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;

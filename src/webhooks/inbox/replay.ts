@@ -1,6 +1,7 @@
 /**
- * A request that an operator runs again: as the same record, so that whoever is called may know it
- * by its id and drop it, or as a new one. Either way it is pending, and is run in the background.
+ * Replays a stored request for an operator: either the same request, so that a receiver may
+ * recognize its id and drop it, or a copy with a new id. Either way it becomes pending and runs in
+ * the background.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -11,19 +12,19 @@ import {
 } from './stored-request.ts';
 
 export type ReplayOptions = {
-  /** null: the usual ones, see `chooseRoutes`. */
+  /** null: the default routes, see `chooseRoutes`. */
   readonly routes: readonly string[] | null;
   readonly isNew: boolean;
 };
 
-/** The routes that the webhook of a request has now. */
+/** The routes that the webhook of a request has by now. */
 export type AvailableRoutes = {
   readonly names: readonly string[];
-  /** Those of them that the request matches. */
+  /** The names of the routes that the request matches. */
   listMatching(): readonly string[];
 };
 
-/** The same request with routes due at once, each with its whole schedule before it. */
+/** Returns the request with these routes due at once, each with its whole schedule ahead. */
 export function retryRequest(
   before: StoredRequest, names: readonly string[], nowMs: number,
 ): StoredRequest {
@@ -38,7 +39,7 @@ export function retryRequest(
   };
 }
 
-/** A new request that came as `source` did. */
+/** Makes a new pending request with the content of `source`. */
 export function copyRequest(
   source: StoredRequest, body: Buffer, names: readonly string[],
   inputs: { readonly id: string; readonly nowMs: number },
@@ -53,9 +54,9 @@ export function copyRequest(
 }
 
 /**
- * The names that were asked for; else, of a request that is not done, the routes that are not; else
- * all that it matches now. Throws `invalid` for a name that the webhook has not, `conflict` when
- * none is left.
+ * Chooses the routes to run: the requested ones; by default those that are not done, or, for a
+ * request that is done, all that it matches now. Throws `invalid` for a name that the webhook does
+ * not have, and `conflict` when no route is left.
  */
 export function chooseRoutes(
   request: StoredRequest, available: AvailableRoutes, requestedNames: readonly string[] | null,

@@ -1,9 +1,9 @@
 /**
- * The body of a kept request. In its record, or in one of its own, it is the last member:
- * `"bodyText"` where it is valid UTF-8, else `"body"` in base64. It lies apart when it is large, or
- * when its request is still to be run, so that the result does not write it again: `"body":null`
- * stands in the request then, and `{"id","bodyText"}` or `{"id","body"}` in the collection
- * `request-bodies`, which is written once and goes with its request.
+ * The body of a stored request. It is the last member of a record: `"bodyText"` if it is valid
+ * UTF-8, else `"body"` in base64. The record is the request's, or, for a body that is large or
+ * whose request is pending, one of its own, so that an attempt does not write the body again. Then
+ * the request holds `"body":null`, and the collection `request-bodies` holds `{"id","bodyText"}` or
+ * `{"id","body"}`, which is written once and deleted with the request.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
@@ -12,30 +12,30 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import type { InlineBody, StoredRequest, RequestStatus } from './stored-request.ts';
 
 const INLINE_BODY_BYTES_MAX = 16 * 1024;
-/** Of a request that is to be run. A smaller one costs less written twice than as a record. */
+/** For a pending request. A smaller body costs less written twice than as a record of its own. */
 const PENDING_BODY_BYTES_MAX = 256;
-/** Control characters take six bytes each in JSON: then base64 is what is shorter. */
+/** Control characters take six bytes each in JSON. Above this growth base64 is used. */
 const TEXT_GROWTH_MAX = 2;
 
-// A plain quote cannot stand inside a string, and nothing follows the body.
+// The last match is the body: no unescaped quote is inside a string, and no member follows it.
 export const BODY_MARK = Buffer.from(',"body');
 export const BODY_APART = '"body":null';
 
 const writer = new ByteWriter();
 
-/** `carried` of a new request; null: the body is to have a record of its own. */
+/** Returns the inline body of a new request, or null when the body needs a record of its own. */
 export function createInlineBody(body: Buffer, status: RequestStatus): InlineBody | null {
   const bytesMax = status === 'pending' ? PENDING_BODY_BYTES_MAX : INLINE_BODY_BYTES_MAX;
   return body.length > bytesMax ? null : { bytes: body, isEncoded: false };
 }
 
-/** As the last member of a record that is being written. */
+/** Appends the body as the last member of a record. */
 export function appendInlineBody(record: ByteWriter, { bytes, isEncoded }: InlineBody): void {
   if (isEncoded) record.addBytes(bytes);
   else appendBody(record, bytes);
 }
 
-/** Good until the next body is encoded. */
+/** Encodes the record of a body. The result is valid until the next call. */
 export function encodeBodyRecord(id: string, body: Buffer): Buffer {
   writer.clear();
   writer.addText(`{"id":"${id}",`);
@@ -44,7 +44,7 @@ export function encodeBodyRecord(id: string, body: Buffer): Buffer {
   return writer.bytes;
 }
 
-/** A body as a member of a record. */
+/** Appends a body as a member of a record. */
 function appendBody(record: ByteWriter, body: Buffer): void {
   const before = record.length;
   if (isUtf8(body)) {
@@ -55,12 +55,12 @@ function appendBody(record: ByteWriter, body: Buffer): void {
   record.addText(`"body":"${body.toString('base64')}"`);
 }
 
-/** The body in a record of `request-bodies`. */
+/** Decodes a record of `request-bodies`. */
 function decodeBodyRecord(bytes: Buffer): Buffer {
   return decodeBody(bytes.subarray(bytes.indexOf(BODY_MARK) + 1, bytes.length - 1));
 }
 
-/** The body that the last member of a record holds. */
+/** Decodes the last member of a record, which is the body. */
 function decodeBody(member: Buffer): Buffer {
   const members = decodeRecordAs<{ readonly bodyText?: string; readonly body?: string }>(
     `{${member}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
@@ -68,7 +68,10 @@ function decodeBody(member: Buffer): Buffer {
   return bodyText === undefined ? Buffer.from(body, 'base64') : Buffer.from(bodyText, 'utf8');
 }
 
-/** A request's body; `findApart` gives its record of its own. Throws `damaged` without one. */
+/**
+ * Returns the body of a request. `findBodyRecord` looks up its record of its own. Throws `damaged`
+ * when a body that should have a record has none.
+ */
 export function getRequestBody(
   request: StoredRequest, findBodyRecord: () => Buffer | undefined,
 ): Buffer {

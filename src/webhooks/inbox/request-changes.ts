@@ -1,6 +1,6 @@
 /**
- * Kept requests as a kind of work. A body that has its own record is written with its request, and
- * goes with it.
+ * The durable queue of stored requests, and every change of one. A body with a record of its own is
+ * written and deleted together with its request.
  */
 import { assert } from '../../base/assert.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
@@ -14,9 +14,9 @@ import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
 } from './stored-request.ts';
 
-/** A status of a request that is on disk. */
+/** The status of a request that is on disk. */
 export type StoredStatus = Exclude<RequestStatus, 'rejected'>;
-/** How a request leaves besides being too old: somebody deleted it. */
+/** The way a request leaves besides ageing out: somebody deletes it. */
 export type RequestRemoval = 'deleted';
 
 const STORED_STATUSES: readonly StoredStatus[] = [
@@ -37,7 +37,7 @@ export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval
   openRelatedRecords: (transaction) => new RequestRelatedRecords(transaction),
 };
 
-/** Runs `work` as one unit: the totals follow its changes once. */
+/** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
 export function changeRequests<T>(
   transaction: Transaction, makeChanges: (unit: RequestUnit) => T,
 ): T {
@@ -47,7 +47,7 @@ export function changeRequests<T>(
   return result;
 }
 
-/** The same in a transaction of its own. */
+/** Runs `makeChanges` as one unit, in a transaction of its own. */
 export function commitRequests<T>(
   store: Store, makeChanges: (unit: RequestUnit, transaction: Transaction) => T,
 ): Promise<T> {
@@ -63,23 +63,23 @@ export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, Request
     this.#transaction = transaction;
   }
 
-  /** Stages a new request, its body too where that has a record of its own. Its bytes. */
+  /** Stages a new request, and its body if that has a record of its own. Returns its bytes. */
   add(request: StoredRequest, body: Buffer): Buffer {
     const { id, inlineBody } = request;
-    // The body first: whoever sees a request applied finds its body there.
+    // The body comes first: when the request is applied, its body must be there.
     if (inlineBody === null) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
     return this.accept(request);
   }
 
-  /** Deletes a request, whatever became of it; false when it is gone. */
+  /** Deletes a request, whatever its status. Returns false when it is gone. */
   delete(id: string): boolean {
     return this.remove(id, 'deleted', () => true);
   }
 }
 
-/** What has a record of its own goes with its request: a body, the id of an event not done. */
+/** Deletes a removed request's body, and its event id if the event was not handled. */
 class RequestRelatedRecords implements RelatedRecords<StoredRequest, StoredStatus, RequestRemoval> {
   readonly #transaction: Transaction;
 

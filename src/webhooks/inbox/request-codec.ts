@@ -3,12 +3,12 @@
  *
  *     {"id":"<UUID>","receivedAt":"<time>","updatedAt":"<time>","status":"…","pinned":…,"hook":"…"
  *
- * where identifiers and times have one length, so that these are found without parsing; so is
- * `bodyBytes`, the next, which older records have behind the headers. Then follow the other members
- * of `StoredRequest`, those left out that have their usual value, in `verdict`, in `routes` and in
- * their `attempts` too. The last one is the body: `"bodyText"` where it is valid UTF-8, else
- * `"body"` in base64, or `"body":null` when it lies apart (request-body.ts). A record that lacks a
- * member that is always there is not sound: decoding it throws, as nobody goes on from damage.
+ * where identifiers and times have a fixed length, so that these members are found without parsing.
+ * So is the next, `bodyBytes`, which older records have behind the headers. The other members of
+ * `StoredRequest` follow. Members with their default value are left out, also in `verdict`, in
+ * `routes` and in their `attempts`. The body comes last: `"bodyText"` if it is valid UTF-8, else
+ * `"body"` in base64, or `"body":null` if it has a record of its own (request-body.ts). Decoding
+ * throws if a required member is missing, because nothing may go on from damaged data.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -40,11 +40,11 @@ type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes'> & Pick<S
     readonly routes: readonly RouteRecord[];
   };
 
-/** A stored request, with what it leaves out filled in. */
+/** Decodes a stored request, and fills in the members that are left out. */
 export function decodeRequest(bytes: Buffer): StoredRequest {
   const end = bytes.lastIndexOf(BODY_MARK);
   if (end === -1) throw new TypeError('a stored request has no body');
-  // The body may be large, and is passed on as it is.
+  // The body may be large, so it is kept encoded.
   const record = decodeRecordAs<RequestRecord>(`${bytes.toString('utf8', 0, end)}}`, isSound);
   const { id, receivedAt, updatedAt, status, pinned, hook, method, path, headers } = record;
   return {
@@ -100,8 +100,9 @@ function isSound(record: JsonObject): boolean {
 const writer = new ByteWriter();
 
 /**
- * One line, members in a fixed order; good until the next one is encoded. `before` is the record of
- * an earlier version: what the request was as it came stands there, and never changes.
+ * Encodes a request as one line, with the members in a fixed order. The result is valid until the
+ * next call. `before` is the record of an earlier version, from which the members that describe the
+ * received request are copied, as they never change.
  */
 export function encodeRequest(request: StoredRequest, before: Buffer | null = null): Buffer {
   const { id, receivedAt, updatedAt, status, pinned, hook, inlineBody } = request;
@@ -124,11 +125,11 @@ export function encodeRequest(request: StoredRequest, before: Buffer | null = nu
   return writer.bytes;
 }
 
-// Their places: the method, the path, the client, the host, and the headers.
+// The slots of the encoder: method, path, client, host, and then names and values of headers.
 const repeatedTexts = new RepeatedStringEncoder();
 const FIRST_HEADER_SLOT = 4;
 
-/** What the request was as it came. */
+/** Encodes the members that describe the request as it was received. */
 function encodeOrigin(request: StoredRequest): string {
   const { query, signatures, host } = request;
   let json = `,"bodyBytes":${request.bodyBytes},"method":${repeatedTexts.encode(0, request.method)}`
@@ -163,7 +164,7 @@ function encodeHeader([name, value]: readonly [string, string], index: number): 
   return `[${repeatedTexts.encode(slot, name)},${repeatedTexts.encode(slot + 1, value)}]`;
 }
 
-/** What became of it. */
+/** Encodes the members that tell how the request has fared. */
 function encodeProgress(
   { routes, answered, duplicateOf, replayOf, isReplay, unparsed }: StoredRequest,
 ): string {
@@ -205,18 +206,18 @@ function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): 
   return `${json}}`;
 }
 
-// The first two letters of a status are enough to tell it.
+// The first two letters of a status identify it.
 const STATUS_BY_LETTERS = new Map(REQUEST_STATUSES.map((status) =>
   [status.charCodeAt(0) << 8 | status.charCodeAt(1), status]));
 
-/** The status of a stored request, without parsing it. */
+/** Reads the status of a stored request, without parsing it. */
 export function readStatus(bytes: Buffer): RequestStatus {
   const status = STATUS_BY_LETTERS.get(bytes.readUInt16BE(STATUS_AT));
   if (status === undefined) throw new TypeError('a stored request has no status');
   return status;
 }
 
-/** Whether it may not be removed, without parsing it. */
+/** Whether a stored request is pinned, without parsing it. */
 export function isPinned(bytes: Buffer): boolean {
   return bytes[STATUS_AT + readStatus(bytes).length + PINNED_LENGTH] === LETTER_T;
 }
@@ -228,7 +229,7 @@ const ROUTES_MARK = Buffer.from(',"routes":[');
 const HOOK_LENGTH = ',"hook":"'.length;
 const QUOTE = 0x22;
 
-/** The incoming webhook's identifier, without parsing the record; so do the next three. */
+/** Reads the identifier of the incoming webhook, without parsing. */
 export function readHook(bytes: Buffer): string {
   const start = findHookStart(bytes);
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
@@ -239,18 +240,18 @@ function findHookStart(bytes: Buffer): number {
   return STATUS_AT + readStatus(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
 }
 
-/** The sender's name of what happened. */
+/** Reads the sender's name of the event, without parsing. */
 export function readEvent(bytes: Buffer): string | null {
   return readTextAfter(bytes, EVENT_MARK);
 }
 
-/** The sender's identifier of what happened. */
+/** Reads the sender's id of the event, without parsing. */
 export function readEventId(bytes: Buffer): string | null {
   return readTextAfter(bytes, EVENT_ID_MARK);
 }
 
 function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
-  // Up to the verdict no other member has that name, and in a string its quotes are escaped.
+  // Before the verdict no other member has that name, and inside strings its quotes are escaped.
   const at = bytes.indexOf(mark, STATUS_AT);
   if (at === -1 || at > bytes.indexOf(VERDICT_MARK, STATUS_AT)) return null;
   const start = at + mark.length - 1;
@@ -259,14 +260,14 @@ function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
   return String(JSON.parse(bytes.toString('utf8', start, end + 1)));
 }
 
-/** Milliseconds since the epoch. */
+/** Reads the milliseconds since the epoch at which the request came, without parsing. */
 export function readReceivedMs(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH));
 }
 
-/** Whether the body has a record of its own, without parsing the request's. */
+/** Whether the body has a record of its own, without parsing. */
 export function hasBodyRecord(bytes: Buffer): boolean {
-  // A body in the record ends with a quote.
+  // An inline body ends with a quote.
   return bytes[bytes.length - 2] !== QUOTE;
 }
 
@@ -282,20 +283,20 @@ const BODY_BYTES_MARK = Buffer.from(',"bodyBytes":');
 const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
 const LETTER_B = 0x62;
-/** Of base64, which a body that is no text takes. */
+/** The growth of a body in base64. */
 const BASE64_FACTOR = 4 / 3;
 
-/** About what a request takes with its body, wherever that is, without parsing it. */
+/** Estimates the bytes of a stored request with its body, wherever that is, without parsing. */
 export function estimateStoredBytes(bytes: Buffer): number {
   if (!hasBodyRecord(bytes)) return bytes.length;
   return bytes.length + Math.ceil(readBodyBytes(bytes) * BASE64_FACTOR);
 }
 
-// Byte by byte: two searches and a string took ten times as many instructions, 3,500.
+// It goes byte by byte: two searches and a string took ten times as many instructions (3,500).
 function readBodyBytes(bytes: Buffer): number {
   let position = findHookStart(bytes) + 1;
   while (bytes[position - 1] !== QUOTE) position += 1;
-  // Older records have `method` here, and this behind the headers.
+  // Older records have `method` here, and `bodyBytes` behind the headers.
   if (bytes[position + ',"'.length] !== LETTER_B) {
     position = bytes.indexOf(BODY_BYTES_MARK, position);
   }
@@ -307,7 +308,7 @@ function readBodyBytes(bytes: Buffer): number {
   }
 }
 
-/** Milliseconds since the epoch at which a stored request was last written, without parsing it. */
+/** Reads the milliseconds since the epoch of the request's last change, without parsing. */
 export function readUpdatedMs(bytes: Buffer): number {
   return parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
 }

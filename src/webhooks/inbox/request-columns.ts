@@ -1,7 +1,8 @@
 /**
- * What a list of kept requests filters by, one number a column and record: a page over a hundred
- * thousand of them is found without touching the records. Built when a list is first asked for,
- * from what is stored, and follows every change from then on. Never written anywhere.
+ * The columns that a list of stored requests filters by, with one number per column and record, so
+ * that a page of a hundred thousand requests is found without touching the records. The columns are
+ * built from the stored records when a list is first asked for, follow every change from then on,
+ * and are never written anywhere.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -19,13 +20,13 @@ export type RequestFilter = {
   readonly untilMs: number | null;
 };
 
-/** Whether the record in a slot is wanted. */
+/** Whether the record in a slot matches the filter. */
 type Matcher = (slot: number) => boolean;
 
-// That many take some two milliseconds.
+// These take about two milliseconds.
 const RECORDS_PER_TURN = 1000;
 const SLOTS_MIN = 1024;
-/** In the column of statuses: there is no record in the slot. */
+/** The status number of a slot that has no record. */
 const EMPTY = 0;
 
 export class RequestColumns {
@@ -33,7 +34,7 @@ export class RequestColumns {
   #statuses = new Uint8Array(0);
   #hooks = new Uint32Array(0);
   #events = new Uint32Array(0);
-  /** CRC-32 of the id, 0 without one: hardly two records share an id, so the record decides. */
+  /** The CRC-32 of the event id, 0 without one. Where it matches, the record itself decides. */
   #eventIds = new Uint32Array(0);
   #receivedMs = new Float64Array(0);
   readonly #hookNumbers = new TextNumbers();
@@ -55,7 +56,7 @@ export class RequestColumns {
     this.#unlisten?.();
   }
 
-  /** null: no record can match. */
+  /** Makes the matcher of a filter; null when no record can match. */
   createMatcher({ hook, status, event, eventId, sinceMs, untilMs }: RequestFilter): Matcher | null {
     const hookNumber = hook === null ? null : this.#hookNumbers.find(hook);
     const eventNumber = event === null ? null : this.#eventNumbers.find(event);
@@ -94,7 +95,7 @@ export class RequestColumns {
 
   #setRecord(slot: number, bytes: Buffer | null): void {
     if (slot >= this.#statuses.length) this.#grow(slot + 1);
-    // A change of a record that was entered before keeps its hook, its event, its id and time.
+    // A change of a record that is entered never changes its webhook, event, event id or time.
     const isEntered = this.#statuses[slot] !== EMPTY;
     if (bytes === null) {
       if (isEntered) this.#clear(slot);
@@ -130,7 +131,7 @@ export class RequestColumns {
   }
 }
 
-/** Numbers from 1 on for texts that many records share; a text that none has left is forgotten. */
+/** Numbers texts that many records share, from 1 on. A text that no record has is forgotten. */
 class TextNumbers {
   readonly #byText = new Map<string, number>();
   readonly #texts: string[] = [''];

@@ -1,13 +1,13 @@
-/** Lists of requests, the newest first: those on disk, and the rejected ones in memory. */
+/** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
 import type { Collection } from '../../store/store-port.ts';
 import { decodeRequest } from './request-codec.ts';
 import { RequestColumns, type RequestFilter } from './request-columns.ts';
 import type { StoredRequest } from './stored-request.ts';
 
-/** The rejected ones, which are kept in memory alone. */
+/** The rejected requests, which are in memory alone. */
 export interface RejectedRequests {
   all(): Iterable<StoredRequest>;
-  /** `body` is its beginning unless it `isWhole`. */
+  /** Finds a rejected request. Unless `isWhole`, only the beginning of its body was kept. */
   find(id: string): {
     readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
   } | undefined;
@@ -28,7 +28,7 @@ export class RequestList {
     this.#columns.close();
   }
 
-  /** Up to `limit` requests that are older than the one with the id `before`. */
+  /** Lists up to `limit` requests that are older than the one with the id `before`. */
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
@@ -49,7 +49,7 @@ export class RequestList {
     return page;
   }
 
-  /** How many match, on all pages. */
+  /** Counts the requests that match, on all pages. */
   async count(filter: RequestFilter): Promise<number> {
     const rejected = this.#filterRejected(filter).length;
     if (filter.status === 'rejected') return rejected;

@@ -1,4 +1,4 @@
-/** Proves that the totals are what the kept requests add up to, and that each has its body. */
+/** Checks that the totals match the stored requests, and that each request has its body. */
 import type { Store } from '../../store/store-port.ts';
 import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';

@@ -1,4 +1,4 @@
-/** Kept requests as a list: what comes in makes them, so nobody adds one by hand. */
+/** Describes stored requests as a list resource. Requests come in, so nobody adds one by hand. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import { firstText } from '../naming/members.ts';

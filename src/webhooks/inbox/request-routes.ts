@@ -1,4 +1,4 @@
-/** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
+/** The HTTP routes of stored requests: list, show, pin, delete and replay. */
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { createPrecondition } from '../../resources/conditional-request.ts';
@@ -89,7 +89,7 @@ function bodyRoute(service: RequestService): HttpRoute {
   };
 }
 
-// Who sees signatures could send the request once more from elsewhere: that is for who may write.
+// This needs write access: whoever sees the signatures could send the request again.
 function headersRoute(service: RequestService): HttpRoute {
   return {
     method: 'GET', path: `${ITEM_PATH}/headers`, operationId: 'getRequestHeaders', access: 'write',
@@ -168,7 +168,7 @@ function pinRoute(service: RequestService): HttpRoute {
   };
 }
 
-/** null: the patch leaves it as it is. */
+/** Returns null when the patch does not name the member. */
 function parsePinned({ pinned }: JsonObject, patch: unknown): boolean | null {
   const isGiven = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
   return isGiven ? pinned === true : null;

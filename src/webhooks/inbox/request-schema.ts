@@ -1,4 +1,4 @@
-/** Kept requests as the API shows them. */
+/** The schemas of stored requests as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
 import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './stored-request.ts';

@@ -1,4 +1,4 @@
-/** What people do with kept requests: look at them, pin, delete and run them again. */
+/** The operations on stored requests: list, find, pin, delete and replay. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -21,34 +21,37 @@ import { requestResource } from './request-resource.ts';
 import { changeRequests } from './request-changes.ts';
 
 export interface RequestService {
-  /** Up to `limit` requests that are older than the one with the id `before`, newest first. */
+  /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
   list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]>;
-  /** How many match, on all pages. */
+  /** Counts the requests that match, on all pages. */
   count(filter: RequestFilter): Promise<number>;
-  /** As callers see it, by what its webhook is called now. */
+  /** Returns the request as callers see it, with its webhook's present name. */
   toPublic(request: StoredRequest): object;
-  /** The same with its version. */
+  /** Returns the request as callers see it, with its version. */
   represent(request: StoredRequest): Representation;
-  /** A rejected one, too. */
+  /** Finds a stored or a rejected request. */
   find(id: string): StoredRequest | undefined;
-  /** What is kept of its body; null: there is no such request. */
+  /** Returns what was kept of the body; null when there is no such request. */
   findBody(id: string): Buffer | null;
   /**
-   * `pinned` null changes nothing. Throws `not_found`, what `expect` throws, and `conflict` for a
-   * rejected one, as does the next.
+   * Pins or unpins a request; null changes nothing. Throws `not_found`, `conflict` for a rejected
+   * request, and what `expect` throws.
    */
   pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<StoredRequest>;
-  /** Throws `conflict` for a pending one, too: whoever sent it was told that it will be done. */
+  /**
+   * Deletes a request. Throws like `pin`, and `conflict` also for a pending request, because its
+   * sender was told that it will be handled.
+   */
   remove(id: string, expect?: Precondition): Promise<void>;
   /**
-   * Makes it due. Throws `not_found`, `conflict`, `invalid`, `unavailable` without room for a new
-   * one. `within` runs in the transaction.
+   * Makes a request due, or a copy of it. Throws `not_found`, `conflict`, `invalid`, and
+   * `unavailable` when there is no room for a copy. What `stageMore` stages is committed with it.
    */
   replay(
     id: string, options: ReplayOptions,
     stageMore?: (transaction: Transaction, request: StoredRequest) => void,
   ): Promise<StoredRequest>;
-  /** `replay` as part of another transaction: what must not be drawn in it is given. */
+  /** Does what `replay` does within another transaction, with inputs drawn before it. */
   stageReplay(
     transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
   ): StoredRequest;
@@ -56,7 +59,7 @@ export interface RequestService {
   close(): void;
 }
 
-/** Drawn before a transaction, which may run again; `id` is for a new request. */
+/** Values drawn before a transaction, which may run again. `id` is for a copy. */
 type ReplayInputs = { readonly nowMs: number; readonly id: string };
 
 type RequestServiceDeps = {
@@ -65,7 +68,7 @@ type RequestServiceDeps = {
   readonly makeId: () => string;
   readonly rejected: RejectedRequests;
   readonly hooks: Pick<WebhookDirectory, 'find'>;
-  /** null: the webhook was removed. */
+  /** Finds the routes of the request's webhook; null when the webhook was removed. */
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
   /** Throws `unavailable` when there is no room for the request. */
   readonly assertRoom: (request: StoredRequest) => void;
@@ -157,9 +160,9 @@ function stageReplayedRequest(
 
 type ReplaySource = {
   readonly request: StoredRequest;
-  /** Throws `conflict` when it was not kept whole. */
+  /** Returns the whole body. */
   readonly body: () => Buffer;
-  /** Else it is in memory alone. */
+  /** False for a rejected request, which is in memory alone. */
   readonly isStored: boolean;
 };
 

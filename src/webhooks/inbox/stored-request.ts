@@ -1,4 +1,4 @@
-/** One kept incoming request, and what a run of one of its routes makes of it. Pure. */
+/** A stored incoming request, and how the runs of its routes change it. Pure. */
 import { MASK } from '../../base/log.ts';
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
@@ -20,19 +20,20 @@ export type RunAttempt = {
   readonly durationMs: number;
   readonly success: boolean;
   readonly message: string | null;
-  /** What the action gave; null when that is more than `ATTEMPT_DATA_BYTES_MAX` of JSON. */
+  /** The data of the action's result; null if it has more than `ATTEMPT_DATA_BYTES_MAX` of JSON. */
   readonly data: object | null;
 };
 
+/** The runs of one of the webhook's routes for a request. */
 export type RouteRun = {
   readonly name: string;
   readonly status: RouteStatus;
-  /** The newest `ATTEMPTS_MAX`. */
+  /** The newest `ATTEMPTS_MAX` attempts. */
   readonly attempts: readonly RunAttempt[];
   readonly nextAttemptAt: string | null;
-  /** Attempts of the schedule that are used up. */
+  /** Failed attempts that count against the retry schedule. */
   readonly failures: number;
-  /** All attempts there were: the number of the next one is one more. */
+  /** The number of all attempts so far. */
   readonly attemptCount: number;
 };
 
@@ -68,47 +69,47 @@ export type StoredRequest = {
   readonly protocol: string;
   readonly event: string | null;
   readonly eventId: string | null;
-  /** The same id came before, unsigned and with another body. */
+  /** Whether the same event id came before, unsigned and with another body. */
   readonly eventIdReused: boolean;
   readonly verdict: StoredVerdict;
   readonly routes: readonly RouteRun[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null;
   readonly replayOf: string | null;
-  /** An operator has sent it again: `context.replay` is true from then on. */
+  /** Whether an operator has replayed it. Its actions then get `context.replay`. */
   readonly isReplay: boolean;
-  /** Of a body that gave no payload when an action last asked; null: it did, or none asked. */
+  /** Set if no payload could be made of the body when an action last asked; else null. */
   readonly unparsed: UnparsedBody | null;
-  /** The body where it is in the record; null: it is in `request-bodies`. */
+  /** The body, if it is in the request's own record; null if it is in `request-bodies`. */
   readonly inlineBody: InlineBody | null;
 };
 
-/** A body that is not what its webhook reads. */
+/** Says of a body that it does not have the `bodyFormat` of its webhook. */
 export type UnparsedBody = {
-  /** The `bodyFormat` in which a payload could be made of it. */
+  /** The `bodyFormat` with which a payload could be made of the body. */
   readonly fittingFormat: FittingFormat | null;
 };
 
 export const FITTING_FORMATS = ['json', 'form', 'text'] as const;
 type FittingFormat = (typeof FITTING_FORMATS)[number];
 
-/** A body as it came, or as the last member of its stored record (request-body.ts). */
+/** A body as it was received, or encoded as the last member of its record (request-body.ts). */
 export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean };
 
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
-/** Bodies that are too large for their request's own record, by the same id. */
+/** The bodies that have a record of their own, under the id of their request. */
 export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
 
 export const ATTEMPT_DATA_BYTES_MAX = 1024;
-/** Attempts kept of one route. */
+/** Most attempts kept of one route. */
 const ATTEMPTS_MAX = 20;
 
-/** A route that is to run, due at once. */
+/** Makes a route run that is due at once. */
 export function createPendingRoute(name: string, at: string): RouteRun {
   return { name, status: 'pending', attempts: [], nextAttemptAt: at, failures: 0, attemptCount: 0 };
 }
 
-/** A route after one more attempt; whoever retries says when. */
+/** Returns the route run after one more attempt. `nextAttemptAt` is null for no further attempt. */
 export function addAttempt(
   route: RouteRun, attempt: RunAttempt, nextAttemptAt: string | null = null,
 ): RouteRun {
@@ -122,7 +123,7 @@ export function addAttempt(
   };
 }
 
-/** The request with its routes as they are now; its status follows from theirs. */
+/** Returns the request with other route runs, from which its status follows. */
 export function withRoutes(
   request: StoredRequest, routes: readonly RouteRun[], nowMs: number,
 ): StoredRequest {
@@ -140,12 +141,15 @@ export function withUpdatedAt(request: StoredRequest, nowMs: number): StoredRequ
   return { ...request, updatedAt: computeUpdatedAt(request, nowMs) };
 }
 
-/** `updatedAt` rises, whatever the clock does. */
+/** The next `updatedAt`: it rises even if the clock was set back. */
 function computeUpdatedAt({ updatedAt }: StoredRequest, nowMs: number): string {
   return formatTimestamp(Math.max(nowMs, parseTimestamp(updatedAt) + 1));
 }
 
-/** What callers see: of signatures that they were there. `hookName` is the webhook's, by now. */
+/**
+ * Returns the request as callers see it, with its signatures masked. `hookName` is the present name
+ * of the webhook.
+ */
 export function toPublicRequest(request: StoredRequest, hookName: string | null): object {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
@@ -165,11 +169,11 @@ export function toPublicRequest(request: StoredRequest, hookName: string | null)
   };
 }
 
-/** Names, values and the pair: 123 bytes were measured for headers of six characters. */
+/** Memory of a header beside its characters: 123 bytes were measured for six characters. */
 const HEADER_BYTES = 128;
 const HEAD_BYTES = 1024;
 
-/** About what a request takes in memory beside its body, for those that bound what they hold. */
+/** Estimates the memory that a request takes beside its body. */
 export function estimateHeadBytes({ headers, query }: StoredRequest): number {
   let bytes = HEAD_BYTES + query.length + HEADER_BYTES * headers.length;
   for (const [name, value] of headers) bytes += name.length + value.length;

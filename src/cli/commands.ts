@@ -1,6 +1,6 @@
 /**
- * Every command as data, in the order of `help`. A row in the table of its group, and a function
- * that its `load` names, are all that a new command needs.
+ * The table of all commands, in the order of `help`. A new command needs a row in the table of its
+ * group, and the function that the row's `load` names.
  */
 import { BOOK_COMMANDS } from './commands/books/book-command-table.ts';
 import { COMPLETION_COMMANDS } from './commands/completion/completion-command-table.ts';

@@ -1,4 +1,4 @@
-/** Builds what a command may use: output, settings, and a session once it asks for one. */
+/** Creates the context of a command: output, settings, and an API client once it asks for one. */
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
@@ -26,7 +26,7 @@ import { Output } from './terminal/output.ts';
 
 const DEFAULT_DIRECTORY = 'data';
 const SETTINGS_FILE = 'settings.json';
-// What may stand in a data directory before there is a journal.
+// Names that may stand in a data directory before there is a journal.
 const NAMES_BEFORE_JOURNAL = [SETTINGS_FILE, 'actions', 'lock'];
 
 /** Flags, and the settings whose values they give. */
@@ -37,8 +37,8 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
 const loadRemoteModules = loadOnce(() => import('./api-client/remote-target.ts'));
 
 /**
- * Loads every module that a session may need. Called before the process becomes another user, who
- * may not be allowed to read the program.
+ * Loads every module that an API client may need. Called before the process becomes another user,
+ * who may not be allowed to read the program.
  */
 export async function loadApiClientAhead(): Promise<void> {
   await loadApp();
@@ -47,7 +47,7 @@ export async function loadApiClientAhead(): Promise<void> {
 
 export type WrapApiClient = (apiClient: ApiClient) => ApiClient;
 
-/** The caller calls `closeSession` of the context at the end. A test may wrap its session. */
+/** The caller calls `closeApiClient` at the end. A test may wrap the client. */
 export function createCommandContext(
   spec: CommandSpec, commands: readonly CommandSpec[], args: Arguments, io: Io,
   wrapApiClient: WrapApiClient,
@@ -60,7 +60,7 @@ export function createCommandContext(
   let apiClient: Promise<ApiClient> | null = null;
   let configFile: SettingsFile | null | undefined;
   const readConfigOnce = (): SettingsFile | null => {
-    // Once, as the calling user: later we may be another one, and a pipe can be read only once.
+    // Read once, as the calling user: later we may be another, and a pipe is read only once.
     if (configFile === undefined) configFile = readConfigFile(args, identity);
     return configFile;
   };
@@ -95,7 +95,7 @@ export function createCommandContext(
       return apiClient;
     },
     async closeApiClient() {
-      // `openSession` has thrown already what kept it from being opened.
+      // A failure to open has been thrown by `openApiClient` already.
       const opened = await apiClient?.catch(() => null);
       apiClient = null;
       await opened?.close();

@@ -1,7 +1,7 @@
 /**
- * Which server elsewhere a command is to work on: `--server`, else the environment. Flags take
- * precedence: `--data` over the environment's server. What works only on a data directory of this
- * machine refuses a server instead of touching another catalog than the caller means.
+ * Finds the server elsewhere that a command works on: `--server`, else the environment. Flags take
+ * precedence: `--data` over the environment's server. A command that works only on a data directory
+ * of this machine rejects a server, as it would change another catalog than the caller means.
  */
 import { AppError, messageOf } from '../base/errors.ts';
 import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
@@ -49,8 +49,8 @@ export function findRemoteServer(
 }
 
 /**
- * The token of the file; `warn` is told when others may read it. Throws `usage` for what is none,
- * without showing it.
+ * Reads the token from its file; calls `warn` when other users may read it. Throws `usage` when the
+ * file holds no token, without showing its content.
  */
 export function readToken(path: string, warn: (text: string) => void): string {
   const { bytes, status } = readFile(path);
@@ -86,7 +86,7 @@ function checkServerFlag(spec: CommandSpec, args: Arguments): void {
     + 'on a server elsewhere or on a data directory of this machine');
 }
 
-/** The environment's token goes to the environment's server alone, where that names one. */
+/** The token of the environment is never sent to another server than the environment's. */
 function findTokenFile(args: Arguments, environment: Environment): string | null {
   const flagFile = args.find('token-file');
   if (flagFile !== undefined) return flagFile;

@@ -1,6 +1,6 @@
 /**
- * What was thrown -> one line on stderr and the exit code. The one place that says which exit code
- * an error has; of what a server answers, its code has come back from the problem's `type`.
+ * Turns an error into one line on stderr and an exit code; no other file chooses exit codes. The
+ * code of an error that a server answered was restored from the `type` of its problem document.
  */
 import { AppError, isError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { redactUrls } from '../base/log.ts';
@@ -10,9 +10,9 @@ import { EXIT_FAILED, EXIT_USAGE } from './process/exit-code.ts';
 import { createPaint } from './terminal/colour.ts';
 import type { Io } from './terminal/process-io.ts';
 
-/** Gives the exit code. */
+/** Returns the exit code. */
 export function reportError(thrown: unknown, isDebug: boolean, io: Io): number {
-  // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
+  // An error of the system (EACCES, ENOSPC, …) is no bug: its message says what is wrong.
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
   const hint = isExpected || isDebug ? '' : '; run it again with --debug to see where';

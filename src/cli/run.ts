@@ -1,6 +1,6 @@
 /**
- * argv -> a command -> exit code: 0 done, 1 the operation failed, 2 the command line or the
- * settings are wrong. Loads what all commands have in common, and of the commands only its own.
+ * Runs a command line. Exit codes: 0 done, 1 the operation failed, 2 the command line or the
+ * settings are wrong. Of the commands, only the one that runs is loaded.
  */
 import { AppError } from '../base/errors.ts';
 import { findNearest } from '../base/text/nearest.ts';
@@ -63,7 +63,7 @@ async function dispatch(
   }
 }
 
-/** Whether the line names the command, or none, and nothing that the command does not know. */
+/** Whether the line is for this command: it names it or none, and has only options of it. */
 function isLineOf(
   { name, options }: CommandLine, spec: CommandSpec, knownOptions: object,
 ): boolean {
@@ -72,7 +72,7 @@ function isLineOf(
     && options.every((option) => Object.hasOwn(knownOptions, option.name));
 }
 
-/** `command` is null for help on it. */
+/** `command` is null where help on it is asked for. */
 async function execute(
   context: CommandContext, command: CommandRun | null, isUnnamed: boolean,
 ): Promise<number> {
@@ -115,7 +115,7 @@ function createUnknownCommandError(name: string, commands: readonly CommandSpec[
 function processIo(): Io {
   const { stdout, stderr, env } = process;
   return {
-    // Node makes the stream when it is asked for, which few commands do.
+    // A getter, as Node creates the stream at the first access, which few commands need.
     get stdin() { return process.stdin; },
     stdout, stderr, environment: env, now: Date.now,
   };

@@ -1,7 +1,7 @@
 /**
- * A command's way to the routes. Whatever stands between them (the control socket of a server,
- * memory, a network), the same requests reach the same routes: a session is a target and a way to
- * close it.
+ * How a command calls the API. The same requests reach the same routes, whether through a server's
+ * control socket, over the network, or in this process: there a client has opened the data
+ * directory itself, and `close` closes it.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -11,15 +11,15 @@ import { callApi, callApiAnyStatus, openResponse } from '../../server/local/api-
 import type { ApiResponse, ApiCall, ApiTarget } from '../../server/local/api-call.ts';
 
 export interface ApiClient {
-  /** Whether a running server answers. */
+  /** False where this process has opened the data directory itself. */
   readonly hasServer: boolean;
   /** Whether its calls come over the network, so that the server sees an address of ours. */
   readonly isOverNetwork: boolean;
-  /** Throws what a problem answer says. */
+  /** Throws the AppError that a problem response stands for. */
   request(call: ApiCall): Promise<ApiResponse>;
-  /** The answer whatever its status. */
+  /** Resolves with the response whatever its status. */
   requestAnyStatus(call: ApiCall): Promise<ApiResponse>;
-  /** The answer's body as it arrives. */
+  /** Resolves with the response before its body has arrived. Throws as `request`. */
   stream(call: ApiCall): Promise<IncomingMessage>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -29,13 +29,13 @@ export type ApiClientOptions = {
   readonly clock: Clock;
   readonly hasServer: boolean;
   readonly isOverNetwork?: boolean;
-  /** Told once when a request has to wait: what for. */
+  /** Called once when a request has to wait, with the reason. */
   onWait?(reason: string): void;
   /** Called once. */
   close?(): Promise<void>;
 };
 
-// An index over a million books is built by then.
+// The search index of a million books is built within this time.
 const BUSY_MS_MAX = 120_000;
 
 export function createApiClient(target: ApiTarget, options: ApiClientOptions): ApiClient {
@@ -52,7 +52,7 @@ export function createApiClient(target: ApiTarget, options: ApiClientOptions): A
   };
 }
 
-/** Asks again what only reads and is told to come later, as while the search index is built. */
+/** Repeats a GET that is answered 503 with Retry-After, as while the search index is built. */
 async function retryWhileBusy<Result>(
   { method }: ApiCall, { clock, onWait }: ApiClientOptions, send: () => Promise<Result>,
 ): Promise<Result> {

@@ -1,15 +1,15 @@
-/** A server that says nothing for long is asked whether it still lives. */
+/** Detects a server that hangs: after a long silence it is asked for `/healthz`. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { callApi } from '../../server/local/api-call.ts';
 import type { ApiTarget } from '../../server/local/api-call.ts';
 
-// After this silence the server is asked whether it lives, and has this long to say so.
+// After SILENCE_MS the server is asked whether it lives; it has ALIVE_MS_MAX to answer.
 const SILENCE_MS = 10_000;
 const ALIVE_MS_MAX = 5000;
 const SILENCE_MS_MAX = 600_000;
 
-/** `server` is what a message calls it. */
+/** `server` names the server in an error message. */
 export function withLiveness(target: ApiTarget, server: string, clock: Clock): ApiTarget {
   return {
     ...target,

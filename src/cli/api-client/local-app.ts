@@ -1,4 +1,4 @@
-/** Who holds a data directory, and the app that a command builds when nobody does. */
+/** Finds the process that holds a data directory, and opens the app here when there is none. */
 import { existsSync, lstatSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createProcessLogger } from '../terminal/process-logger.ts';
 /** The process that holds a data directory; `socketPath` is null while it serves none. */
 export type DirectoryOwner = { readonly pid: number; readonly socketPath: string | null };
 
-/** The routes, as app.ts serves them to this process. */
+/** The app opened in this process: `dispatcher` serves the routes. */
 export interface LocalApp {
   readonly dispatcher: RequestListener;
   close(): Promise<void>;
@@ -28,10 +28,10 @@ type LocalAppOptions = {
   readonly needsActions: boolean;
 };
 
-/** Not loaded where a server answers. */
+/** The app is large: it is not loaded where a server answers. */
 export const loadApp = loadOnce(() => import('../../app.ts'));
 
-/** Throws `usage` where another user says who holds it: what we have to tell would go there. */
+/** Throws `usage` where another user owns the lock: our requests would go to a socket of theirs. */
 export function findOwner(data: string): DirectoryOwner | null {
   if (!existsSync(data)) return null;
   const owner = readLockOwner(data);
@@ -51,13 +51,13 @@ function rejectUntrustedOwner(path: string): void {
 export async function openLocalApp(
   { data, settings, io, needsActions }: LocalAppOptions,
 ): Promise<LocalApp> {
-  // What an action logs is its result; what the store does is no news at a prompt.
+  // Log lines of an action belong to its result; those of the store are no news at a prompt.
   const logger = createProcessLogger(settings, io, needsActions ? 'debug' : 'warning');
   const { openApp } = await loadApp();
   const app = await openApp({
     data, logger, role: 'command', loadsActions: needsActions,
-    // No browser reaches a command; `*` must not keep it from making the token that it needs.
-    // Its own requests are no news either, however slow.
+    // No browser reaches a command, so CORS is off: with `*` and no token the app would not open,
+    // and the command could not make one. Its own requests are no news either, however slow.
     settings: {
       ...settings,
       server: { ...settings.server, corsOrigins: [] }, log: { ...settings.log, access: 'off' },

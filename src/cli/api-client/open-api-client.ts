@@ -1,6 +1,6 @@
 /**
- * Opens a command's session: through the server that holds the data directory, else on an app of
- * its own, built in this process.
+ * Opens the API client of a command: through the server that holds the data directory, else on an
+ * app that is opened in this process.
  */
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -18,11 +18,11 @@ type OpenApiClientOptions = Pick<ApiClientOptions, 'onWait'> & {
   openLocalApp(): Promise<LocalApp>;
 };
 
-// Another command is done by then, or is at something that takes long.
+// Most commands are done within this time.
 const WAIT_MS = 5000;
 const POLL_MS = 50;
 
-/** Throws `conflict` when another process, which is no server, keeps the directory for 5 s. */
+/** Throws `conflict` when another process, not a server, holds the directory for WAIT_MS. */
 export async function openApiClient(options: OpenApiClientOptions): Promise<ApiClient> {
   const { clock, findOwner, openLocalApp } = options;
   const deadline = clock.monotonicMs() + WAIT_MS;

@@ -1,6 +1,6 @@
 /**
- * The way to a server elsewhere: its API over HTTP or HTTPS, under the rules of the shared client.
- * What answers there may be anything, so that an answer counts only when it looks like ours.
+ * The target of a server elsewhere: its API over HTTP or HTTPS, under the rules of the HTTP client.
+ * Anything may answer at that address, so a response counts only when it looks like hookshelf's.
  */
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -22,10 +22,10 @@ type RemoteOptions = {
   readonly clock: Clock;
 };
 
-// Whoever names the server means it, be it on this machine or in this network.
+// The user has named this address: it may be on this machine or in this network.
 const NOT_DENIED: ReadonlySet<string> = new Set(['loopback', 'private']);
 const CONTROL_PATH = '/control/';
-/** Open to all; what authorizes there, if anything, is the sender's. */
+/** Incoming webhooks take no API token: the sender's own signature authorizes there. */
 const WEBHOOKS_PATH = '/webhook/in/';
 const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -63,7 +63,7 @@ export function createRemoteTarget({ url, token, settings, clock }: RemoteOption
   }, `the server at ${base}`, clock);
 }
 
-/** Of names and values in turn. */
+/** `list` holds names and values in turn. */
 function toRecord(list: readonly string[]): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (let index = 0; index < list.length; index += 2) {
@@ -85,7 +85,7 @@ function createUnreachableError(thrown: unknown, base: string): AppError {
     thrown);
 }
 
-/** Throws what a person should read about an answer that is a redirect, a refusal or not ours. */
+/** Throws for a redirect, for a 401, and for a response that is not hookshelf's. */
 function checkAnswer(
   { statusCode: status = 0, headers }: IncomingMessage, call: ApiCall, base: string,
   hasToken: boolean,
@@ -119,7 +119,7 @@ function createUnauthorizedError({ method }: ApiCall, base: string, hasToken: bo
     : `${base} wants a token of scope ${scope}: name the file that holds one with --token-file`);
 }
 
-/** Without those at its end, in linear time. */
+/** Removes the slashes at the end, in linear time. */
 function trimSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end -= 1;

@@ -1,19 +1,19 @@
-/** Server-sent events (HTML Living Standard §9.2) of an answer, one by one. */
+/** Parses server-sent events (HTML Living Standard §9.2) from a response, one by one. */
 import { StringDecoder } from 'node:string_decoder';
 
 type ServerEvent = {
-  /** The last id given so far, by this event or one before it. */
+  /** The last id so far, of this event or an earlier one. */
   readonly id: string;
-  /** `message` when it names none. */
+  /** `message` when the server named none. */
   readonly event: string;
-  /** null: the server gave no more than an id. */
+  /** null: the event holds only an id. */
   readonly data: string | null;
 };
 
-/** Longer lines than a server of ours sends would only fill the memory. */
+/** No server of ours sends a longer line; without a limit it would fill the memory. */
 const LINE_CHARACTERS_MAX = 64 << 20;
 
-/** Ends as the answer does; what ends it early is thrown. */
+/** Ends with the response; throws when it breaks off. */
 export async function* readEvents(stream: AsyncIterable<unknown>): AsyncGenerator<ServerEvent> {
   let id = '';
   let fields = new Map<string, string>();
@@ -33,7 +33,7 @@ export async function* readEvents(stream: AsyncIterable<unknown>): AsyncGenerato
 
 function addField(fields: Map<string, string>, line: string): void {
   const colon = line.indexOf(':');
-  // A comment.
+  // A line that begins with a colon is a comment.
   if (colon === 0) return;
   const name = colon === -1 ? line : line.slice(0, colon);
   const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');

@@ -1,4 +1,4 @@
-/** The way to a running server on this machine: its control socket. */
+/** The target of a running server on this machine: its control socket. */
 import { connect } from 'node:net';
 import type { NetConnectOpts } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
@@ -8,19 +8,19 @@ import { withLiveness } from './check-liveness.ts';
 
 const CONNECT_MS_MAX = 5000;
 
-/** `pid` is the server's, for what is said of one that hangs. */
+/** `pid` is the server's: an error message names it when the server hangs. */
 export function createSocketTarget(socketPath: string, pid: number, clock: Clock): ApiTarget {
   return withLiveness({ socketPath }, `the server (pid ${pid})`, clock);
 }
 
-/** Whether anybody listens at the socket; after kill -9 its file still lies there. */
+/** Whether a server listens at the socket. After kill -9 the file stays without a server. */
 export async function isListening(socketPath: string): Promise<boolean> {
   const problem = await tryToConnect({ path: socketPath }, CONNECT_MS_MAX);
-  // A server whose queue is full takes no connection; it listens all the same.
+  // A server whose accept queue is full lets a connection time out, but it listens.
   return problem === null || problem === 'ETIMEDOUT';
 }
 
-/** Null once connected, else what the system says. */
+/** Resolves with null once connected, else with the error code of the system. */
 export function tryToConnect(address: NetConnectOpts, timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ ...address, timeout: timeoutMs });

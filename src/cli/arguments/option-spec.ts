@@ -1,20 +1,20 @@
-/** What may follow a command on its line, as data. */
+/** The options and operands of a command, as data. */
 
 export type OptionSpec = {
   readonly type: 'string' | 'boolean';
   readonly meaning: string;
   readonly short?: string;
-  /** What stands for the value in help: `<n>`. */
+  /** Stands for the value in help: `<n>`. */
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   readonly isRepeatable?: boolean;
-  /** Its value may also stand by itself, as the word after the command's name. */
+  /** The value may also stand alone, as the word after the command's name. */
   readonly isOperand?: boolean;
   /** The only values that it takes. */
   readonly values?: readonly string[];
-  /** What a shell should complete the value with. */
+  /** The kind of values that a shell offers for completion. */
   readonly completes?: 'file' | 'folder' | ValueKind;
-  /** Some of the values that it takes, for completion. */
+  /** Some of the allowed values, for completion. */
   readonly suggests?: readonly string[];
 };
 
@@ -35,7 +35,7 @@ type OperandSpec = {
   readonly isRequired: boolean;
   /** The only values that it takes. */
   readonly values?: readonly string[];
-  /** Some of what it takes, to be offered. */
+  /** Some of the allowed values, for completion. */
   readonly suggests?: readonly string[];
 };
 
@@ -47,7 +47,7 @@ export type CommandLineSpec = {
   readonly oneOf?: readonly (readonly string[])[];
 };
 
-// Short forms for the rows of the command tables.
+// Short names, as the command tables consist of little else.
 export const text = (placeholder: string, meaning: string): OptionSpec =>
   ({ type: 'string', placeholder, meaning });
 export const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });

@@ -1,13 +1,13 @@
 /**
  * Parses the words of a command line into a command and its options, which may stand before or
- * after the command's name. What is wrong becomes a `usage` error that says what would be right.
+ * after the command's name. Wrong input throws a `usage` error that says what would be right.
  */
 import { AppError } from '../../base/errors.ts';
 import { parseArgs } from '../../base/node-modules.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import type { CommandLineSpec, OptionSpec, OptionSpecs } from './option-spec.ts';
 
-/** Options of one command, checked against its table. */
+/** The options of one command, checked against its table. */
 export class Arguments {
   readonly operand: string | undefined;
   readonly #values: ReadonlyMap<string, readonly string[]>;
@@ -25,7 +25,7 @@ export class Arguments {
     return this.#values.get(name)?.[0];
   }
 
-  /** The value of an option that the table requires. */
+  /** The value of an option that the table requires. Throws `usage`. */
   get(name: string): string {
     const value = this.find(name);
     if (value === undefined) throw new AppError('usage', `--${name} is missing`);
@@ -79,7 +79,7 @@ const SERVER_OPTIONS: OptionSpecs = {
   },
 };
 
-/** Options of every command; those that work here alone say so when a server is named. */
+/** Options of every command. A command that works only here says so when a server is named. */
 export const COMMON_OPTIONS: OptionSpecs = {
   json: { type: 'boolean', meaning: 'print one JSON value on stdout' },
   data: {
@@ -95,7 +95,7 @@ export const COMMON_OPTIONS: OptionSpecs = {
   help: { type: 'boolean', short: 'h', meaning: 'print help on the command' },
 };
 
-/** What help and completion offer of them for one command. */
+/** The common options that help and completion offer for one command. */
 export function selectCommonOptions(
   command: { readonly isLocal?: boolean; readonly isWithoutData?: boolean },
 ): OptionSpecs {
@@ -115,14 +115,14 @@ export type CommandLine = {
 
 type ParsedOption = {
   readonly name: string;
-  /** As it was written: `-p`, `--id`. */
+  /** The option as the user wrote it: `-p`, `--id`. */
   readonly rawName: string;
   readonly value: string | undefined;
 };
 
 /**
- * Splits the words. `options` are those of all commands: options of one name have one type.
- * `--id` is short for `--identifier`.
+ * Splits the words of a command line. `optionSpecs` are those of all commands, in which options of
+ * one name have one type. `--id` is short for `--identifier`.
  */
 export function parseCommandLine(words: readonly string[], optionSpecs: OptionSpecs): CommandLine {
   const { tokens } = parseArgs({
@@ -161,7 +161,7 @@ function toNodeOptions(options: OptionSpecs): Record<string, NodeOption> {
   return config;
 }
 
-/** The options of `spec` as they were given. Throws `usage`. */
+/** Checks the options of a line against those of its command. Throws `usage`. */
 export function parseArguments(spec: CommandLineSpec, line: CommandLine): Arguments {
   const optionSpecs: OptionSpecs = { ...spec.options, ...COMMON_OPTIONS };
   const values = new Map<string, string[]>();

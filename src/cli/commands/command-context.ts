@@ -1,4 +1,4 @@
-/** What a command is, as data, and all that it may use. Loads nothing. */
+/** A command as data, and the context that it runs with. Loads nothing. */
 import type { LoadedSettings } from '../../settings/load.ts';
 import type { Arguments } from '../arguments/parse-arguments.ts';
 import type { Identity } from '../process/identity.ts';
@@ -9,18 +9,18 @@ import type { CommandLineSpec } from '../arguments/option-spec.ts';
 
 export type CommandSpec = CommandLineSpec & {
   readonly summary: string;
-  /** More about it, for `help`: lines, printed as they are. */
+  /** More text for `help`: lines that are printed as they are. */
   readonly details?: readonly string[];
-  /** Custom action modules are loaded for it when it works without a server. */
+  /** Custom action modules are loaded when the command runs without a server. */
   readonly needsActions?: boolean;
-  /** It adds something, and a missing data directory is made for it, unless it is a dry run. */
+  /** The command adds records, and creates a missing data directory, except in a dry run. */
   readonly makesData?: boolean;
-  /** It works on a data directory of this machine alone, never on a server elsewhere. */
+  /** The command works only on a data directory of this machine, never on a server elsewhere. */
   readonly isLocal?: boolean;
-  /** It never reads a data directory. */
+  /** The command uses neither a data directory nor a server. */
   readonly isWithoutData?: boolean;
   readonly examples: readonly string[];
-  /** Loads the modules of this command, which no other command should have to load. */
+  /** Loads the modules of this command, so that no other command loads them. */
   readonly load: () => Promise<CommandRun>;
 };
 
@@ -29,16 +29,16 @@ export type CommandRun = (context: CommandContext) => Promise<number>;
 
 export type CommandContext = {
   readonly spec: CommandSpec;
-  /** All commands, for help and completion; `serve` knows itself alone. */
+  /** All commands, for help and completion; only `serve` itself when that is run. */
   readonly commands: readonly CommandSpec[];
   readonly args: Arguments;
   readonly io: Io;
   readonly output: Output;
-  /** The user that it runs as. Files elsewhere are opened before `enterData` is called. */
+  /** The user that the command runs as. Open files elsewhere before you call `enterData`. */
   readonly identity: Identity;
-  /** Becomes the owner of the data directory; its absolute path. Throws `conflict`. */
+  /** Becomes the owner of the data directory; returns its absolute path. Throws `conflict`. */
   enterData(): string;
-  /** The same where the directory must exist. Throws `not_found`, too. */
+  /** The same where the directory must exist: throws `not_found` as well. */
   enterExistingData(): string;
   /**
    * Whether the records would be in a data directory that is missing or empty: a dry run makes
@@ -48,11 +48,11 @@ export type CommandContext = {
   /** Throws `usage`. Reads the settings file and the environment once. */
   loadSettings(): LoadedSettings;
   /**
-   * Of flags, environment and `--config` alone: what the caller has named, and not the settings
-   * in the data directory. Throws `usage`.
+   * The settings from flags, environment and `--config` alone, without the settings file in the
+   * data directory. Throws `usage`.
    */
   loadCallersSettings(): LoadedSettings;
-  /** Opened at the first call, and at the first after `closeSession`; run.ts closes it. */
+  /** Opens a client at the first call, also after `closeApiClient`; run.ts closes it. */
   openApiClient(): Promise<ApiClient>;
   /** Idempotent. */
   closeApiClient(): Promise<void>;

@@ -7,9 +7,9 @@ import type { OptionSpec, OptionSpecs } from '../arguments/option-spec.ts';
 import type { Output } from '../terminal/output.ts';
 import { padToWidth, textWidth, wrapToWidth } from '../terminal/text-width.ts';
 
-/** Help is no wider, also on a wide terminal and in a pipe: longer lines are hard to read. */
+/** Help is never wider, not even on a wide terminal or in a pipe: long lines are hard to read. */
 const WIDTH_MAX = 80;
-// A text that would have less room beside its head goes below it.
+// A text that would be narrower than this beside its head goes below it.
 const TEXT_WIDTH_MIN = 24;
 const TEXT_INDENT = 6;
 
@@ -97,7 +97,7 @@ function formatSummaries(commands: readonly CommandSpec[], columns: number): str
   return formatTwoColumns(commands.map(({ name, summary }) => [name, summary]), columns);
 }
 
-/** Rows of a head and a text in two columns that fit the terminal. */
+/** Formats heads and texts in two columns that fit the terminal. */
 function formatTwoColumns(
   rows: readonly (readonly [head: string, text: string])[], columns: number,
 ): string[] {
@@ -120,7 +120,7 @@ function wrap(text: string, columns: number, indent = 0): string[] {
   return [first, ...more.map((line) => ' '.repeat(indent) + line)];
 }
 
-/** Lines as they are where they fit; else lines without an indent are joined and wrapped. */
+/** Leaves the lines when all fit; else joins lines without an indent, and wraps them. */
 function wrapParagraphs(lines: readonly string[], columns: number): string[] {
   if (lines.every((line) => textWidth(line) <= columns)) return [...lines];
   const paragraphs: string[] = [];
@@ -133,7 +133,7 @@ function wrapParagraphs(lines: readonly string[], columns: number): string[] {
   return paragraphs.flatMap((paragraph) => wrap(paragraph, columns));
 }
 
-/** A line for a shell; a long one goes on behind a backslash, so that it can still be copied. */
+/** Formats a line for a shell. A long one is continued after a backslash: it can be copied. */
 function formatExample(example: string, columns: number): string[] {
   if (textWidth(example) + 2 <= columns) return [`  ${example}`];
   const room = columns - TEXT_INDENT - ' \\'.length;
@@ -147,7 +147,7 @@ function formatExample(example: string, columns: number): string[] {
     ' '.repeat(index === 0 ? 2 : TEXT_INDENT) + line + (index + 1 < lines.length ? ' \\' : ''));
 }
 
-/** The parts between which a shell line may be broken: an option stays with its value. */
+/** Splits a shell line where it may be broken: an option stays with its value. */
 function splitPhrases(example: string): string[] {
   const phrases: string[] = [];
   for (const word of example.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []) {

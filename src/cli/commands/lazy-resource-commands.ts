@@ -1,6 +1,6 @@
 /**
- * What the rows of a resource load for the commands that its description is enough for. A table of
- * commands must load fast: the description is loaded with the command alone.
+ * The `load` of commands that need nothing but the description of their resource. The table of
+ * commands must load fast: a description is loaded only when its command runs.
  */
 import type { ListedResource, Resource } from '../../resources/resource.ts';
 import type { CommandRun } from './command-context.ts';

@@ -1,4 +1,4 @@
-/** Reads what options name: JSON in place, a file or standard input; secrets never in place. */
+/** Reads option values from the command line, files or standard input; secrets never from argv. */
 import { AppError, messageOf } from '../../base/errors.ts';
 import {
   CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,
@@ -12,7 +12,7 @@ import { BODY_BYTES_MAX } from '../../settings/table.ts';
 import type { Io } from '../terminal/process-io.ts';
 
 type JsonInput = {
-  /** The bytes as given, which are what is sent. */
+  /** The bytes as the user gave them; they are sent unchanged. */
   readonly bytes: Buffer;
   readonly value: unknown;
 };
@@ -20,8 +20,9 @@ type JsonInput = {
 const STANDARD_INPUT = '-';
 
 /**
- * The JSON of an option that takes `<json | @file | ->`. Throws `usage`, with line and column,
- * when it is none, and `too_large` for more than a request may have. `parse` throws `malformed`.
+ * Reads the JSON of an option that takes `<json | @file | ->`. Throws `usage`, with line and
+ * column, for invalid JSON, and `too_large` for more than a request may have. `parse` throws
+ * `malformed`.
  */
 export async function readJsonOption(
   context: CommandContext, name: string, parse: (bytes: Buffer) => unknown = parseJson,
@@ -34,7 +35,7 @@ export async function readJsonOption(
   }
 }
 
-/** A body of `members` and a payload, whose text is sent as it was given. */
+/** Encodes a body of `members` and a payload; the text of the payload stays as the user gave it. */
 export function encodeWithPayload(members: JsonObject, payloadJson: Buffer): Buffer {
   const head = JSON.stringify({ ...members, payload: 0 }).slice(0, -'0}'.length);
   return Buffer.concat([Buffer.from(head), withoutByteOrderMark(payloadJson), Buffer.from('}')]);
@@ -53,7 +54,7 @@ export function rejectInlineSecret(
 }
 
 /**
- * A secret from a file or standard input, without one trailing newline. Throws `invalid`, and
+ * Reads a secret from a file or standard input, without one trailing newline. Throws `invalid`, and
  * `too_large` for more than 8 KiB.
  */
 export async function readSecretOption(context: CommandContext, name: string): Promise<string> {
@@ -66,12 +67,12 @@ export async function readSecretOption(context: CommandContext, name: string): P
   return secret;
 }
 
-/** The bytes of a body: of a file, or of standard input when the path is `-`. */
+/** Reads the bytes of a body from a file, or from standard input when the path is `-`. */
 export async function readBytesOption(context: CommandContext, name: string): Promise<Buffer> {
   return readFileOrStdin(context, context.args.get(name), name, getBodyLimit);
 }
 
-/** Headers from a file, or from standard input when the path is `-`; no byte order mark. */
+/** Reads headers from a file, or standard input when the path is `-`, without a byte order mark. */
 export async function readTextOption(context: CommandContext, name: string): Promise<string> {
   const bytes = await readFileOrStdin(context, context.args.get(name), name, getHeadersLimit);
   return bytes.toString('utf8').replace(/^\ufeff/, '');
@@ -94,7 +95,7 @@ function isFileOrStdin(text: string): boolean {
   return text === STANDARD_INPUT || text.startsWith('@');
 }
 
-/** How many bytes are read at most, and what is said of more. */
+/** The most bytes that are read, and the error message for more. */
 type InputLimit = { readonly bytesMax: number; readonly problem: string };
 type GetInputLimit = (context: CommandContext) => InputLimit;
 
@@ -113,8 +114,8 @@ const getHeadersLimit: GetInputLimit = () => ({
 });
 
 /**
- * Of a body. Root reads files before it becomes the owner of the data directory, whose settings it
- * does not know by then: the app itself refuses what is too large there.
+ * The limit for a body. Root reads files before it becomes the owner of the data directory and
+ * reads the settings there: until then the largest limit holds, and the app rejects the rest.
  */
 function getBodyLimit(context: CommandContext): InputLimit {
   const bytesMax = context.identity.needsSwitch ? BODY_BYTES_MAX

@@ -1,4 +1,4 @@
-/** What the commands of all resources share: lists in pages, one record, changes. */
+/** Shared by the commands of all resources: lists in pages, one record, changes, table cells. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
@@ -7,10 +7,10 @@ import type { CommandContext } from './command-context.ts';
 import type { ApiClient } from '../api-client/api-client.ts';
 import type { Column } from '../terminal/text-table.ts';
 
-// The service gives no more than one beyond.
+// The service returns at most one more, so that we know that there are more.
 const MATCHES_SHOWN_MAX = 9;
 
-/** Of `--limit`; the service gives what there is, a page at a time. */
+/** The maximum of `--limit`; the service itself returns one page at a time. */
 export const LIST_LIMIT_MAX = 1_000_000_000;
 
 /** The path of one record. */
@@ -18,7 +18,7 @@ export function recordPath(resource: ListedResource, id: string): string {
   return `${resource.path}/${encodeURIComponent(id)}`;
 }
 
-/** Pages of a collection, as its `Link` headers lead from one to the next. */
+/** Reads the pages of a collection, following its `Link` headers. */
 export async function* readPages(apiClient: ApiClient, path: string): AsyncGenerator<JsonObject[]> {
   let next: string | null = path;
   while (next !== null) {
@@ -49,21 +49,21 @@ export async function listRecords(
   return 0;
 }
 
-/** The path of the list that --state asks for. */
+/** The path of the list, filtered by --state. */
 export function listPath({ args }: CommandContext, { path }: ListedResource): string {
   const state = args.find('state');
   return state === undefined ? path : `${path}?${new URLSearchParams({ state })}`;
 }
 
 /**
- * The identifier that an option names: by it, by a name, or by a beginning or end of one of these
- * that no other has. What names nothing is given back as it is, for the service to say so. Throws
- * `conflict`.
+ * Asks the server for the identifier of the record that an option names: by its identifier, its
+ * name, or a beginning or end of one of these that no other record has. A text that matches nothing
+ * is returned as it is: the service then answers not_found. Throws `conflict` for several matches.
  */
 export async function resolveId(
   context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
 ): Promise<string> {
-  // As a list shows it.
+  // A list shows an ellipsis for the part of an identifier that it leaves out.
   const part = context.args.get(option).replace(/^…|…$/g, '');
   const apiClient = await context.openApiClient();
   const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
@@ -77,13 +77,13 @@ async function fetchMatchingIds(apiClient: ApiClient, path: string): Promise<rea
     const { body } = await apiClient.request({ method: 'GET', path });
     return Array.isArray(body) ? body.map(formatCell) : [];
   } catch (thrown) {
-    // A server of version 1.0.0 takes whole identifiers alone.
+    // A server of version 1.0.0 does not have this route: it takes only whole identifiers.
     if (thrown instanceof AppError && thrown.code === 'not_found') return [];
     throw thrown;
   }
 }
 
-/** The one that matches; undefined when none does. Throws `conflict` for several. */
+/** Returns the only match; undefined without one. Throws `conflict` for several. */
 export function findSingleMatch(
   matches: readonly string[], part: string, { plural }: Pick<ListedResource, 'plural'>,
 ): string | undefined {
@@ -103,7 +103,7 @@ export async function showRecord(
   return 0;
 }
 
-/** Creates a record and gives it as it was stored. */
+/** Creates a record; resolves with the stored one. */
 export async function createRecord(
   context: CommandContext, resource: Resource, body: unknown,
 ): Promise<JsonObject> {
@@ -111,7 +111,7 @@ export async function createRecord(
   return parseObject((await apiClient.request({ method: 'POST', path: resource.path, body })).body);
 }
 
-/** Applies a merge patch and gives the record as it was stored. */
+/** Applies a merge patch; resolves with the stored record. */
 export async function patchRecord(
   context: CommandContext, resource: Resource, id: string, body: unknown,
 ): Promise<JsonObject> {
@@ -124,8 +124,8 @@ export async function patchRecord(
 }
 
 /**
- * Replaces a record by what `change` makes of it. Throws `precondition_failed` when
- * somebody else did so meanwhile.
+ * Replaces a record by what `change` returns. Throws `precondition_failed` when the record has
+ * changed meanwhile.
  */
 export async function replaceRecord(
   context: CommandContext, resource: Resource, id: string,
@@ -141,7 +141,7 @@ export async function replaceRecord(
   return parseObject(response.body);
 }
 
-/** The command `<resource>:delete`; `id` is what `--identifier` names when not given. */
+/** The command `<resource>:delete`; without `id` the record is the one of `--identifier`. */
 export async function deleteRecord(
   context: CommandContext, resource: Resource, id?: string,
 ): Promise<number> {
@@ -154,7 +154,7 @@ export async function deleteRecord(
   return 0;
 }
 
-/** Throws `usage` when an update was asked for and nothing to change was given. */
+/** Throws `usage` for an update without anything to change. */
 export function requireChange(context: CommandContext, body: JsonObject): void {
   if (Object.keys(body).length > 0) return;
   const names = Object.keys(context.spec.options).filter((name) => name !== 'identifier');
@@ -162,7 +162,10 @@ export function requireChange(context: CommandContext, body: JsonObject): void {
   throw new AppError('usage', `${context.spec.name} needs something to change: ${all}`);
 }
 
-/** Members that `--unset` takes away, by option name. Throws `usage` when one is also given. */
+/**
+ * The members that `--unset` removes, as null; `members` maps option names to them. Throws `usage`
+ * when another option sets the same member.
+ */
 export function readUnsetMembers(
   { args }: CommandContext, members: Readonly<Record<string, string | readonly string[]>>,
 ): JsonObject {
@@ -176,14 +179,14 @@ export function readUnsetMembers(
     names.flatMap((name) => members[name] ?? name).map((member) => [member, null]));
 }
 
-// `secret` is set by `--secret-file` or `--generate-secret`, `headers` by `--header` too, and
-// `verification` by `--preset`.
+// From the name in `--unset` to the options that set it: `secret` is set by `--secret-file` or
+// `--generate-secret`, `headers` also by `--header`, and `verification` also by `--preset`.
 const SETTERS: readonly ((name: string) => string)[] = [
   (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
   (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
 ];
 
-/** The columns of a table; `-` where a member is absent. */
+/** Converts the columns of a resource; a cell shows `-` where a member is absent. */
 export function toTableColumns(
   { columns }: Pick<ListedResource, 'columns'>,
 ): Column<JsonObject>[] {
@@ -200,7 +203,7 @@ export function toTableColumns(
   });
 }
 
-/** Of an object, such as the health of a webhook, its state has the tone. */
+/** The tone of an object, such as the health of a webhook, depends on its `state`. */
 function selectToneValue(value: unknown): unknown {
   return isJsonObject(value) ? value['state'] : value;
 }
@@ -208,18 +211,18 @@ function selectToneValue(value: unknown): unknown {
 const UUID_HEAD = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-(?=[0-9a-f]{12}$)/;
 const SECONDS = /:\d\d(\.\d+)?Z$/;
 
-// A command takes the random end of a UUID, too.
+// A short identifier is the random end of a UUID, which commands take, too.
 const SHORTEN: Readonly<Record<'identifier' | 'time', (text: string) => string>> = {
   identifier: (text) => text.replace(UUID_HEAD, '…'),
   time: (text) => text.replace(SECONDS, 'Z'),
 };
 
-/** What people call a webhook. */
+/** The webhook's name, else its path segment, else its identifier. */
 export function webhookLabel({ name, pathSegment, identifier }: JsonObject): string {
   return formatCell(name ?? pathSegment ?? identifier);
 }
 
-/** A webhook by its name, where it has one, and its identifier. */
+/** The name and the identifier; without a name the identifier. */
 export function formatNameAndId({ name, identifier }: JsonObject): string {
   return name === undefined ? formatCell(identifier)
     : `${formatCell(name)} (${formatCell(identifier)})`;
@@ -243,8 +246,8 @@ function parseObjects(body: unknown): JsonObject[] {
 }
 
 /**
- * The page behind `rel="next"` in a Link header (RFC 8288): of the same collection, with another
- * query. Its path may be one that only a reverse proxy knows.
+ * The path of the next page, from `rel="next"` in a Link header (RFC 8288). Only the query of the
+ * link is used: its path may be one that only a reverse proxy knows.
  */
 function parseNextLink(path: string, link: string): string | null {
   const [, target] = /^<([^<>]*)>; rel="next"$/.exec(link) ?? [];

@@ -13,23 +13,23 @@ const OWNER_ONLY = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Called before the modules are imported that it is for; `enable` is Node's function, where there
- * is one, and `folder` where our bundles lie. Does nothing where the program is somebody else's,
- * whose folder is not ours to write in, and where others may write in the cache: what it holds is
- * run unseen. Who may exchange the program itself gains nothing by the cache.
+ * Enables the cache for the modules that are imported afterwards. `enable` is Node's function,
+ * where there is one, and `folder` holds our bundles. Does nothing when the program belongs to
+ * another user, as its folder is not ours to write in, and when others may write to the cache, as
+ * its code is run unchecked. A user who may replace the program gains nothing by the cache.
  */
 export function useCompileCache(
   folder: string | undefined = import.meta.dirname,
   enable: unknown = Reflect.get(nodeModule, 'enableCompileCache'),
 ): void {
-  // The sources have no bundles, and the single binary no folder.
+  // A run from the sources has no bundles, and the single executable no folder.
   if (folder === undefined || basename(folder) !== BUNDLE_FOLDER) return;
   if (typeof enable !== 'function' || !isOurs(dirname(folder))) return;
   const cache = join(dirname(folder), CACHE_FOLDER);
   try {
     mkdirSync(cache, { mode: OWNER_ONLY });
   } catch {
-    // It is there already, or the installation is read-only.
+    // The folder exists already, or the installation is read-only.
   }
   if (isOurs(cache, WRITABLE_BY_OTHERS)) enable(cache);
 }

@@ -1,14 +1,14 @@
 /**
- * Signals that end a command which does not handle them itself. By default they end every process
- * but process 1, the first program of a container: there a stop or a Ctrl-C in the first moments
- * would be lost. Loaded before everything else; imports nothing.
+ * Handles signals for a command that does not handle them itself. By default a signal ends every
+ * process except process 1, the first program of a container: there a stop or a Ctrl-C in the first
+ * moments would be lost. Loaded before everything else; imports nothing.
  */
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** A terminal that closes sends SIGHUP. */
 const CLEAN_UP_SIGNALS = [...SIGNALS, 'SIGHUP'] as const;
 const FIRST_PROCESS = 1;
-// As shells report a process that a signal has ended.
+// The convention of shells for a process that a signal has ended.
 const EXIT_CODE_BASE = 128;
 
 function endBySignal(_signal: string, number: number): void {
@@ -27,8 +27,8 @@ export function releaseSignals(): void {
 }
 
 /**
- * Lets `cleanUp` run before a signal ends the process, which then ends by that signal as it would
- * have without. Returns a function that takes this back.
+ * Calls `cleanUp` before a signal ends the process; the process still ends by that signal. Returns
+ * a function that undoes this.
  */
 export function cleanUpOnSignals(cleanUp: () => void): () => void {
   const stopListening = (): void => {

@@ -1,13 +1,11 @@
 /**
- * The user that a command runs as. Started by root on a data directory that another user owns, a
- * command becomes that user, with all groups, before it opens anything in there: nothing that the
- * owner has put there, or puts there meanwhile, is ever read, run, followed or removed with the
- * rights of root.
+ * The user that a command runs as. A command that root starts on a data directory of another user
+ * becomes that user, with all groups, before it opens anything in it: root's rights are never used
+ * to read, run, follow or remove anything that the owner put there.
  *
- * Files elsewhere are opened before. Where the owner controls their path, the command becomes the
- * owner first. A command that writes a file elsewhere at its end (an export, a backup) is the owner
- * only for a while: it becomes root again once it is done with the data directory. Such a command
- * never runs code of the owner's.
+ * Files elsewhere are opened before that. If the owner controls their path, the command becomes the
+ * owner first. A command that writes a file elsewhere at its end (an export, a backup) becomes root
+ * again once it is done with the data directory. Such a command never runs code of the owner.
  */
 import { userInfo } from 'node:os';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
@@ -25,7 +23,7 @@ type User = {
 };
 
 const ROOT = 0;
-// `nogroup`, which has no rights: the group of users that the system does not know.
+// The group for users that the system does not know: `nogroup`, which has no rights.
 const GROUP_OF_NOBODY = 65_534;
 
 export class Identity {
@@ -35,7 +33,7 @@ export class Identity {
   #isRootAgain = false;
   #caller: { readonly gid: number; readonly groups: number[] } | null = null;
 
-  /** null: no data directory is touched, and the caller stays who they are. */
+  /** null: the command uses no data directory, and the process keeps its user. */
   constructor(dataDirectory: string | null) {
     this.#directory = dataDirectory;
   }
@@ -48,15 +46,15 @@ export class Identity {
     return this.#otherOwner !== null;
   }
 
-  /** Whether the owner could replace what the path names, or we have become the owner. */
+  /** Whether the owner could replace the file at the path, or we have become the owner. */
   isOwnersPath(path: string): boolean {
     if (this.#otherOwner === null) return false;
     return this.#isOwner || canBeReplacedBy(walkPath(path), this.#otherOwner);
   }
 
   /**
-   * Called before a file elsewhere is read: where the owner could replace or make it, we become the
-   * owner for good.
+   * Call it before a file elsewhere is read: if the owner could replace or create the file, we
+   * become the owner for good.
    */
   prepareToRead(path: string): void {
     if (this.isOwnersPath(path)) this.becomeOwner();
@@ -70,7 +68,7 @@ export class Identity {
     if (this.#otherOwner !== null) switchTo(this.#otherOwner, becomeForGood);
   }
 
-  /** Becomes the directory's owner until `becomeRootAgain`; once more, after that. */
+  /** Becomes the directory's owner until `becomeRootAgain`; may be called again after that. */
   becomeOwnerForNow(): void {
     if (this.#isOwner) return;
     this.#isOwner = true;
@@ -81,7 +79,7 @@ export class Identity {
     this.#caller = caller;
   }
 
-  /** Called only once nothing in the data directory is open any more. */
+  /** Call it only when nothing in the data directory is open any more. */
   becomeRootAgain(): void {
     if (this.#caller === null) return;
     process.seteuid?.(ROOT);
@@ -115,7 +113,7 @@ function lookUpUser({ uid, gid }: { readonly uid: number; readonly gid: number }
     const { username, gid: userGid } = userInfo();
     user = { name: username, gid: userGid };
   } catch {
-    // A folder may have got the group of the folder above it. Root's group is never taken.
+    // A folder may have inherited the group of its parent. We never take root's group.
     user = { name: null, gid: gid === ROOT ? GROUP_OF_NOBODY : gid };
   } finally {
     process.seteuid?.(ROOT);
@@ -131,7 +129,7 @@ function setGroups({ name, gid }: Pick<User, 'name' | 'gid'>): void {
   else initGroups(name, gid);
 }
 
-// Node has it; its types lack it.
+// Node has `process.initgroups`, but @types/node lacks it.
 function initGroups(name: string, gid: number): void {
   const initgroups: unknown = Reflect.get(process, 'initgroups');
   assert(typeof initgroups === 'function');

@@ -11,7 +11,7 @@ import { AppError } from '../../base/errors.ts';
 import { EXIT_FAILED, exitSoon } from './exit-code.ts';
 import { releaseSignals } from './early-signals.ts';
 
-// The rest is for buffers: app.ts divides it.
+// The rest of the cap is for buffers: app.ts divides it.
 const OLD_SPACE_SHARE = 11 / 16;
 const OLD_SPACE_FLAG = '--max-old-space-size';
 const SEMI_SPACE_FLAG = '--max-semi-space-size';
@@ -25,9 +25,9 @@ export function isCapped(megabytes: number): boolean {
 }
 
 /**
- * Runs this command line again under the cap; resolves with its exit code. `onBecome` is called
- * once the child has become another user, and this process need not be root any more. Throws
- * `usage` when this process was started so and something keeps the cap from holding.
+ * Runs this command line again under the cap; resolves with its exit code. `onUserSwitched` is
+ * called once the child has become another user, so that this process need not be root any more.
+ * Throws `usage` when this process was started with the cap's options and they have no effect.
  */
 export async function runCapped(megabytes: number, onUserSwitched: () => void): Promise<number> {
   const oldSpace = Math.floor(megabytes * OLD_SPACE_SHARE);
@@ -37,14 +37,14 @@ export async function runCapped(megabytes: number, onUserSwitched: () => void): 
     throw new AppError('usage', '--max-memory has no effect beside other memory options of Node');
   }
   const environment = { ...process.env, NODE_OPTIONS: `${nodeOptions} ${flags}`.trim() };
-  // The last of equal options counts, and the command line comes after the environment.
+  // Of two equal options the last one counts, and the command line comes after NODE_OPTIONS.
   const options = process.execArgv.filter((arg) => !arg.startsWith(OLD_SPACE_FLAG));
-  // The single executable holds its options and its script.
+  // The single executable contains its options and its script.
   const args = isSea() ? process.argv.slice(2) : [...options, ...process.argv.slice(1)];
   if ('execve' in process && typeof process.execve === 'function') {
     process.execve(process.execPath, [process.execPath, ...args], environment);
   }
-  // In a group of its own: else a terminal's Ctrl-C would reach it twice, once through us.
+  // In its own process group: else Ctrl-C would reach the child twice, once through us.
   const child = spawn(process.execPath, args, {
     env: environment, detached: true, stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });

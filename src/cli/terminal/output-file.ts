@@ -17,7 +17,7 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 export class OutputFile {
   readonly #path: string;
-  /** The temporary name; null where the path is written to directly. */
+  /** null: the path is a pipe or device, which is written to directly. */
   readonly #temporaryPath: string | null;
   #handle: FileHandle | null = null;
 
@@ -61,13 +61,13 @@ export class OutputFile {
     }
   }
 
-  /** Leaves an older file as it was; may be called after `keep` has failed, too. */
+  /** Leaves an older file as it was; may be called after `commit` has failed, too. */
   async discard(): Promise<void> {
     await this.#handle?.close().catch(() => {});
     this.removeTemporary();
   }
 
-  /** All that is left to do when the process ends at once. */
+  /** Removes the temporary file: all that is needed when the process ends at once. */
   removeTemporary(): void {
     if (this.#temporaryPath !== null) rmSync(this.#temporaryPath, { force: true });
   }
@@ -86,7 +86,7 @@ function isPipeOrDevice(path: string): boolean {
   }
 }
 
-/** What was opened need not be what was looked at: its name may be another user's to give. */
+/** Checks the open file: another user may have put it in place of the one we looked at. */
 function checkOpenedPath(path: string, status: Stats): void {
   if (status.isFile()) throw new Error('there is a file in the place of the pipe that was there');
   const isNamed = status.isFIFO() && !/^\/(dev|proc)\//.test(path);
@@ -95,8 +95,8 @@ function checkOpenedPath(path: string, status: Stats): void {
   throw new Error(`it is a pipe of user ${uid}, who could read what is written`);
 }
 
-// What root makes in a user's folder shall belong to that user. The open descriptor is changed, not
-// the path, which may name something else by now.
+// A file that root creates in a user's folder shall belong to that user. The open descriptor is
+// changed, not the path, which may name something else by now.
 function giveToFolderOwner(descriptor: number, path: string): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(path));

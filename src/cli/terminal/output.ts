@@ -1,7 +1,7 @@
 /**
- * What a command prints: one JSON value with --json, else text for people with control characters
- * escaped. Notes and progress go to stderr. A reader that goes away (EPIPE) ends the printing, not
- * the command.
+ * Prints the results of a command: one JSON value with --json, else text for people with control
+ * characters escaped. Notes and progress go to stderr. A reader that goes away (EPIPE) ends the
+ * printing, not the command.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
@@ -38,12 +38,12 @@ export class Output {
     }
   }
 
-  /** Whether nobody reads any more: a long list can stop. */
+  /** Whether the reader has gone away: a long list can stop. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Text from elsewhere: as it is, but escaped for a terminal, which it could take over. */
+  /** Prints untrusted text as it is; on a terminal escaped, as it could take the terminal over. */
   async text(text: string): Promise<void> {
     const isTerminal = this.#io.stdout.isTTY === true;
     // The line ends of CSV hold a carriage return, which does no harm.
@@ -72,7 +72,7 @@ export class Output {
 
   /** Throws when output could not be written, as on a full disk. */
   async finish(): Promise<void> {
-    // The error of a file comes one turn of the event loop after its write.
+    // The error of a write to a file is emitted one turn of the event loop later.
     await nextTurn();
     if (this.#failure === null) return;
     const message = `cannot write to standard output: ${messageOf(this.#failure)}`;
@@ -83,7 +83,7 @@ export class Output {
     await this.write(`${formatPrintableJson(value, 2)}\n`);
   }
 
-  /** One line of text, escaped. */
+  /** Prints one line of text, escaped. */
   async line(text: string): Promise<void> {
     await this.write(`${escapeControls(text)}\n`);
   }
@@ -103,7 +103,7 @@ export class Output {
     return new Table(columns, this.columns, this.paint);
   }
 
-  /** A whole list: an array with --json, else a table, or `empty` when there is nothing. */
+  /** Prints a whole list: an array with --json, else a table, or `empty` when there are no rows. */
   async list<Row>(
     rows: readonly Row[], columns: readonly Column<Row>[], empty: string,
   ): Promise<void> {
@@ -112,7 +112,7 @@ export class Output {
     else await this.write(`${this.table(columns).formatRows(rows).join('\n')}\n`);
   }
 
-  /** One object: as it is with --json, else a line a member, nested ones by their path. */
+  /** Prints one object: as it is with --json, else one line a member, nested ones by their path. */
   async object(value: unknown): Promise<void> {
     if (this.isJson) return this.json(value);
     const members = flattenMembers(value, '');
@@ -125,7 +125,7 @@ export class Output {
   }
 }
 
-/** JSON with the control characters escaped that JSON.stringify leaves: terminals show it, too. */
+/** JSON in which the control characters are escaped that JSON.stringify leaves, for terminals. */
 export function formatPrintableJson(value: unknown, indent = 0): string {
   return escapeLines(JSON.stringify(value, null, indent));
 }

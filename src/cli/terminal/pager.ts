@@ -12,13 +12,13 @@ const NOT_RUN = [126, 127];
 export async function showInPager(
   text: string, command: string, environment: Readonly<Record<string, string | undefined>>,
 ): Promise<boolean> {
-  // Ctrl-C is for the pager, which goes on.
+  // Ctrl-C is for the pager: it must not end this process.
   const ignore = (): void => {};
   process.on('SIGINT', ignore);
   try {
     const stdio = ['pipe', 'inherit', 'inherit'] as const;
     const pager = spawn(command, { shell: true, stdio: [...stdio], env: { ...environment } });
-    // Who has read enough leaves before the end.
+    // A user may leave the pager before the end of the text.
     pager.stdin?.on('error', ignore);
     pager.stdin?.end(text);
     const [code] = await once(pager, 'close');

@@ -4,7 +4,7 @@ import type { Logger, LogLevel, LogLine } from '../../base/log.ts';
 import type { Settings } from '../../settings/load.ts';
 import type { Io } from './process-io.ts';
 
-/** Writes from `log.level` up, and nothing below `lowest`; `keep` is given each line as well. */
+/** Writes lines from `log.level` up, and none below `lowest`; `onLine` gets each line as well. */
 export function createProcessLogger(
   { log }: Settings, io: Io, lowest: LogLevel = 'debug', onLine?: (line: LogLine) => void,
 ): Logger {

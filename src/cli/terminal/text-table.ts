@@ -13,11 +13,11 @@ export type Column<Row> = {
   readonly value: (row: Row) => string;
   /** Never cut: an identifier or a time that lacks its end is of no use. */
   readonly isWhole?: boolean;
-  /** Shown instead of the value where room is short. */
+  /** Shown instead of the value where the width is too small. */
   readonly short?: (row: Row) => string;
-  /** The column is not cut to less (6). */
+  /** The column is not cut to less; CUT_WIDTH_MIN by default. */
   readonly widthMin?: number;
-  /** Where room is still short, columns are left out, the lowest first; one without it stays. */
+  /** If the width is still too small, columns are left out, the lowest first; undefined: never. */
   readonly importance?: number;
   readonly tone?: (row: Row) => Tone | undefined;
   /** For the last column: sentences, which are wrapped to further lines below their beginning. */
@@ -34,7 +34,7 @@ type Layout = {
 
 const GAP = '  ';
 const INDENT = '  ';
-// With more the five columns of books would not fit a terminal of 80.
+// With 7 the five columns of books would not fit a terminal of 80.
 const CUT_WIDTH_MIN = 6;
 const PROSE_WIDTH_MIN = 30;
 
@@ -57,7 +57,7 @@ export class Table<Row> {
     this.#paint = paint;
   }
 
-  /** Lines for these rows; the first page's begin with the titles. */
+  /** The lines of these rows; those of the first page begin with the titles. */
   formatRows(rows: readonly Row[]): string[] {
     const previousLayout = this.#layout;
     const layout = previousLayout ?? this.#layOut(rows);
@@ -108,7 +108,7 @@ export class Table<Row> {
     return least === Infinity ? undefined : visible.find((index) => importanceOf(index) === least);
   }
 
-  /** Widths with which a row of the columns that are `shown` fits a line, or null. */
+  /** Widths with which a row of the `visible` columns fits one line; null when there are none. */
   #cutWidths(
     shortWidths: readonly number[], visible: readonly number[], widthMax: number,
   ): readonly number[] | null {
@@ -140,7 +140,7 @@ export class Table<Row> {
     return isWhole ? Infinity : widthMin;
   }
 
-  /** As many columns in a line as fit it, those of further lines indented. */
+  /** Puts as many columns into a line as fit; further lines are indented. */
   #foldColumns(shortWidths: readonly number[], widthMax: number): Omit<Layout, 'isShort'> {
     const indentedWidthMax = widthMax - INDENT.length;
     const widths = shortWidths.map((width, index) =>

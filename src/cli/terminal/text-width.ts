@@ -1,6 +1,6 @@
 /**
- * How many columns text takes on a terminal: combining marks none, East Asian wide characters and
- * emoji two (Unicode Standard Annex 11), everything else one.
+ * The columns that text takes on a terminal: none for combining marks, two for East Asian wide
+ * characters and emoji (Unicode Standard Annex 11), one for everything else.
  */
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;

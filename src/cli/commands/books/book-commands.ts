@@ -1,4 +1,4 @@
-/** `book:list|show|add|update|delete`. */
+/** The commands `book:list`, `book:add` and `book:update`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -11,7 +11,7 @@ import {
 import { bookResource } from '../../../books/book-resource.ts';
 
 const PAGE_SIZE = 500;
-/** Options of the list, and the query parameters that they are. */
+/** Options of `book:list`, and the query parameters that they become. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   'q': 'q', 'author': 'author', 'isbn': 'isbn', 'in-language': 'inLanguage', 'keyword': 'keyword',
   'published-from': 'publishedFrom', 'published-to': 'publishedTo', 'sort': 'sort',

@@ -22,7 +22,7 @@ const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
 const DEFAULT_FORMAT: BookFileFormat = 'json';
-// A byte order mark, also one that the end of a chunk cuts, and white space.
+// White space and a byte order mark, or the part of one that a chunk ends in.
 const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
 /** Exit code 1 when a record was skipped, or would be. */
@@ -36,12 +36,12 @@ export async function importBooks(context: CommandContext): Promise<number> {
   const lines = toJsonLines(isGuessed ? assertJsonStart(bytes) : bytes, input.format, report);
   const body = Readable.from(lines, { objectMode: false });
   try {
-    // A dry run makes no data directory to look into.
+    // A dry run does not create a data directory, so the records are checked here.
     const results = args.has('dry-run') && context.isDataMissing()
       ? checkRecords(body, args.has('replace')) : await sendRecords(context, body);
     for await (const result of parseJsonLines(results)) report.addResult(result);
   } catch (thrown) {
-    // A source that broke has broken the exchange, too: its error is the one to mend.
+    // A source that breaks off breaks the request too: the error of the source is the cause.
     throw report.sourceError ?? connectionLostError(thrown);
   } finally {
     progress.end();
@@ -52,7 +52,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
   return report.print();
 }
 
-/** Resolves with the results, which come while the records are sent. */
+/** Resolves with the results, which arrive while records are still being sent. */
 async function sendRecords(
   { args, openApiClient }: CommandContext, body: Readable,
 ): Promise<AsyncIterable<Buffer>> {
@@ -82,7 +82,7 @@ export async function exportBooks(context: CommandContext): Promise<number> {
 
 type Write = (text: string) => Promise<void>;
 
-/** Resolves with the count of books. */
+/** Resolves with the number of books. */
 async function writeBooks(
   { openApiClient, output }: CommandContext, format: BookFileFormat, write: Write,
 ): Promise<number> {
@@ -104,7 +104,7 @@ async function writeBooks(
     if (cause instanceof AppError) throw cause;
     throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
   } finally {
-    // An unread rest would keep the connection open, and with it this process.
+    // Unread bytes would keep the connection open, and with it this process.
     books.destroy();
   }
 }
@@ -138,7 +138,7 @@ async function writeFileAtomically<Result>(
   }
 }
 
-/** The records as JSON Lines; lines that hold no record are reported and left out. */
+/** Converts records to JSON Lines; lines without a valid record are reported and left out. */
 async function* toJsonLines(
   source: AsyncIterable<Buffer>, format: BookFileFormat, report: ImportReport,
 ): AsyncGenerator<Buffer> {
@@ -163,7 +163,7 @@ async function* toJsonLines(
   }
 }
 
-/** Throws `usage` when input of no named format does not begin as books in JSON do. */
+/** Throws `usage` when the input, whose format is not named, does not begin like JSON. */
 async function* assertJsonStart(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isChecked = false;
   for await (const chunk of source) {
@@ -224,7 +224,7 @@ type ImportSource = {
 
 async function openSource({ io, identity }: CommandContext, path: string): Promise<ImportSource> {
   if (path === STANDARD_STREAM) {
-    // Left open, it would keep this process alive as long as the producer.
+    // An open standard input would keep this process alive as long as the producer.
     const close = (): void => {
       if (io.stdin instanceof Readable) io.stdin.destroy();
     };

@@ -1,6 +1,6 @@
 /**
- * What an import prints: each bad record with its line, in the order of the lines, as soon as the
- * results of the lines before it are known; and a count at the end.
+ * Prints the outcome of an import: each bad record with its line, in the order of the lines, as
+ * soon as the results of all earlier lines are known; and the totals at the end.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
@@ -10,30 +10,30 @@ import { ID_EXISTS } from '../../../books/transfer/importer.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
-/** A line of the source; `problem` says why it was not sent, null where it was. */
+/** A line of the source; `problem` says why it was not sent, null: it was sent. */
 type SourceLine = { readonly line: number; readonly problem: string | null };
 type ImportProblem = { readonly line: number; readonly id?: string; readonly detail: string };
 
-// A file that is imported twice, or a full disk, would print a hundred thousand equal problems.
+// A file that is imported twice, or a full disk, causes the same problem in every line.
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_KINDS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
 
 export class ImportReport {
-  /** Read of the source so far, for the progress. */
+  /** Bytes of the source read so far, for the progress. */
   bytesRead = 0;
   /** Why the source could not be read to its end. */
   sourceError: AppError | null = null;
   readonly #output: Output;
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
-  // The lines not reported yet, in order; the first is one whose result is still to come.
+  // The lines in order, from the first that is not removed yet; `#reportedCount` are reported.
   #lines: SourceLine[] = [];
   #reportedCount = 0;
   #problems: ImportProblem[] = [];
   #invalidCount = 0;
   #resultCount = 0;
-  /** How often each problem without field errors has come. */
+  /** How often each problem without field errors has occurred. */
   readonly #timesByDetail = new Map<string, number>();
   #totals: JsonObject | null = null;
 
@@ -43,19 +43,19 @@ export class ImportReport {
     this.#isDryRun = isDryRun;
   }
 
-  /** The record on this line has been sent. */
+  /** Notes that the record on this line has been sent. */
   addSentLine(line: number): void {
     this.#lines.push({ line, problem: null });
   }
 
-  /** The line holds no record. */
+  /** Notes that the line holds no valid record. */
   addInvalidLine(line: number, detail: string): void {
     this.#invalidCount += 1;
     this.#lines.push({ line, problem: detail });
     this.#reportInvalidLines();
   }
 
-  /** Reports what is left when no more results come. */
+  /** Reports the remaining invalid lines when no more results come. */
   end(): void {
     for (const { line, problem } of this.#lines.slice(this.#reportedCount)) {
       if (problem !== null) this.#report({ line, detail: problem });
@@ -64,7 +64,7 @@ export class ImportReport {
     this.#reportedCount = 0;
   }
 
-  /** One line of the answer: a record's result, or the count at the end. */
+  /** Adds one line of the response: the result of a record, or the totals at the end. */
   addResult(result: JsonObject): void {
     if (result['status'] === undefined) {
       this.#totals = result;
@@ -89,7 +89,7 @@ export class ImportReport {
     this.#report({ line, ...id, detail: fieldDetails === '' ? said : fieldDetails });
   }
 
-  /** Prints the count; the exit code. Throws when the import did not reach its end. */
+  /** Prints the totals; resolves with the exit code. Throws when the import was cut short. */
   async print(): Promise<number> {
     const totals = this.#totals;
     if (totals === null) throw new AppError('unavailable', 'the import was cut short');
@@ -124,7 +124,7 @@ export class ImportReport {
     this.#output.note(`line ${problem.line}: ${problem.detail}`);
   }
 
-  /** Reports refused lines up to the next one whose result is still to come. */
+  /** Reports invalid lines up to the next line whose result has not arrived. */
   #reportInvalidLines(): void {
     for (;;) {
       const next = this.#lines[this.#reportedCount];
@@ -132,7 +132,7 @@ export class ImportReport {
       this.#reportedCount += 1;
       this.#report({ line: next.line, detail: next.problem });
     }
-    // Removed in blocks: a shift for each line would move the rest each time.
+    // Removed in blocks: `shift` for each line would move all others each time.
     if (this.#reportedCount > 4096) {
       this.#lines = this.#lines.slice(this.#reportedCount);
       this.#reportedCount = 0;

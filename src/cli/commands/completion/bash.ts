@@ -15,8 +15,8 @@ export function formatBashScript(commands: Commands): string {
   });
   const names = commands.map(({ name }) => name).join(' ');
   const standard = toWords(listOptionsWithoutCommand(commands)).join(' ');
-  // A colon breaks words in bash: the script joins the command again, and takes what stands before
-  // the last colon off the answers.
+  // bash breaks words at a colon: the script joins the command again, and cuts its part up to the
+  // last colon off the suggestions.
   return `# bash completion for hookshelf
 _hookshelf() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}"
@@ -60,7 +60,7 @@ complete -F _hookshelf hookshelf
 `;
 }
 
-/** Options whose values the program lists: the kind depends on the command. */
+/** Cases for the options whose values the program lists: the kind depends on the command. */
 function formatBashKinds(commands: Commands): string[] {
   return VALUE_KINDS.map((kind) => {
     const patterns = commands.flatMap((spec) => listOptions(spec)

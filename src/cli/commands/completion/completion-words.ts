@@ -1,10 +1,10 @@
-/** What the three completion scripts take from the command table. */
+/** Reads the words and kinds of values for the three completion scripts from the command table. */
 import { selectCommonOptions, findOperandOption } from '../../arguments/parse-arguments.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { VALUE_KINDS } from '../../arguments/option-spec.ts';
 import type { OptionSpec, ValueKind } from '../../arguments/option-spec.ts';
 
-/** Options that say where a command works: the values that are offered come from there. */
+/** Options that say where a command works; `completion:values` is called with them. */
 export const LOCATION_OPTIONS = ['--data', '--server', '--token-file'] as const;
 
 export type Commands = readonly CommandSpec[];
@@ -28,7 +28,7 @@ export function findValueKind({ completes }: OptionSpec): ValueKind | undefined 
   return VALUE_KINDS.find((kind) => kind === completes);
 }
 
-/** The same for the word after a command's name. */
+/** The kind of values that the program lists for the word after the command's name. */
 export function findOperandKind(spec: CommandSpec): ValueKind | undefined {
   const option = spec.options[findOperandOption(spec) ?? ''];
   return option === undefined ? undefined : findValueKind(option);
@@ -40,7 +40,7 @@ export function findChoices(
   return values ?? suggests;
 }
 
-/** Shell words of all options that take a value: the word after one is no command. */
+/** All options that take a value, as shell words: the word after one is no command. */
 export function listValueOptions(commands: Commands): string[] {
   const options = commands.flatMap(listOptions).filter(([, { type }]) => type === 'string');
   return distinct(options.flatMap(([name, { short }]) =>

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts';
 import { VALUE_KINDS } from '../../arguments/option-spec.ts';
 import type { ValueKind } from '../../arguments/option-spec.ts';
 
-/** Where each kind of value is listed, and the members that hold the values. */
+/** The path that lists each kind of value, and the members that hold the values. */
 const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: readonly string[]]>> = {
   'actions': ['/api/actions', 'identifier'],
   'action-configurations': ['/api/action-configurations', 'identifier'],
@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'jobs': ['/api/jobs', 'id'],
   'outgoing-webhooks': ['/api/outgoing-webhooks', 'name', 'identifier'],
   'presets': ['/api/verification-presets', 'name'],
-  // There may be a hundred thousand; the newest are those that somebody looks for.
+  // There may be a hundred thousand requests; people look for the newest.
   'requests': ['/api/requests?limit=100', 'id'],
   'tokens': ['/control/tokens', 'identifier'],
 };
@@ -25,7 +25,7 @@ export async function listValues(context: CommandContext): Promise<number> {
   const kind = VALUE_KINDS.find((name) => name === args.operand) ?? 'books';
   const [path, ...members] = KINDS[kind];
   const rows = await fetchPage(await context.openApiClient(), path);
-  // A webhook need not have a name, and it may be its path segment.
+  // A webhook may have no name, or one that is its path segment too.
   const values = rows.flatMap((row) => [...new Set(members.flatMap((member) => {
     const value = row[member];
     return value === undefined || value === null ? [] : [formatCell(value)];

@@ -29,7 +29,7 @@ import { parseObject, formatCell } from '../resource-commands.ts';
 import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
 import { withDirectoryLock } from './directory-lock.ts';
 
-// A live server may compact a file away while it is read: then everything is read again.
+// A live server may remove a file by a compaction while it is read; all is read again then.
 const LIVE_ATTEMPTS_MAX = 3;
 
 /** Exit code 1 for damage, 0 with a note for a torn end. */
@@ -43,7 +43,7 @@ export async function verifyData(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** The same for the log of an engine: all snapshots of it, and all that follows them. */
+/** Verifies the log of an engine: all of its snapshots, and all entries after them. */
 async function verifyEngineLog(context: CommandContext, engine: Engine): Promise<number> {
   const { output } = context;
   const report = await withScratch(context.enterExistingData(), (scratch) =>
@@ -74,14 +74,14 @@ export async function backupData(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** What ends with a slash is a directory of backups, in which each has a name of its own. */
+/** A path that ends with a slash is a directory of backups: the backup gets a name in it. */
 function resolveBackupPath(to: string, nowMs: number): string {
   if (!to.endsWith('/')) return resolve(to);
   const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
   return resolve(to, `hookshelf-${time}`);
 }
 
-/** Copies the state; anew, of a later moment, where a file was cut meanwhile. */
+/** Copies the data; starts again, with newer data, when a file was cut short meanwhile. */
 async function copyBackup(context: CommandContext, to: string): Promise<Backup> {
   const { identity, output } = context;
   const files = createNodeFiles();
@@ -89,7 +89,7 @@ async function copyBackup(context: CommandContext, to: string): Promise<Backup> 
     if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
     const backup = await openBackup(context, files);
     try {
-      // Everything to be read is open; what is written lies elsewhere.
+      // All files to read are open now, and the backup is written elsewhere.
       await context.closeApiClient();
       identity.becomeRootAgain();
       await writeBackup(files, backup, to, context.io.now());
@@ -110,7 +110,7 @@ async function copyBackup(context: CommandContext, to: string): Promise<Backup> 
   }
 }
 
-/** Opens all files before any is copied, so that no compaction can take one away meanwhile. */
+/** Opens all files before any is copied, so that no compaction can remove one meanwhile. */
 async function openBackup(context: CommandContext, files: Files): Promise<Backup> {
   const apiClient = await context.openApiClient();
   for (let attempt = 1; ; attempt += 1) {
@@ -172,7 +172,7 @@ async function restoreArchive(
   });
 }
 
-/** Into an engine that holds no log yet; nodes that run over one must not see it go back. */
+/** Restores into an engine without a log: running nodes must not see their log go back. */
 async function restoreIntoEngine(
   context: CommandContext, files: Files, archive: BackupArchive, engine: Engine,
 ): Promise<number> {

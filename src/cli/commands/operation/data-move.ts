@@ -1,6 +1,6 @@
 /**
- * `data:move`: brings the records of a store that nobody serves into an engine or a directory.
- * Nothing counts before it is read back: what is there is the same, or nothing is.
+ * `data:move`: copies the records of a store that nobody serves into an engine or a directory. The
+ * copy takes effect only once it was read back and found to be the same.
  */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
@@ -28,7 +28,7 @@ type MoveDeps = {
   /** The data directory. */
   readonly data: string;
   readonly scratch: string;
-  /** Of the target; null: a directory. */
+  /** null: the records go into a directory. */
   readonly target: Engine | null;
 };
 
@@ -36,7 +36,7 @@ type MoveResult = {
   readonly to: string;
   readonly sequence: number;
   readonly collections: readonly CollectionSum[];
-  /** Where what was in the place of the records is now. */
+  /** The folder that earlier data of the target directory was moved to; null: there was none. */
   readonly before: string | null;
 };
 
@@ -124,7 +124,7 @@ async function writeToTarget(
   return { to: directory, sequence, collections: sums, before };
 }
 
-/** Holds a data directory, unless nobody can write there. */
+/** Locks the data directory, unless it is read-only: nobody can write there then. */
 function withLockIfWritable<T>(
   directory: string, files: Files, use: () => Promise<T>,
 ): Promise<T> {
@@ -155,7 +155,7 @@ async function printMove(deps: MoveDeps, result: MoveResult, source: Engine | nu
   await deps.context.output.result({ ...result, next }, ...lines);
 }
 
-/** What to change in the settings. */
+/** Says what to change in the settings. */
 function describeNextSteps(
   { context, target }: MoveDeps, { to }: MoveResult, source: Engine | null,
 ): readonly string[] {

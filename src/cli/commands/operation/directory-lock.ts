@@ -1,4 +1,4 @@
-/** A data directory held for as long as a command works on it. */
+/** Locks a data directory while a command works on it. */
 import type { Files } from '../../../store/disk/files.ts';
 import { acquireLock } from '../../../store/lock/directory-lock.ts';
 

@@ -1,4 +1,4 @@
-/** What `doctor` looks at of access: whether anybody is left who may come in. */
+/** The check of `doctor` for access: whether any usable token is left where one is needed. */
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
@@ -16,7 +16,7 @@ import type { CheckResult } from './doctor-finding.ts';
 
 const SERVER_TIMEOUT_MS = 5000;
 
-/** The server is asked where one runs; else the files are read, without a change to them. */
+/** Asks the server when one runs; else reads the files, without changing them. */
 export async function checkAccess(
   { enterData, io }: CommandContext, settings: Settings,
 ): Promise<CheckResult> {

@@ -1,4 +1,4 @@
-/** What `doctor` looks at of the files that settings name: the certificate, and custom actions. */
+/** The checks of `doctor` for files that settings name: the certificate and custom actions. */
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load.ts';
@@ -15,7 +15,7 @@ export async function checkCertificate(
   if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
   enterData();
   try {
-    // Mostly there is none, and a container is looked at again and again.
+    // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
     const { RENEWAL_HINT, examineTerm, readCertificate } =
       await import('../../../app/certificate.ts');
     const certificate = readCertificate(settings);
@@ -26,14 +26,14 @@ export async function checkCertificate(
     return term.isExpired ? failed(term.problem, RENEWAL_HINT)
       : warning(term.problem, RENEWAL_HINT);
   } catch (thrown) {
-    // We are the directory's owner by now; a server reads it while it is still root.
+    // We run as the directory's owner by now; a server reads the file while it is still root.
     return identity.needsSwitch
       ? warning(messageOf(thrown), 'root may still read it: name it to serve in the environment')
       : failed(messageOf(thrown), '');
   }
 }
 
-/** Loads them as a start does: what a module does when it is loaded happens here, too. */
+/** Loads the action modules as a start does, with the side effects that loading them has. */
 export async function checkActions(
   { enterData }: CommandContext, settings: Settings,
 ): Promise<CheckResult> {

@@ -1,4 +1,4 @@
-/** What `doctor` finds of one thing that a server needs. */
+/** The result of one check of `doctor`. */
 import type { Settings } from '../../../settings/load.ts';
 import type { CommandContext } from '../command-context.ts';
 
@@ -6,7 +6,7 @@ export type CheckResult = {
   /** `hint`: nothing is wrong, but it may not be what was meant. */
   readonly status: 'ok' | 'hint' | 'warning' | 'failed';
   readonly detail: string;
-  /** What to do; `''` for nothing. */
+  /** What the user should do; `''` for nothing. */
   readonly advice: string;
 };
 export type DoctorCheck = (context: CommandContext, settings: Settings) =>

@@ -1,4 +1,4 @@
-/** What `doctor` looks at of the machine: Node, the disk, the limits of files, the clock. */
+/** The checks of `doctor` for the machine: Node, the disk, the limit of open files, the clock. */
 import { readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED } from '../../../app/room-options.ts';
@@ -9,7 +9,7 @@ import type { CheckResult } from './doctor-finding.ts';
 
 const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
-// No clock that is right shows a time before this program was made.
+// A clock that shows a time before this program existed is wrong.
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;
 

@@ -30,7 +30,7 @@ import type { DoctorCheck, CheckResult } from './doctor-finding.ts';
 const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
 const WITHOUT_SERVER = 'looked at while a server runs';
-/** Webhooks that a finding names. */
+/** At most so many webhooks are named in a finding. */
 const NAMED_MAX = 5;
 
 type DoctorFinding = CheckResult & { readonly check: string };
@@ -164,7 +164,7 @@ async function checkPort(
   if (code === 'EADDRINUSE') {
     return failed(`port ${port} of ${host} is in use`, 'choose another with --port');
   }
-  // We are the directory's owner by now; a server opens the port while it is still root.
+  // We run as the directory's owner by now; a server opens the port while it is still root.
   if (code === 'EACCES' && identity.needsSwitch) {
     return warning(`port ${port} of ${host} is for root to open`, 'name it to serve with --port');
   }
@@ -215,7 +215,7 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
     : failed(`${url} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
 }
 
-/** Whether a webhook refuses everything, as the server knows it. */
+/** Finds webhooks that reject every request, as they need a secret and have none. */
 async function checkSenders(context: CommandContext): Promise<CheckResult> {
   const webhooks = await fetchWebhooks(context, incomingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
@@ -225,7 +225,7 @@ async function checkSenders(context: CommandContext): Promise<CheckResult> {
   return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
 }
 
-/** Which webhooks hear every event but those that hookshelf tells of itself. */
+/** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
 async function checkOwnEvents(context: CommandContext): Promise<CheckResult> {
   const webhooks = await fetchWebhooks(context, outgoingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
@@ -246,7 +246,7 @@ function parseTriggers(
     : { triggerEvents: Array.isArray(triggerEvents) ? triggerEvents.map(String) : [] };
 }
 
-/** The first thousand, as the running server shows them; null without a server. */
+/** The first thousand webhooks, asked of the running server; null without one. */
 async function fetchWebhooks(
   { enterData }: CommandContext, path: string,
 ): Promise<readonly JsonObject[] | null> {

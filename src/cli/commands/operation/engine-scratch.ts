@@ -1,4 +1,4 @@
-/** What the commands on data share where an engine keeps the records. */
+/** A scratch folder and an opened engine, for the `data:*` commands. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 
 const NAME = 'scratch-';
-/** With the process that made it. */
+/** The name of a scratch folder holds the pid of the process that made it. */
 const SCRATCH = /^scratch-(\d+)-/;
 
-/** A folder for as long as `use` takes: beside the data, where there is room for as much again. */
+/** Makes a folder while `use` runs: beside the data, where there is room for as much again. */
 export async function withScratch<T>(
   directory: string, use: (scratch: string) => Promise<T>,
 ): Promise<T> {
@@ -29,7 +29,7 @@ export async function withScratch<T>(
 type ScratchDeps = {
   readonly files: Files;
   readonly scratch: string;
-  /** Else nothing is made in the engine, and what holds no log is `not_found`. */
+  /** false: nothing is created in the engine, and one without a log is `not_found`. */
   readonly mayCreate: boolean;
 };
 
@@ -56,7 +56,7 @@ function makeScratch(directory: string): string {
   }
 }
 
-/** Of commands that were killed: each may be as large as all records. */
+/** Removes the folders of commands that were killed: each may be as large as all records. */
 function removeLeftScratch(directory: string): void {
   for (const name of readdirSync(directory)) {
     const [, pid] = SCRATCH.exec(name) ?? [];
@@ -65,7 +65,7 @@ function removeLeftScratch(directory: string): void {
   }
 }
 
-/** Whether that is another process that runs; in a container a pid often comes again at once. */
+/** Whether another process with this pid runs; in a container we may have got the pid ourselves. */
 function isOtherProcess(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

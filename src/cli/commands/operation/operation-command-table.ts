@@ -1,4 +1,4 @@
-/** The rows of the commands of whoever runs the service: `token:*`, `data:*`, settings, doctor. */
+/** The rows of the commands for operators: `token:*`, `data:*`, settings, doctor. */
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';

@@ -1,8 +1,8 @@
 /**
- * The log that `data:move` leaves: nobody may be at work on it when its records count elsewhere,
- * and nobody may write to it afterwards. A node that runs writes at least each five seconds. One
- * that is frozen does not, so its lease must have run out; and as nobody can tell whether it wakes
- * one day, the log ends with an entry that it cannot pass.
+ * The log that `data:move` reads from. No node may work on it when its records take effect
+ * elsewhere, and none may write to it afterwards. A running node writes at least every five
+ * seconds. A frozen node does not, so its lease must have run out; and as it may wake up one day,
+ * the log is closed by an entry that no node can go past.
  */
 import { sleep, systemClock, formatTimestamp } from '../../../base/clock.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
@@ -18,7 +18,7 @@ const LOOK_MS = 1000;
 
 type SourceLogDeps = {
   readonly opened: EngineConnection;
-  /** Where the records go, for people. */
+  /** The name of the target, for messages. */
   readonly to: string;
   readonly nowMs: () => number;
   readonly note: (text: string) => void;
@@ -28,7 +28,7 @@ export class SourceLog {
   readonly #deps: SourceLogDeps;
   readonly #image: ReplicatedImage;
   readonly #holders: readonly LeaseHolder[];
-  /** When the log surely stood as it was read, on the monotonic clock. */
+  /** A time before which the log was as it was read, on the monotonic clock. */
   readonly #readMs: number;
   #isClosed: boolean;
 
@@ -36,7 +36,7 @@ export class SourceLog {
     this.#deps = deps;
     this.#image = image;
     this.#readMs = readMs;
-    // One that was closed before, by a command that was cut off, had nobody at work on it then.
+    // A log that an interrupted command has closed had no node at work already then.
     this.#isClosed = image.closing !== null;
     this.#holders = this.#isClosed ? [] : findLeaseHolders(image.collections);
   }
@@ -54,17 +54,17 @@ export class SourceLog {
     return { collections, sequence: position.sequence };
   }
 
-  /** Whether nobody can write to it any more. */
+  /** Whether no node can write to the log any more. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Where it was moved to before; null: it was not. */
+  /** The target of an earlier move; null: there was none. */
   get earlierTarget(): string | null {
     return this.#image.closing?.to ?? null;
   }
 
-  /** Throws `conflict` when somebody has written since it was read, or does meanwhile. */
+  /** Closes the log. Throws `conflict` when a node has written since it was read. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     await this.#waitForLeases();
@@ -96,7 +96,7 @@ export class SourceLog {
       + 'Nothing was moved');
   }
 
-  /** By our own clock: those of other machines may be off. */
+  /** Waits by our own clock, as those of other machines may be off. */
   async #waitForLeases(): Promise<void> {
     const { opened: { engine, link, session, head }, note } = this.#deps;
     const validMs = Math.max(0, ...this.#holders.map((holder) => holder.validMs));

@@ -7,7 +7,7 @@ import {
 } from '../../../access/access-state.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
 
-/** The token stands alone on the last line, shown this once. */
+/** Prints the token alone on the last line; it is shown only this once. */
 export async function createToken(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const expires = args.find('expires');
@@ -29,13 +29,13 @@ export async function createToken(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** The list, and a note where no token is left that opens the API. */
+/** Prints the tokens, and a note when the API is closed and no usable token is left. */
 export async function listTokens(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const code = await listRecords(context, tokenResource);
   const { status, body } =
     await apiClient.requestAnyStatus({ method: 'GET', path: ACCESS_STATE_PATH });
-  // A server of version 1.0.0 does not tell.
+  // A server of version 1.0.0 does not have this route.
   if (status !== 200) return code;
   if (!isLockedOut(parseAccessState(body))) return code;
   context.output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
@@ -52,9 +52,9 @@ export async function revokeToken(context: CommandContext): Promise<number> {
 }
 
 /**
- * The identifier of the token that is meant: by its identifier or a part of that, or by its name
- * where exactly one token that is not revoked bears it. Throws `conflict` where several may be, and
- * where all tokens of that name are revoked.
+ * Resolves the option to a token's identifier: from an identifier or a part of one, or from a name
+ * that exactly one token bears which is not revoked. Throws `conflict` when several tokens match,
+ * and when all tokens of that name are revoked.
  */
 async function resolveTokenId(context: CommandContext): Promise<string> {
   const name = context.args.get('identifier');
@@ -68,7 +68,7 @@ async function resolveTokenId(context: CommandContext): Promise<string> {
     throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);
   }
   const candidates = new Set(idsOfName);
-  // A part of no identifier is given back as it is.
+  // `resolveId` returns a text that matches no identifier as it is.
   if (idsOfName.length === 0 || matchingId !== name) candidates.add(matchingId);
   const [id = name, ...others] = candidates;
   if (others.length === 0) return id;
@@ -76,7 +76,7 @@ async function resolveTokenId(context: CommandContext): Promise<string> {
     + `${[...candidates].join(', ')}; give the identifier of the one that you mean`);
 }
 
-/** A date is its first moment in UTC; times and spans are the service's to read. */
+/** A date stands for its first moment in UTC; the service parses times and spans itself. */
 function parseExpiry(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `${text}T00:00:00Z`;
   if (/^\d+[mhd]$/.test(text) || /^\d{4}-\d{2}-\d{2}T/.test(text)) return text;

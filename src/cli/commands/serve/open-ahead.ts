@@ -1,7 +1,7 @@
 /**
- * What root opens for a server before it becomes the owner of the data directory: a low port, and a
- * certificate that the owner may not read. Only what the caller has named counts, by a flag, a
- * variable or in `--config`: the settings in the data directory are the owner's.
+ * Opens, while we are still root, what the owner of the data directory may not: a low port, and the
+ * certificate. Only a flag, a variable or `--config` may name them: the settings in the data
+ * directory are the owner's, not root's.
  */
 import { readCertificate } from '../../../app/certificate.ts';
 import type { PreopenedResources } from '../../../app/listening.ts';
@@ -29,7 +29,7 @@ function openCertificate(
 ): PreopenedResources['certificate'] {
   const { tlsCert, tlsKey } = loadedSettings.settings.server;
   if (tlsCert === null || tlsKey === null) return null;
-  // What the owner could replace is read later, as the owner.
+  // A file that the owner could replace is read later, as the owner.
   if (identity.isOwnersPath(tlsCert) || identity.isOwnersPath(tlsKey)) return null;
   return readCertificate(loadedSettings.settings);
 }

@@ -16,7 +16,7 @@ import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-// Another command ends soon; another server is not waited for.
+// A command ends soon and is waited for; another server is not.
 const COMMAND_WAIT_MS = 5000;
 
 export async function runServer(
@@ -24,21 +24,21 @@ export async function runServer(
 ): Promise<number> {
   const openedAhead = await openAhead(context);
   const { settings, origins, warnings } = context.loadSettings();
-  // What can be told without the data is told before anything is made or opened there.
+  // Fails before anything is created or opened in the data directory.
   checkTokenLength(settings.server.host, settings);
   const certificate = openedAhead.certificate ?? readCertificate(settings);
   const resources = { ...openedAhead, certificate };
   const lines = new LogLines();
   const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
   if (context.identity.needsSwitch) {
-    // The parent that passes signals on to us need not be root any more either.
+    // Tells the parent, which passes signals on to us, that it need not be root any more.
     process.send?.('become');
     logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
   }
   for (const { problem, fix } of warnings) logger.warning(problem, { mend: fix });
   const stop = listenForStop(logger);
   let runningApp: App | null = null;
-  // Before the app is open: without a listener the signal would end the process.
+  // Set before the app is open: without a listener the signal would end the process.
   process.on('SIGHUP', () => renewCertificate(runningApp, logger));
   try {
     const app = await openApp({
@@ -58,7 +58,7 @@ export async function runServer(
   } finally {
     stop.end();
   }
-  // All is closed; what a custom action has left running must not keep the process alive.
+  // Timers or sockets that a custom action has left open must not keep the process alive.
   exitSoon();
   return 0;
 }
@@ -97,7 +97,7 @@ function listenForStop(logger: Logger): { readonly requested: Promise<string>; e
     isStopping = true;
     resolveRequested(signal);
   };
-  // An error that nobody caught is a bug and leaves an unknown state: end, to be started anew.
+  // An uncaught error is a bug and leaves an unknown state: the process ends, to be restarted.
   const onUncaught = (thrown: unknown): void => {
     logger.error('internal error', { error: thrown });
     process.exit(EXIT_FAILED);
@@ -111,7 +111,7 @@ function listenForStop(logger: Logger): { readonly requested: Promise<string>; e
   return {
     requested,
     end() {
-      // The listeners stay: else a signal that comes now would look like the cause of the end.
+      // The signal listeners stay: else a signal now would end the process by signal.
       isEnded = true;
       process.off('uncaughtException', onUncaught);
       process.off('disconnect', onOrphaned);

@@ -11,7 +11,7 @@ export async function serve(context: CommandContext): Promise<number> {
   const megabytes = context.args.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
     rejectPipedSettings(context);
-    // Wrong settings are better reported before a second process is started. One that will run as
+    // Reports wrong settings before a second process is started. A process that will switch to
     // another user reports them itself.
     if (!context.identity.needsSwitch) context.loadSettings();
     const { isCapped, runCapped } = await import('../../process/memory-cap.ts');
@@ -21,7 +21,7 @@ export async function serve(context: CommandContext): Promise<number> {
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
 }
 
-/** Throws `usage`: what we had read of a pipe, the process under the cap could not read again. */
+/** Throws `usage` for a pipe: we have read it, and the process under the cap could not do so. */
 function rejectPipedSettings({ args }: CommandContext): void {
   const path = args.find('config');
   const status = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });

@@ -57,7 +57,7 @@ async function readMembers(context: CommandContext): Promise<JsonObject> {
 async function readOptions(context: CommandContext): Promise<JsonObject> {
   const { value } = await readJsonOption(context, 'options');
   rejectInlineSecret(context, 'options', value);
-  // What is none, the service refuses.
+  // The service rejects a value that is no object.
   return value as JsonObject;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The lines of a POSIX shell that repeat a kept request with curl, byte for byte. What is kept of a
- * secret is `***`: the caller gives it in a variable of the environment, and what is a header's
- * goes to curl through a file descriptor, as other users can read arguments. Pure.
+ * Formats lines for a POSIX shell that repeat a stored request with curl, byte for byte. A secret
+ * is stored as `***`: the user sets it as an environment variable, and a secret header goes to
+ * curl through a file descriptor, as other users can read arguments. Pure.
  */
 import { MASK } from '../../../base/log.ts';
 import { isUtf8 } from 'node:buffer';
@@ -13,18 +13,18 @@ export type RequestToRepeat = {
   readonly method: string;
   /** Absolute. */
   readonly url: string;
-  /** In the order and case received, each character a byte. */
+  /** The headers in the order and case received, each character a byte. */
   readonly headers: readonly Header[];
   readonly body: Buffer;
 };
 
 type Header = readonly [name: string, value: string];
-/** A variable of the environment, and what it stands for. */
+/** An environment variable, and the secret that it holds. */
 type SecretVariable = { readonly variable: string; readonly what: string };
 
-/** What curl says by itself, unless it is told not to. */
+/** Headers that curl adds by itself unless it is told not to. */
 const CURL_HEADERS = ['Accept', 'User-Agent', 'Content-Type'];
-// An argument of Linux is at most 128 KiB.
+// Linux allows 128 KiB for an argument.
 const ARGUMENT_BYTES_MAX = 96 * 1024;
 
 /** Ends without a line break. */
@@ -52,7 +52,7 @@ export function formatCurlCall({ method, url, headers, body }: RequestToRepeat):
   ].join('\n');
 }
 
-/** A name may hold what a shell would run or replace within the lines of a here-document. */
+/** A shell would expand `$`, backticks and backslashes of a name in a here-document. */
 function escapeExpansion(name: string): string {
   return name.replace(/[\\$`]/g, '\\$&');
 }
@@ -71,7 +71,7 @@ function pipeBody(call: string, body: Buffer): string {
   return `printf %s ${shellQuote(body.toString('base64'))} | base64 -d | ${call}`;
 }
 
-/** Whether a body can stand in an argument, and be read by a person. */
+/** Whether the body is short and readable enough for an argument. */
 function fitsArgument(body: Buffer): boolean {
   if (body.length > ARGUMENT_BYTES_MAX || !isUtf8(body)) return false;
   const text = body.toString('utf8');
@@ -79,12 +79,12 @@ function fitsArgument(body: Buffer): boolean {
 }
 
 function formatHeader([name, value]: Header): string {
-  // With a colon curl takes a header without a value for one to leave out.
+  // curl sends an empty header only when it ends with a semicolon; with a colon it omits it.
   const line = value === '' ? `${name};` : `${name}: ${value}`;
   return `--header ${/^[\x20-\x7e]*$/.test(line) ? shellQuote(line) : formatPrintf(line)}`;
 }
 
-/** A word that the shell makes of bytes which a terminal would not show as they are. */
+/** A shell word made by printf, for bytes that a terminal would not show as they are. */
 function formatPrintf(line: string): string {
   const format = Buffer.from(line, 'latin1').toString('latin1')
     .replace(/[^\x20-\x7e]|[%\\']/g, (byte) =>
@@ -92,7 +92,7 @@ function formatPrintf(line: string): string {
   return `"$(printf '${format}')"`;
 }
 
-/** Hidden values of the query become variables. */
+/** Quotes the URL; masked values of the query become variables. */
 function formatUrl(
   url: string,
 ): { readonly word: string; readonly hidden: readonly SecretVariable[] } {
@@ -108,7 +108,7 @@ function formatUrl(
   return { word, hidden };
 }
 
-/** The name of the parameter in whose value a piece of a URL ends. */
+/** Finds the name of the parameter whose value begins at the end of `piece`. */
 function findLastParameter(piece: string): string {
   const start = Math.max(piece.lastIndexOf('?'), piece.lastIndexOf('&')) + 1;
   const equals = piece.indexOf('=', start);

@@ -52,7 +52,7 @@ function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
   };
 }
 
-/** One, or a job for many. */
+/** Sends one delivery again, or adds a job for many. */
 export async function resendDelivery(context: CommandContext): Promise<number> {
   if (isBulk(context)) {
     return runBulkAction(context, {
@@ -74,7 +74,7 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** One delivery, or every failed one. */
+/** Retries one delivery, or every failed one. */
 export async function retryDelivery(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const { output, args } = context;
@@ -109,7 +109,7 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
   return result['isReconciled'] === false ? 1 : 0;
 }
 
-/** A removed webhook is known by its whole identifier alone. Throws `not_found`. */
+/** A removed webhook can be named only by its whole identifier. Throws `not_found`. */
 async function resolveOutgoingId(context: CommandContext): Promise<string> {
   const webhookId = await resolveId(context, outgoingResource, 'hook');
   if (isUuid(webhookId)) return webhookId;

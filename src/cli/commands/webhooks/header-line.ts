@@ -1,7 +1,7 @@
-/** A header as people write it. */
+/** Parses a header line as people write it. */
 import { AppError } from '../../../base/errors.ts';
 
-/** Of `Name: value`. Throws `usage`, naming the option. */
+/** Parses `Name: value`. Throws `usage`, naming the option. */
 export function parseHeaderLine(
   line: string, option: string,
 ): readonly [name: string, value: string] {

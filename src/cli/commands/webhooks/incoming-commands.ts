@@ -1,4 +1,4 @@
-/** `incomingwebhook:*`. A hook is named by its identifier, its name or its path segment. */
+/** `incomingwebhook:*`. A webhook is named by its identifier, its name or its path segment. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
@@ -17,7 +17,7 @@ import { hasSecretOption, readNewSecret, rotateSecret } from './webhook-secret.t
 import type { NewSecret } from './webhook-secret.ts';
 import { readIncomingMembers } from './incoming-members.ts';
 
-/** The list, and on stderr which of them take no request for want of a secret. */
+/** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */
 export async function listIncoming(context: CommandContext): Promise<number> {
   const path = listPath(context, incomingResource);
   const webhooks = await fetchAll(await context.openApiClient(), path);
@@ -27,7 +27,7 @@ export async function listIncoming(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** With calls to copy; in JSON as the member `examples`. */
+/** Shows a webhook with calls to copy; they are the member `examples` in JSON. */
 export async function showIncoming(context: CommandContext): Promise<number> {
   const webhook = await fetchIncoming(context);
   const examples = await fetchExamples(context, webhook);
@@ -82,14 +82,14 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** `--verification` without `--preset` is what the webhook's own preset is to be given. */
+/** `--verification` without `--preset` applies to the preset that the webhook has. */
 function withPreset({ verification: current }: JsonObject, changes: JsonObject): JsonObject {
   const { verification } = changes;
   if (!isJsonObject(verification) || !isJsonObject(current)) return changes;
   return { ...changes, verification: { preset: current['preset'] ?? null, ...verification } };
 }
 
-/** Of an action and routes a webhook has one: a given one takes the place of the other. */
+/** A webhook has either an action or routes: the new one replaces the other. */
 function clearOtherTarget({ actionConfiguration, routes }: JsonObject): JsonObject {
   return {
     ...actionConfiguration === undefined ? {} : { routes: null },
@@ -97,13 +97,13 @@ function clearOtherTarget({ actionConfiguration, routes }: JsonObject): JsonObje
   };
 }
 
-/** Of a merge patch: an object that takes the place of the current one. */
+/** A merge patch would mix an object with the current one: this patch replaces it. */
 function replaceObject(current: JsonObject, body: JsonObject, name: string): JsonObject {
   const { [name]: value } = body;
   return isJsonObject(value) ? { [name]: toReplacingPatch(current[name], value) } : {};
 }
 
-/** What is gone is null, in each object that was one before. */
+/** Members that `value` lacks are null in the patch, at each depth. */
 function toReplacingPatch(current: JsonValue | undefined, value: JsonValue): JsonValue {
   if (!isJsonObject(value) || !isJsonObject(current)) return value;
   const removals = Object.keys(current).map((member) => [member, null] as const);
@@ -139,7 +139,7 @@ function toSecretMember(secret: NewSecret | null): JsonObject {
   return secret === null ? {} : { secret: secret.secret };
 }
 
-/** Of a secret to be made. Throws `usage` where only the sender can make one. */
+/** The shape of a secret to be generated. Throws `usage` where only the sender can make one. */
 function getSecretShape(webhook: JsonObject): SecretShape {
   const newSecret = chooseSecretShape(webhook);
   if (typeof newSecret !== 'string') return newSecret.shape;
@@ -158,7 +158,7 @@ async function printChanged(
   await output.line(`secret (shown this once): ${secretMember.secret}`);
 }
 
-/** Its absolute URL, and calls to copy; says so when the URL is a guess. */
+/** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is a guess. */
 async function fetchExamples(context: CommandContext, webhook: JsonObject): Promise<JsonObject> {
   const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, formatCell(webhook['identifier']))}/examples`;
@@ -170,7 +170,7 @@ async function fetchExamples(context: CommandContext, webhook: JsonObject): Prom
   return examples;
 }
 
-// A server may have been told its base URI in ways that this command does not see.
+// The server may have a base URI from settings that this command does not see.
 function isLocalOrigin(origin: string): boolean {
   return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
 }
@@ -179,7 +179,7 @@ export async function resolveIncomingId(context: CommandContext): Promise<string
   return formatCell((await fetchIncoming(context))['identifier']);
 }
 
-/** By identifier first: a path segment may look like one. Then by a beginning or end of any. */
+/** By identifier first, as a path segment may look like one; then by a beginning or end of any. */
 export async function fetchIncoming(
   context: CommandContext, option = 'identifier',
 ): Promise<JsonObject> {
@@ -191,7 +191,7 @@ export async function fetchIncoming(
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     const webhooks = await fetchAll(apiClient, incomingResource.path);
-    // A server of version 1.0.0 takes no path segment for an identifier.
+    // A server of version 1.0.0 does not find a webhook by its path segment.
     const webhook = webhooks.find(({ pathSegment }) => pathSegment === name)
       ?? findByPart(webhooks, name);
     if (webhook !== undefined) return webhook;

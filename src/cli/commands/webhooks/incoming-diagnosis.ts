@@ -1,4 +1,4 @@
-/** Commands that help while a sender is set up. */
+/** Commands that help to set up a sender: presets, test, diagnose, match. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -31,7 +31,7 @@ export async function listPresets({ output }: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Sends what the sender would; exit code 1 when the answer is no success. */
+/** Sends a request as the sender would; exit code 1 when the response is no success. */
 export async function testIncoming(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const event = args.find('event');
@@ -104,7 +104,7 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
 
 function formatOutcome({ accepted, failedCheck }: JsonObject): string {
   if (accepted === true) return 'would be accepted';
-  // It is answered 200, as its sender has done all that it should.
+  // A duplicate is answered 200, as its sender has done all that it should.
   return failedCheck === 'duplicate' ? 'would be answered as a duplicate, and not run'
     : 'would be refused';
 }
@@ -148,7 +148,7 @@ export async function matchIncoming(context: CommandContext): Promise<number> {
   return routes.some(({ matches }) => matches === true) ? 0 : 1;
 }
 
-/** One for each condition that is false. */
+/** A row for each condition that is false; one row when none is. */
 function toMatchRows({ name = null, matches = null, failed }: JsonObject): JsonObject[] {
   const conditions = Array.isArray(failed) ? failed.map(parseObject) : [];
   return conditions.length === 0 ? [{ name, matches }]
@@ -157,7 +157,7 @@ function toMatchRows({ name = null, matches = null, failed }: JsonObject): JsonO
 
 const PAYLOAD_OPTIONS = ['event', 'header', 'query', 'method'];
 
-/** Throws `usage` for what cannot stand beside a kept request. */
+/** Throws `usage` for options that cannot be combined with a stored request. */
 async function readRequestToMatch(context: CommandContext): Promise<JsonObject | Buffer> {
   const { args } = context;
   const request = args.find('request');
@@ -178,7 +178,7 @@ async function readRequestToMatch(context: CommandContext): Promise<JsonObject |
 
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/[\d.]+$/;
 
-/** One `Name: value` a line; the first line of a request may stand before them. */
+/** Parses one `Name: value` a line; the request line may stand before them. */
 function parseHeadersFile(text: string): Readonly<Record<string, readonly string[]>> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const headers = new Map<string, readonly string[]>();

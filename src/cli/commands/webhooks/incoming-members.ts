@@ -1,4 +1,4 @@
-/** What the options of `incomingwebhook:create` and `:update` say of the webhook's members. */
+/** Reads the options of `incomingwebhook:create` and `:update` into members of the webhook. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -54,7 +54,7 @@ async function readInboxMembers(context: CommandContext): Promise<JsonObject> {
   };
 }
 
-/** `header:<name>` and `json:<path>` as the API has them, or its JSON; anything else as it is. */
+/** Converts `header:<name>`, `json:<path>` or JSON for the API; passes other text on. */
 async function readDeduplicate(context: CommandContext, text: string): Promise<JsonValue> {
   if (text.startsWith('{')) {
     const { value } = await readJsonOption(context, 'deduplicate');
@@ -69,7 +69,7 @@ function parseMethods(methods: string): string[] {
     .filter((method) => method !== '');
 }
 
-/** `--preset`, and what else it needs; null without either. Throws `usage`. */
+/** Combines `--preset` and `--verification`; null without either. Throws `usage`. */
 async function readVerification(context: CommandContext): Promise<JsonObject | null> {
   const { args } = context;
   const preset = args.find('preset');
@@ -80,7 +80,7 @@ async function readVerification(context: CommandContext): Promise<JsonObject | n
   if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
     throw new AppError('usage', '--preset contradicts the preset of --verification');
   }
-  // A scheme holds no secret, whatever its members are called.
+  // A scheme holds no secret, even if the names of its members look like one.
   const { scheme: _, ...others } = value;
   rejectInlineSecret(context, 'verification', others);
   return { ...value, ...presetMember };

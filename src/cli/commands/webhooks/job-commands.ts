@@ -1,4 +1,4 @@
-/** `job:*`, and what the commands share that ask for one: `request:replay`, `delivery:resend`. */
+/** `job:*`, and the bulk part of commands that add jobs: `request:replay`, `delivery:resend`. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -22,18 +22,18 @@ export async function cancelJob(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** What is done to many records of a resource. */
+/** An action on many records of a resource. */
 type BulkAction = {
   readonly resource: Pick<ListedResource, 'path' | 'noun' | 'plural'>;
   /** `replay`, the last part of the path. */
   readonly verb: string;
-  /** What --hook names. */
+  /** Resolves `--hook` to an identifier. */
   readonly resolveWebhookId: (context: CommandContext) => Promise<string>;
 };
 
 /**
- * Whether many are meant, by what they have in common, rather than one by its identifier; `ofOne`
- * are options for one alone. Throws `usage` for a mixture of both.
+ * Whether the options choose many records by a filter, rather than one by its identifier.
+ * `singleOptions` are only for one record. Throws `usage` for a mixture of both.
  */
 export function isBulk(
   { args, spec }: CommandContext, singleOptions: readonly string[] = [],

@@ -18,7 +18,7 @@ import { readNewSecret, rotateSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
 import { parseHeaderLine } from './header-line.ts';
 
-// As many as the service takes.
+// The limit of the service.
 const RETRIES_MAX = 10;
 
 const UNSET_MEMBERS = {
@@ -45,7 +45,7 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   const unset = readUnsetMembers(context, UNSET_MEMBERS);
   const secret = await readNewSecret(context, () => 'whsec');
   const triggers = readTriggers(context);
-  // The webhook may have the other of the two members.
+  // The webhook may have either of the two members: both are replaced.
   const clearedTriggers = Object.keys(triggers).length === 0 ? {}
     : { triggerEvent: null, triggerEvents: null };
   const body: JsonObject = {
@@ -53,7 +53,7 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   };
   requireChange(context, body);
   const identifier = await resolveId(context, outgoingResource);
-  // A merge patch would mix a condition with the one that is stored.
+  // A merge patch would mix the new condition with the stored one.
   const webhook = body['when'] === undefined || body['when'] === null
     ? await patchRecord(context, outgoingResource, identifier, body)
     : await replaceRecord(context, outgoingResource, identifier,
@@ -74,7 +74,7 @@ export async function deleteOutgoing(context: CommandContext): Promise<number> {
   return deleteRecord(context, outgoingResource);
 }
 
-/** Prints what came of it; exit code 1 when it was not successful. */
+/** Sends one request and prints the result; exit code 1 when it was no success. */
 export async function sendOutgoing(context: CommandContext): Promise<number> {
   const retries = context.args.integer('retries', 0, RETRIES_MAX);
   const members = retries === undefined ? {} : { retries };
@@ -133,7 +133,7 @@ function readTriggers({ args }: CommandContext): JsonObject {
   return events.length === 1 ? { triggerEvent: only } : { triggerEvents: events };
 }
 
-// Its text is kept as it stands: a template is JSON, but more than its value.
+// The text of a template counts, not only its JSON value: it is sent as it is.
 async function readTemplate(context: CommandContext): Promise<string> {
   const { bytes } = await readJsonOption(context, 'payload-template', parseTemplateJson);
   return bytes.toString('utf8');
@@ -155,7 +155,7 @@ function readNumbers({ args }: CommandContext): JsonObject {
     value === undefined ? [] : [[name, value]]));
 }
 
-/** In place, or from a file when it holds a password or a token. */
+/** Reads the URL from the command line, or from a file when it holds a password or a token. */
 async function readTargetUrl(context: CommandContext): Promise<string> {
   rejectInlineSecret(context, 'target-url', context.args.get('target-url'));
   return (await readUrlOption(context, 'target-url')).trim();
@@ -178,7 +178,7 @@ async function readHeaders(context: CommandContext): Promise<JsonObject> {
   return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) };
 }
 
-/** A JSON object, or a header a line. */
+/** Parses a JSON object, or one header a line. */
 function parseHeadersFile(text: string): (readonly [name: string, value: JsonValue])[] {
   if (!text.trimStart().startsWith('{')) {
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
@@ -187,12 +187,12 @@ function parseHeadersFile(text: string): (readonly [name: string, value: JsonVal
   try {
     const parsed = parseJson(Buffer.from(text));
     if (isJsonObject(parsed)) {
-      // What is no text of any kind is left for the service to refuse by its name.
+      // Objects are passed on: the service rejects them and names the header.
       return Object.entries(parsed).map(([name, value]) =>
         [name, typeof value === 'object' ? value : String(value)]);
     }
   } catch {
-    // Said below: the engine's own message would show a piece of the file.
+    // The message of JSON.parse would show a piece of the file: another is thrown below.
   }
   throw new AppError('usage', '--headers-file is not a JSON object of names and values');
 }

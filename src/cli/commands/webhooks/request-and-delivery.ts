@@ -1,4 +1,4 @@
-/** What the commands of kept requests and of deliveries share: lists, headers and bodies. */
+/** Shared by the commands of stored requests and of deliveries: lists, headers and bodies. */
 import type { JsonObject } from '../../../base/schema.ts';
 import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
@@ -8,10 +8,10 @@ import type { CommandContext } from '../command-context.ts';
 import { LIST_LIMIT_MAX, toTableColumns, formatCell, readPages } from '../resource-commands.ts';
 
 const FILTERS = ['status', 'event', 'since', 'until'] as const;
-/** As the API has it. */
+/** The largest page of the API. */
 const PAGE_LIMIT = 1000;
 
-/** The options that say which ones are meant; `hook` is the identifier that --hook names. */
+/** Builds the query from the filter options; `webhookId` is what --hook was resolved to. */
 export function buildFilterQuery(
   { args }: CommandContext, webhookId: string | null,
 ): URLSearchParams {
@@ -40,7 +40,7 @@ export async function listPaged(
   return 0;
 }
 
-/** For people: a header a line, those of one name together. */
+/** For people: joins the values of headers of one name. */
 export function joinHeaders(request: JsonObject): JsonObject {
   const headers = new Map<string, string>();
   for (const [name, value] of parseHeaderPairs(request['headers'])) {
@@ -56,13 +56,13 @@ export function parseHeaderPairs(headers: unknown): (readonly [string, string])[
     ? [[formatCell(pair[0]), String(pair[1])] as const] : []);
 }
 
-/** The body of what `path` names: as it is, and on a terminal as text. */
+/** Prints the body of the record at `path`: byte for byte, or as escaped text on a terminal. */
 export async function printBody(
   { output }: CommandContext, apiClient: ApiClient, path: string,
 ): Promise<number> {
   const body = await readBody(apiClient, path);
   if (output.isJson) await output.json({ body: body.toString('base64') });
-  // What a stranger sent could take over a terminal.
+  // Untrusted bytes could take over a terminal.
   else if (output.columns !== null) await output.text(body.toString('utf8'));
   else await output.write(body);
   return 0;

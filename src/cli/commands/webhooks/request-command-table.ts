@@ -1,4 +1,4 @@
-/** The rows of the commands of kept requests. */
+/** The rows of the commands of stored requests. */
 import { flag, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
@@ -12,7 +12,7 @@ const STORED_STATUSES = ['filtered', 'duplicate', 'pending', 'done', 'failed'];
 const statusOption = (statuses: readonly string[]): OptionSpec =>
   ({ ...text('<status>', statuses.join(', ')), values: statuses });
 
-/** Which requests are meant. */
+/** Options that filter requests. */
 const requestFilters: OptionSpecs = {
   hook: {
     ...text('<id or name>', 'of one incoming webhook; its path segment will do as well'),
@@ -75,7 +75,7 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       identifier: { ...request.identifier, isRequired: false },
-      // Rejected ones are in memory, until the process ends: they are replayed one by one.
+      // Rejected requests are only in memory: they are replayed one by one.
       ...requestFilters, status: statusOption(STORED_STATUSES), ...bulkOptions,
       routes: text('<a,b>', 'routes to run; those that failed, or all that match, when not given'),
       as: asOption('a copy'),

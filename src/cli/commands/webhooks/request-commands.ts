@@ -1,4 +1,4 @@
-/** `request:*`: what people do with kept requests. */
+/** `request:*`, the commands of stored requests. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
@@ -20,7 +20,7 @@ export async function listRequests(context: CommandContext): Promise<number> {
   return listPaged(context, requestResource, buildFilterQuery(context, webhookId));
 }
 
-/** A removed webhook is known by its whole identifier alone. */
+/** A removed webhook can be named only by its whole identifier. */
 async function resolveIncomingIdOption(context: CommandContext): Promise<string> {
   try {
     return formatCell((await fetchIncoming(context, 'hook'))['identifier']);
@@ -68,7 +68,7 @@ function explainUnparsed({ hook, fittingBodyFormat: format }: JsonObject): strin
   return `no payload could be made of its body, so that actions got []: ${what}`;
 }
 
-/** Where the request would come again. */
+/** The URL at which the request would arrive again. */
 async function resolveUrl(
   context: CommandContext, apiClient: ApiClient, { hook, path, query }: JsonObject,
 ): Promise<string> {
@@ -93,7 +93,7 @@ async function resolveBaseUrl(
   }
 }
 
-/** One, or a job for many. */
+/** Replays one request, or adds a job for many. */
 export async function replayRequest(context: CommandContext): Promise<number> {
   if (isBulk(context, ['routes'])) {
     return runBulkAction(context, {

@@ -174,7 +174,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
-/** Which deliveries are meant. */
+/** Options that filter deliveries. */
 const deliveryFilters: OptionSpecs = {
   hook: { ...text('<id or name>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
   status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },

@@ -1,4 +1,4 @@
-/** Options that the commands of several resources of the relay take. */
+/** Options that several groups of webhook commands share. */
 import { PUBLIC_STATES } from '../../../webhooks/health/health.ts';
 import type { WebhookDirection } from '../../../webhooks/webhook-label.ts';
 import { flag, required, text } from '../../arguments/option-spec.ts';
@@ -6,14 +6,14 @@ import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/option-
 
 export const recordOption = (kind: ValueKind): { readonly identifier: OptionSpec } =>
   ({ identifier: identifierOption(kind, '<id>', 'identifier') });
-/** `names` says by what a record may be named. */
+/** `names` says how a record may be named, for help. */
 export const identifierOption = (
   kind: ValueKind, placeholder: string, names: string,
 ): OptionSpec => ({
   ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
   isOperand: true, completes: kind,
 });
-/** A webhook's name and description; the service says what it refuses. */
+/** A webhook's name and description; the service validates them. */
 export const namingOptions: OptionSpecs = {
   name: text('<slug>', 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64'),
   description: text('<text>', 'what it is for'),
@@ -39,7 +39,7 @@ export const rotationOptions: OptionSpecs = {
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
   force: flag('also while the secret before still counts, which then ends'),
 };
-/** Of commands that take one record, or add a job for many. */
+/** Options of commands that work on one record, or add a job for many. */
 export const bulkOptions: OptionSpecs = {
   failed: flag('all that failed'),
   'dry-run': flag('do nothing, and say how many there are'),

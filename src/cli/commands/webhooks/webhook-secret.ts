@@ -1,4 +1,4 @@
-/** Secrets of webhooks: never given as a plain argument, and shown once when made here. */
+/** Secrets of webhooks: never a plain argument, and shown once when they are generated. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { Resource } from '../../../resources/resource.ts';
@@ -14,13 +14,13 @@ const OVERLAP_HOURS_MAX = 720;
 
 export type NewSecret = {
   readonly secret: string;
-  /** It is shown once, since nobody else knows it. */
+  /** A generated secret is printed once, as nobody else knows it. */
   readonly isGenerated: boolean;
 };
 
 /**
- * The secret that `--secret-file` or `--generate-secret` gives; null without either. `shapeOf` may
- * throw, where none can be made. Throws `usage`.
+ * Reads the secret of `--secret-file`, or generates one for `--generate-secret`; null without
+ * either. `getShape` may throw where none can be generated. Throws `usage`.
  */
 export async function readNewSecret(
   context: CommandContext, getShape: () => SecretShape,
@@ -32,7 +32,7 @@ export async function readNewSecret(
   return { secret, isGenerated };
 }
 
-/** Throws `usage` for a secret that is given twice. */
+/** Throws `usage` when both options are given. */
 export function hasSecretOption({ args }: CommandContext): boolean {
   const isFile = args.has('secret-file');
   const isGenerated = args.has('generate-secret');
@@ -43,8 +43,8 @@ export function hasSecretOption({ args }: CommandContext): boolean {
 }
 
 /**
- * `<resource>:rotate-secret`: with the secret of `--secret-file`, else with one that the service
- * makes, which is printed this once.
+ * `<resource>:rotate-secret`: sets the secret of `--secret-file`, else one that the service
+ * generates, which is printed once.
  */
 export async function rotateSecret(
   context: CommandContext, resource: Resource, identifier: string,

@@ -1,4 +1,4 @@
-/** Sends a kept request on to a program under development, as it came. */
+/** Forwards a stored request to a program under development, as it was received. */
 import { MASK } from '../../../../base/log.ts';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { AppError, messageOf } from '../../../../base/errors.ts';
@@ -10,10 +10,10 @@ type RequestToForward = {
   readonly method: string;
   /** Without `?`. */
   readonly query: string;
-  /** In the order and case received. */
+  /** The headers in the order and case received. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
-  /** Who sends it on, for `Via` (RFC 9110 §7.6.3): a request that comes back is known by it. */
+  /** Our name in `Via` (RFC 9110 §7.6.3): we recognize a request by it that comes back. */
   readonly pseudonym: string;
 };
 
@@ -37,7 +37,7 @@ export function parseForwardTarget(text: string): URL {
     + JSON.stringify(text));
 }
 
-/** The answer's status; its body is read past. Throws `unavailable` when there is none. */
+/** Resolves with the status; discards the body. Throws `unavailable` without a response. */
 export async function forwardRequest(
   target: URL, request: RequestToForward, nowMs: () => number,
 ): Promise<ForwardResult> {
@@ -57,7 +57,7 @@ function send(target: URL, request: RequestToForward): Promise<IncomingMessage> 
   const { request: open } = target.protocol === 'https:' ? loadHttps() : http;
   const droppedNames = new Set([...NOT_FORWARDED_HEADERS, ...listConnectionHeaders(headers)]);
   const forwardedHeaders = headers.filter(([name, value]) =>
-    // What was not stored cannot be sent on.
+    // A masked value was not stored and cannot be forwarded.
     !droppedNames.has(name.toLowerCase()) && value !== MASK);
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => reject(new AppError('unavailable',
@@ -84,14 +84,14 @@ function send(target: URL, request: RequestToForward): Promise<IncomingMessage> 
   });
 }
 
-/** None where none is expected and none came: most GETs have no length. */
+/** No header where none is expected and none was received: most GETs have no length. */
 function createLengthHeader({ method, headers, body }: RequestToForward): string[] {
   const isExpected = body.length > 0 || !METHODS_WITHOUT_BODY.has(method)
     || headers.some(([name]) => name.toLowerCase() === 'content-length');
   return isExpected ? ['Content-Length', String(body.length)] : [];
 }
 
-/** Headers that the sender meant for the connection to us alone. */
+/** Names in `Connection`: the sender meant these headers only for its connection to us. */
 function listConnectionHeaders(headers: RequestToForward['headers']): string[] {
   return headers.filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));

@@ -1,4 +1,4 @@
-/** `request:watch`: a line for each request as it comes in, which can be sent on, too. */
+/** `request:watch`: prints a line for each request as it comes in, and can forward it. */
 import { sleep, systemClock } from '../../../../base/clock.ts';
 import { AppError, messageOf } from '../../../../base/errors.ts';
 import { loadCrypto } from '../../../../base/node-modules.ts';
@@ -20,16 +20,16 @@ const STREAM = '/api/stream?topics=requests';
 const RECONNECT_MS = 1000;
 const NAMES_SHOWN_MAX = 5;
 const PSEUDONYM_BYTES = 6;
-/** What no action got is not for the program under development either. */
+/** No action got these requests, so the program under development does not get them either. */
 const NOT_FORWARDED_STATUSES = ['rejected', 'duplicate'];
 
 type WatchState = {
   readonly context: CommandContext;
   readonly apiClient: ApiClient;
   readonly target: URL | null;
-  /** What this command calls itself in the `Via` of requests that it sends on. */
+  /** The name of this command in the `Via` of requests that it forwards. */
   readonly pseudonym: string;
-  /** What people call webhooks, by identifier. */
+  /** Labels of webhooks by identifier. */
   readonly names: Map<string, string>;
   lastId: string | null;
   hasNotedSignatures: boolean;
@@ -61,7 +61,7 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** What of their requests will not be seen, and how to change that. */
+/** Says which requests are not stored and so not shown, and how to change that. */
 function describeInboxes(webhooks: readonly JsonObject[]): string[] {
   if (webhooks.length === 0) return ['there is no incoming webhook yet'];
   return (['failed', 'off'] as const).flatMap((inbox) => {
@@ -77,7 +77,7 @@ function describeInboxes(webhooks: readonly JsonObject[]): string[] {
   });
 }
 
-/** Connects again and again, after the last event that was seen through. */
+/** Reconnects again and again, and continues after the last event that was handled. */
 async function followStream(watch: WatchState, path: string): Promise<void> {
   const { context: { output }, apiClient, target } = watch;
   const targetNote = target === null ? '' : `, and sent on to ${target.host}`;
@@ -113,7 +113,7 @@ function isTemporary(thrown: unknown): boolean {
   return thrown instanceof AppError && ['unavailable', 'gone'].includes(thrown.code);
 }
 
-/** A connection that breaks is one that ends. */
+/** Reads events until the connection ends or breaks. */
 async function readStream(watch: WatchState, response: AsyncIterable<unknown>): Promise<void> {
   const events = readEvents(response);
   try {
@@ -124,12 +124,12 @@ async function readStream(watch: WatchState, response: AsyncIterable<unknown>): 
       if (event === 'request' && data !== null) {
         await handleRequest(watch, parseObject(JSON.parse(data)));
       }
-      // Only now: what was not seen through comes again.
+      // Set only now: an event that was not handled to its end comes again.
       watch.lastId = id;
       if (watch.context.output.isClosed) return;
     }
   } finally {
-    // The stream has no end of its own.
+    // The server never ends the stream: it has to be closed.
     await events.return(undefined);
   }
 }
@@ -161,13 +161,13 @@ function makePseudonym(): string {
   return `hookshelf-watch-${loadCrypto().randomBytes(PSEUDONYM_BYTES).toString('hex')}`;
 }
 
-/** Whether the request is one that this command has sent on, which has come back. */
+/** Whether this command has forwarded the request before: it has come back. */
 function hasPassedHere(pseudonym: string, request: JsonObject): boolean {
   return parseHeaderPairs(request['headers'])
     .some(([name, value]) => name.toLowerCase() === 'via' && value.includes(pseudonym));
 }
 
-/** Going on would send each request on again and again. */
+/** Going on would forward each request again and again. */
 function createLoopError(request: JsonObject): AppError {
   return new AppError('usage',
     `what is sent on comes back as request ${formatCell(request['id'])}: `
@@ -200,7 +200,7 @@ async function fetchAndForward(
   }
 }
 
-/** With signatures, where the caller may see them. */
+/** Fetches the headers with signatures; without them where the token may not see them. */
 async function fetchHeaders(
   watch: WatchState, path: string, request: JsonObject,
 ): Promise<JsonObject> {
@@ -228,7 +228,7 @@ async function resolveLabel({ names, apiClient }: WatchState, webhookId: string)
   return name;
 }
 
-/** `12:03:11`, as it is in this place. */
+/** `12:03:11`, in the local time zone. */
 function formatLocalTime(text: string): string {
   return new Date(text).toTimeString().slice(0, 8);
 }

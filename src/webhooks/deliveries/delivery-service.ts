@@ -51,7 +51,9 @@ export interface DeliveryService {
     transaction: Transaction, identifier: string, mode: ResendMode,
     inputs: Omit<TransactionInputs, 'hops'>,
   ): Delivery;
-  /** Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed. */
+  /**
+   * Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed.
+   */
   cancel(identifier: string): Promise<Delivery>;
   reconcile(): Promise<DeliveryReconciliation>;
   totals(): DeliveryTotals;

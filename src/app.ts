@@ -301,7 +301,7 @@ async function loadActions(
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
 }
 
-/** Who may come in: with the token of the settings, and with those that are stored. */
+/** Access to the API: by the token of the settings, and by the stored ones. */
 function composeAccess(shared: SharedDeps, allowsAnonymous: boolean): {
   readonly tokens: Tokens; readonly verifier: TokenVerifier; readonly state: () => AccessState;
 } {

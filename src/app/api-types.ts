@@ -22,7 +22,7 @@ import type { SendResult } from '../webhooks/sending/webhook-sender.ts';
 
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 
-/** What the service alone writes of a webhook. */
+/** The members of a webhook that the service alone writes. */
 type ServiceMember = 'previousSecret' | keyof DisabledMembers;
 type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
 type PublicRecord<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;

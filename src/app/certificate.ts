@@ -14,7 +14,7 @@ export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
 type CertificateTerm = {
   readonly expiresMs: number;
   readonly isExpired: boolean;
-  /** What to tell the operator, with the last day; null while the end is far. */
+  /** The message for the operator, with the last day; null while the end is far. */
   readonly problem: string | null;
 };
 

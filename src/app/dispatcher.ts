@@ -33,7 +33,7 @@ type DispatcherDeps = {
   readonly settings: Settings;
   /** How much memory the process may take. */
   readonly maxMemoryBytes: number;
-  /** What must be done before any request from outside is served; never rejects. */
+  /** Work that must end before any request from outside is served; never rejects. */
   readonly prepare?: () => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** What the files of a data directory say about access, read without a change to them. */
+/** Reads what the files of a data directory say about access, and changes none of them. */
 import type { AccessState } from '../access/access-state.ts';
 import { TOKENS } from '../access/tokens.ts';
 import { decodeTokens, isUsable } from '../access/token.ts';

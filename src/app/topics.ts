@@ -9,7 +9,7 @@ import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
 
-/** What the stream tells of, and how it tells of a request that is on no disk. */
+/** The topics of the stream, and the form of a request in it that is on no disk. */
 type Topics = {
   readonly all: readonly StreamTopic[];
   readonly requests: StreamTopic;

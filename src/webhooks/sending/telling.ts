@@ -26,7 +26,7 @@ export type DeliveryWrite = {
   readonly systemEvents: AttemptEvents | null;
 };
 
-/** Of an attempt of `known`; drawn before its transaction, which may run again. */
+/** The events of an attempt. Ids are drawn here: the transaction that stages them may run again. */
 export function createAttemptEvents(
   { store, hooks, systemEvents, makeId }: SystemEventDeps, stored: StoredDelivery, nowMs: number,
 ): AttemptEvents {

@@ -5,8 +5,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import * as types from 'node:util/types';
 import type { Clock } from '../../base/clock.ts';
+import { isPromised } from '../../base/when-done.ts';
 import type { Pull } from '../http-route.ts';
 
 // The socket buffers so much before writing waits: enough to keep a fast reader busy, and little
@@ -41,7 +41,7 @@ export async function writePulled(
       turnBytes = bytes;
     }
     const next = pull();
-    pieces = types.isPromise(next) ? await next : next;
+    pieces = isPromised(next) ? await next : next;
   }
   if (!response.destroyed) await untilClosed(response);
   return bytes;

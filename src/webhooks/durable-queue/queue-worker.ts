@@ -6,10 +6,10 @@
  * task waits; a result that is written in two steps.
  */
 import { setMaxListeners } from 'node:events';
-import * as types from 'node:util/types';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { isPromised } from '../../base/when-done.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { RunningTask, TargetHealth } from '../scheduler/task.ts';
@@ -187,7 +187,7 @@ export class QueueWorker<Result, Recorded> {
       let result: AttemptResult<Result> | null;
       try {
         const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease));
-        result = types.isPromise(attempt) ? await attempt : attempt;
+        result = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         scheduler.release(running, null);
         return this.#postpone(id, 'could not be prepared', thrown);

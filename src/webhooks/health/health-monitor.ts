@@ -153,14 +153,14 @@ export class HealthMonitor {
 
   /** undefined: there is no such webhook. */
   findState(identifier: string): PublicState | undefined {
-    const webhookId = this.#deps.webhooks.find(identifier);
-    return webhookId === undefined ? undefined : this.getState(webhookId);
+    const webhook = this.#deps.webhooks.find(identifier);
+    return webhook === undefined ? undefined : this.getState(webhook);
   }
 
   /** The number of webhooks in each state. */
   countStates(): Readonly<Record<PublicState, number>> {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
-    for (const webhookId of this.#deps.webhooks.all()) counts[this.getState(webhookId)] += 1;
+    for (const webhook of this.#deps.webhooks.all()) counts[this.getState(webhook)] += 1;
     return counts;
   }
 
@@ -168,9 +168,9 @@ export class HealthMonitor {
   listUnhealthy(): readonly UnhealthyWebhook[] {
     return [...this.#entries].flatMap(([identifier, { health }]) => {
       const [state, sinceMs] = [getState(health), getStateSinceMs(health)];
-      const webhookId = state === 'healthy' ? undefined : this.#deps.webhooks.find(identifier);
-      return webhookId?.enabled === true && sinceMs !== null
-        ? [{ label: webhookId.labels.webhook, state, sinceMs }] : [];
+      const webhook = state === 'healthy' ? undefined : this.#deps.webhooks.find(identifier);
+      return webhook?.enabled === true && sinceMs !== null
+        ? [{ label: webhook.labels.webhook, state, sinceMs }] : [];
     });
   }
 
@@ -210,9 +210,9 @@ export class HealthMonitor {
   /** Logs one line when a webhook begins to fail or to reject, and one when that ends. */
   #logTransition(identifier: string, before: Health, after: Health): void {
     const { webhooks, log, direction } = this.#deps;
-    const webhookId = webhooks.find(identifier);
-    if (webhookId?.enabled !== true) return;
-    const fields = { direction, ...webhookId.labels };
+    const webhook = webhooks.find(identifier);
+    if (webhook?.enabled !== true) return;
+    const fields = { direction, ...webhook.labels };
     const formatBegin = (health: Health): string | null => timeOrNull(getStateSinceMs(health));
     if (after.isFailing && !before.isFailing) {
       log.warning('a webhook fails', {

@@ -2,8 +2,8 @@
  * Runs what is pending in the inbox: each route of a request is a task of its own, in the queue of
  * its webhook. A route that is done is never run again, whatever becomes of the others.
  */
-import * as types from 'node:util/types';
 import { parseTimestamp } from '../../base/clock.ts';
+import { whenDone } from '../../base/when-done.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
@@ -122,7 +122,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       this.#isWaitingForRoom = true;
       return { postponedMs: 0 };
     }
-    return types.isPromise(run) ? run.then(toAttemptResult) : toAttemptResult(run);
+    return whenDone(run, toAttemptResult);
   }
 
   reportAttempt({ stored, attempt, unparsed }: FinishedRun): TargetHealth | null {

@@ -1,7 +1,7 @@
 /** One run of one route of a kept request: the action is told what it was told when it came. */
-import * as types from 'node:util/types';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { isPromised } from '../../base/when-done.ts';
 import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
@@ -88,7 +88,7 @@ export function runPendingRoute(
       unparsed = read;
     },
   });
-  if (!types.isPromise(running)) {
+  if (!isPromised(running)) {
     releaseBytes();
     return end(running);
   }

@@ -1,5 +1,5 @@
 /** One attempt of a delivery: prepared and sent; and what it shows of the host. */
-import * as types from 'node:util/types';
+import { isPromised } from '../../base/when-done.ts';
 import type { AttemptOutcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
@@ -24,7 +24,7 @@ export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
 ): Promise<FinishedAttempt | typeof NO_BODY_ROOM | null> {
   const preparing = prepareRequest(deps, identifier);
-  const prepared = types.isPromise(preparing)
+  const prepared = isPromised(preparing)
     ? await unlessCutOff(preparing, cutOff) : preparing;
   if (prepared === null || prepared === NO_BODY_ROOM) return prepared;
   // To prepare it may have taken long.

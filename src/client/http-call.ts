@@ -44,9 +44,10 @@ export class HttpCall {
 
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
+    // The first attempt has all of the time: less would be told of as another timeout than was set.
+    const leftMs = policy.totalTimeoutMs - (this.attempts === 0 ? 0 : this.#elapsedMs());
     this.attempts += 1;
     this.#attempt = new HttpAttempt(this.#request, clock, (outcome) => this.#onOutcome(outcome));
-    const leftMs = policy.totalTimeoutMs - this.#elapsedMs();
     // A wait may end late, never the call without its attempt.
     this.#attempt.start(Math.max(1, Math.min(timeoutMs, leftMs)));
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { answer, startServer } from '../support/servers.ts';
 import type { Received } from '../support/servers.ts';
@@ -149,4 +151,18 @@ test('an attempt in the pool costs one timer', async (context) => {
   const before = clock.started;
   await client.request(request);
   assert.equal(clock.started - before, 1);
+});
+
+test('the first attempt has all of the time, whatever its preparation took', async (context) => {
+  const server = await startServer();
+  let nowMs = 0;
+  const clock: Clock = {
+    now: () => systemClock.now(),
+    // The time moves on with every look at the clock.
+    monotonicMs: () => (nowMs += 0.6),
+    startTimer: (delayMs, run) => systemClock.startTimer(delayMs, run),
+  };
+  const { client } = setUp(context, [server], { timeoutMs: 20, totalTimeoutMs: 20 }, { clock });
+  const { message } = await failure(client, { method: 'GET', url: server.url() });
+  assert.match(message, / took longer than 0\.02 s /);
 });

@@ -96,9 +96,9 @@ export function createCommandContext(
     },
     async closeApiClient() {
       // A failure to open has been thrown by `openApiClient` already.
-      const opened = await apiClient?.catch(() => null);
+      const openClient = await apiClient?.catch(() => null);
       apiClient = null;
-      await opened?.close();
+      await openClient?.close();
     },
   };
   return context;

@@ -38,7 +38,7 @@ async function dispatch(
   // A server stays in memory, and so would the rows of all the other commands.
   let commands: readonly CommandSpec[] = [SERVE_COMMAND];
   let line = parse(commands);
-  if (!isLineOf(line, SERVE_COMMAND, { ...SERVE_COMMAND.options, ...COMMON_OPTIONS })) {
+  if (!isLineFor(line, SERVE_COMMAND, { ...SERVE_COMMAND.options, ...COMMON_OPTIONS })) {
     useCompileCache();
     commands = (await import('./commands.ts')).COMMANDS;
     line = parse(commands);
@@ -64,7 +64,7 @@ async function dispatch(
 }
 
 /** Whether the line is for this command: it names it or none, and has only options of it. */
-function isLineOf(
+function isLineFor(
   { name, options }: CommandLine, spec: CommandSpec, knownOptions: object,
 ): boolean {
   if (name === null && options.some((option) => option.name === 'help')) return false;

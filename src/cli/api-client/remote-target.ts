@@ -39,7 +39,7 @@ export function createRemoteTarget({ url, token, settings, clock }: RemoteOption
   }, clock);
   const authorization: Record<string, string> =
     token === null ? {} : { Authorization: `Bearer ${token}` };
-  const headOf = (path: string): RequestHead => {
+  const buildHead = (path: string): RequestHead => {
     if (path.startsWith(CONTROL_PATH)) throw createLocalOnlyError(base);
     const target = connector.resolveTarget(path);
     return {
@@ -54,11 +54,11 @@ export function createRemoteTarget({ url, token, settings, clock }: RemoteOption
   };
   return withLiveness({
     network: {
-      clock, buildHead: headOf,
+      clock, buildHead,
       connect: () => connector.connect().catch((thrown: unknown) => {
         throw createUnreachableError(thrown, base);
       }),
-      checkResponse: (response, call) => checkAnswer(response, call, base, token !== null),
+      checkResponse: (response, call) => checkResponse(response, call, base, token !== null),
     },
   }, `the server at ${base}`, clock);
 }
@@ -86,7 +86,7 @@ function createUnreachableError(thrown: unknown, base: string): AppError {
 }
 
 /** Throws for a redirect, for a 401, and for a response that is not hookshelf's. */
-function checkAnswer(
+function checkResponse(
   { statusCode: status = 0, headers }: IncomingMessage, call: ApiCall, base: string,
   hasToken: boolean,
 ): void {

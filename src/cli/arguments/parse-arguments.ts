@@ -130,11 +130,11 @@ export function parseCommandLine(words: readonly string[], optionSpecs: OptionSp
     allowPositionals: true,
   });
   const operands: string[] = [];
-  const parsed: ParsedOption[] = [];
+  const options: ParsedOption[] = [];
   let beforeName: ParsedOption | null = null;
   for (const token of tokens) {
     if (token.kind === 'positional' && operands.push(token.value) === 1) {
-      const last = parsed.at(-1);
+      const last = options.at(-1);
       if (last !== undefined && !Object.hasOwn(optionSpecs, last.name)) beforeName = last;
     }
     if (token.kind !== 'option') continue;
@@ -143,12 +143,12 @@ export function parseCommandLine(words: readonly string[], optionSpecs: OptionSp
       const hint = `write ${token.rawName}=${token.value} if that is the value`;
       throw new AppError('usage', `${token.rawName} needs a value; ${hint}`);
     }
-    parsed.push({
+    options.push({
       name: token.name === 'id' ? 'identifier' : token.name,
       rawName: token.rawName, value: token.value,
     });
   }
-  return { name: operands.shift() ?? null, operands, options: parsed, beforeName };
+  return { name: operands.shift() ?? null, operands, options, beforeName };
 }
 
 type NodeOption = { readonly type: 'string' | 'boolean'; readonly short?: string };
@@ -226,8 +226,8 @@ export function findOperandOption({ options }: CommandLineSpec): string | undefi
 function checkPresence(spec: CommandLineSpec, args: Arguments): void {
   if (spec.operand?.isRequired === true && args.operand === undefined) {
     const { values, name } = spec.operand;
-    const expected = values === undefined ? `<${name}>` : `one of ${values.join(', ')}`;
-    throw new AppError('usage', `${spec.name} needs ${expected}`);
+    const choice = values === undefined ? `<${name}>` : `one of ${values.join(', ')}`;
+    throw new AppError('usage', `${spec.name} needs ${choice}`);
   }
   const missing = Object.entries(spec.options)
     .filter(([name, option]) => option.isRequired === true && !args.has(name))

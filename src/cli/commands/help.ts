@@ -107,10 +107,10 @@ function formatTwoColumns(
   const isBeside = columns - width - 4 >= TEXT_WIDTH_MIN;
   const indent = ' '.repeat(isBeside ? width + 4 : TEXT_INDENT);
   return rows.flatMap(([head, text]) => {
-    const lines = wrapToWidth(text, Math.max(1, columns - indent.length))
+    const [first = '', ...more] = wrapToWidth(text, Math.max(1, columns - indent.length))
       .map((line) => indent + line);
-    if (!isBeside) return [`  ${head}`, ...lines];
-    return [`  ${padToWidth(head, width)}${lines[0]?.slice(width + 2)}`, ...lines.slice(1)];
+    if (!isBeside) return [`  ${head}`, first, ...more];
+    return [`  ${padToWidth(head, width)}${first.slice(width + 2)}`, ...more];
   });
 }
 
@@ -125,9 +125,9 @@ function wrapParagraphs(lines: readonly string[], columns: number): string[] {
   if (lines.every((line) => textWidth(line) <= columns)) return [...lines];
   const paragraphs: string[] = [];
   for (const line of lines) {
-    const before = paragraphs.at(-1);
-    const flows = before !== undefined && !line.startsWith(' ') && !before.startsWith(' ');
-    if (flows) paragraphs[paragraphs.length - 1] = `${before} ${line}`;
+    const paragraph = paragraphs.at(-1);
+    const isMore = paragraph !== undefined && !line.startsWith(' ') && !paragraph.startsWith(' ');
+    if (isMore) paragraphs[paragraphs.length - 1] = `${paragraph} ${line}`;
     else paragraphs.push(line);
   }
   return paragraphs.flatMap((paragraph) => wrap(paragraph, columns));

@@ -63,13 +63,17 @@ export function listPath({ args }: CommandContext, { path }: ListedResource): st
 export async function resolveId(
   context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
 ): Promise<string> {
-  // A list shows an ellipsis for the part of an identifier that it leaves out.
-  const part = context.args.get(option).replace(/^…|…$/g, '');
+  const part = readIdOption(context, option);
   const apiClient = await context.openApiClient();
   const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
   const matches = await fetchMatchingIds(apiClient, `${path}?${query}`);
   return findSingleMatch(matches, part, resource) ?? part;
+}
+
+/** The option's text; without the ellipsis that stands in lists for a part of an identifier. */
+export function readIdOption({ args }: CommandContext, option: string): string {
+  return args.get(option).replace(/^…|…$/g, '');
 }
 
 async function fetchMatchingIds(apiClient: ApiClient, path: string): Promise<readonly string[]> {
@@ -153,38 +157,6 @@ export async function deleteRecord(
     `deleted ${resource.noun} ${identifier}`);
   return 0;
 }
-
-/** Throws `usage` for an update without anything to change. */
-export function requireChange(context: CommandContext, body: JsonObject): void {
-  if (Object.keys(body).length > 0) return;
-  const names = Object.keys(context.spec.options).filter((name) => name !== 'identifier');
-  const all = names.map((name) => `--${name}`).join(', ');
-  throw new AppError('usage', `${context.spec.name} needs something to change: ${all}`);
-}
-
-/**
- * The members that `--unset` removes, as null; `members` maps option names to them. Throws `usage`
- * when another option sets the same member.
- */
-export function readUnsetMembers(
-  { args }: CommandContext, members: Readonly<Record<string, string | readonly string[]>>,
-): JsonObject {
-  const names = args.all('unset');
-  const contradicted = names.find((name) => SETTERS.some((toSetter) => args.has(toSetter(name))));
-  if (contradicted !== undefined) {
-    throw new AppError('usage',
-      `--unset ${contradicted} contradicts what another option sets it to`);
-  }
-  return Object.fromEntries(
-    names.flatMap((name) => members[name] ?? name).map((member) => [member, null]));
-}
-
-// From the name in `--unset` to the options that set it: `secret` is set by `--secret-file` or
-// `--generate-secret`, `headers` also by `--header`, and `verification` also by `--preset`.
-const SETTERS: readonly ((name: string) => string)[] = [
-  (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
-  (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
-];
 
 /** Converts the columns of a resource; a cell shows `-` where a member is absent. */
 export function toTableColumns(

@@ -37,7 +37,7 @@ export async function runCapped(megabytes: number, onUserSwitched: () => void): 
     throw new AppError('usage', '--max-memory has no effect beside other memory options of Node');
   }
   const environment = { ...process.env, NODE_OPTIONS: `${nodeOptions} ${flags}`.trim() };
-  // Of two equal options the last one counts, and the command line comes after NODE_OPTIONS.
+  // The last of two equal options counts, and the command line comes after NODE_OPTIONS.
   const options = process.execArgv.filter((arg) => !arg.startsWith(OLD_SPACE_FLAG));
   // The single executable contains its options and its script.
   const args = isSea() ? process.argv.slice(2) : [...options, ...process.argv.slice(1)];

@@ -13,7 +13,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 
 const NAME_BYTES = 6;
-const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+const CREATE_ONLY = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 export class OutputFile {
   readonly #path: string;
@@ -35,7 +35,7 @@ export class OutputFile {
         checkOpenedPath(this.#path, await this.#handle.stat());
         return;
       }
-      this.#handle = await open(this.#temporaryPath, NEW, 0o600);
+      this.#handle = await open(this.#temporaryPath, CREATE_ONLY, 0o600);
       giveToFolderOwner(this.#handle.fd, this.#temporaryPath);
     } catch (cause) {
       throw createWriteError(this.#path, cause);

@@ -29,13 +29,12 @@ export class Output {
     this.#io = io;
     this.isJson = isJson;
     this.paint = createPaint(io.stdout, io);
-    for (const stream of [io.stdout, io.stderr]) {
-      stream.on('error', (error: Error) => {
-        if (stream !== io.stdout) return;
-        this.#isClosed = true;
-        if (systemCodeOf(error) !== 'EPIPE') this.#failure ??= error;
-      });
-    }
+    io.stdout.on('error', (error: Error) => {
+      this.#isClosed = true;
+      if (systemCodeOf(error) !== 'EPIPE') this.#failure ??= error;
+    });
+    // Without a listener a closed stderr would end the process; notes are no result.
+    io.stderr.on('error', () => {});
   }
 
   /** Whether the reader has gone away: a long list can stop. */
@@ -62,11 +61,11 @@ export class Output {
     const { stdout } = this.#io;
     if (this.#isClosed || stdout.write(chunk)) return;
     await new Promise<void>((resolve) => {
-      const done = (): void => {
-        for (const event of ['drain', 'close', 'error']) stdout.removeListener(event, done);
+      const goOn = (): void => {
+        for (const event of ['drain', 'close', 'error']) stdout.removeListener(event, goOn);
         resolve();
       };
-      for (const event of ['drain', 'close', 'error']) stdout.on(event, done);
+      for (const event of ['drain', 'close', 'error']) stdout.on(event, goOn);
     });
   }
 

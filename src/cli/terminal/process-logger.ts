@@ -9,8 +9,8 @@ export function createProcessLogger(
   { log }: Settings, io: Io, lowest: LogLevel = 'debug', onLine?: (line: LogLine) => void,
 ): Logger {
   const isPretty = log.format === 'pretty' || (log.format === 'auto' && io.stderr.isTTY === true);
-  const configured = LOG_LEVELS.findIndex((level) => level === log.level);
-  const level = LOG_LEVELS[Math.max(configured, LOG_LEVELS.indexOf(lowest))] ?? lowest;
+  const configuredIndex = LOG_LEVELS.findIndex((level) => level === log.level);
+  const level = LOG_LEVELS[Math.max(configuredIndex, LOG_LEVELS.indexOf(lowest))] ?? lowest;
   return createLogger({
     level, format: isPretty ? 'pretty' : 'json', now: io.now,
     write: (line) => io.stderr.write(line), ...onLine === undefined ? {} : { keep: onLine },

@@ -90,8 +90,9 @@ export class Table<Row> {
       const widths = this.#cutWidths(shortWidths, visible, widthMax);
       if (widths !== null) return { lines: [visible], widths, isShort: true };
       const least = this.#findLeastImportant(visible);
-      if (least === undefined) return { ...this.#foldColumns(shortWidths, widthMax),
-        isShort: true };
+      if (least === undefined) {
+        return { ...this.#foldColumns(shortWidths, widthMax), isShort: true };
+      }
       visible = visible.filter((index) => index !== least);
     }
   }
@@ -124,6 +125,7 @@ export class Table<Row> {
     return widths;
   }
 
+  /** The index of the widest column that may be cut further; -1 when none may. */
   #findWidestToCut(widths: readonly number[], visible: readonly number[]): number {
     let widest = -1;
     for (const index of visible) {
@@ -156,20 +158,23 @@ export class Table<Row> {
     return { lines, widths };
   }
 
+  /** The lines of one row: more than one where prose is wrapped, or columns did not fit a line. */
   #formatRow(
     row: Cells, { lines, widths }: Layout, toneOf: (index: number) => Tone | undefined,
   ): string[] {
     return lines.flatMap((columns, number) => {
       const indent = number === 0 ? '' : INDENT;
-      const cells = columns.map((index) => this.#formatCell(index, row[index] ?? '',
-        widths[index] ?? 0));
+      const cells = columns.map((index) =>
+        this.#formatCell(index, row[index] ?? '', widths[index] ?? 0));
       const height = Math.max(...cells.map((cell) => cell.length));
-      return Array.from({ length: height }, (_, lineIndex) => columns.reduce((line, index,
-        position) => {
-        const text = cells[position]?.[lineIndex] ?? '';
-        const room = ' '.repeat(Math.max(0, (widths[index] ?? 0) - textWidth(text)));
-        return `${line}${position === 0 ? '' : GAP}${this.#paint(text, toneOf(index))}${room}`;
-      }, indent).trimEnd());
+      return Array.from({ length: height }, (_, lineIndex) => {
+        const texts = columns.map((index, position) => {
+          const text = cells[position]?.[lineIndex] ?? '';
+          const room = ' '.repeat(Math.max(0, (widths[index] ?? 0) - textWidth(text)));
+          return this.#paint(text, toneOf(index)) + room;
+        });
+        return (indent + texts.join(GAP)).trimEnd();
+      });
     });
   }
 

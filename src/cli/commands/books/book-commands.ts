@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
+import { toMemberName } from '../option-members.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
   LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatCell, readPages,
@@ -11,11 +12,10 @@ import {
 import { bookResource } from '../../../books/book-resource.ts';
 
 const PAGE_SIZE = 500;
-/** Options of `book:list`, and the query parameters that they become. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  'q': 'q', 'author': 'author', 'isbn': 'isbn', 'in-language': 'inLanguage', 'keyword': 'keyword',
-  'published-from': 'publishedFrom', 'published-to': 'publishedTo', 'sort': 'sort',
-};
+/** Options of `book:list` that become query parameters. */
+const QUERY_OPTIONS = [
+  'q', 'author', 'isbn', 'in-language', 'keyword', 'published-from', 'published-to', 'sort',
+];
 
 /** Printed page by page, so that a list of any length starts at once and fits in memory. */
 export async function listBooks(context: CommandContext): Promise<number> {
@@ -55,9 +55,9 @@ export async function updateBook(context: CommandContext): Promise<number> {
 
 function buildListPath({ args }: CommandContext, limit: number): string {
   const query = new URLSearchParams();
-  for (const [option, parameter] of Object.entries(PARAMETERS)) {
+  for (const option of QUERY_OPTIONS) {
     const value = args.find(option);
-    if (value !== undefined) query.set(parameter, value);
+    if (value !== undefined) query.set(toMemberName(option), value);
   }
   query.set('limit', String(Math.min(limit, PAGE_SIZE)));
   return `${bookResource.path}?${query}`;

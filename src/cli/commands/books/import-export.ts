@@ -206,7 +206,7 @@ function resolveFormat({ args }: CommandContext, path: string): BookFileFormat {
 
 async function openInput(
   context: CommandContext,
-): Promise<ImportSource & { readonly format: BookFileFormat }> {
+): Promise<ImportInput & { readonly format: BookFileFormat }> {
   const path = context.args.find('file');
   if (path !== undefined) {
     return { format: resolveFormat(context, path), ...await openSource(context, path) };
@@ -216,13 +216,13 @@ async function openInput(
   return { format: 'json', stream, bytesTotal: sample.length, close: () => stream.destroy() };
 }
 
-type ImportSource = {
+type ImportInput = {
   readonly stream: NodeJS.ReadableStream;
   readonly bytesTotal: number | null;
   close(): void;
 };
 
-async function openSource({ io, identity }: CommandContext, path: string): Promise<ImportSource> {
+async function openSource({ io, identity }: CommandContext, path: string): Promise<ImportInput> {
   if (path === STANDARD_STREAM) {
     // An open standard input would keep this process alive as long as the producer.
     const close = (): void => {

@@ -85,27 +85,28 @@ export class ImportReport {
     if (errors.length === 0 && this.#countAlike(kind) > ALIKE_SHOWN_MAX) return;
     const fieldDetails = errors.map(({ pointer, detail }) =>
       pointer === '' ? detail : `${pointer}: ${detail}`).join('; ');
-    const said = 'id' in id ? `${kind} (${id.id})` : kind;
-    this.#report({ line, ...id, detail: fieldDetails === '' ? said : fieldDetails });
+    const message = 'id' in id ? `${kind} (${id.id})` : kind;
+    this.#report({ line, ...id, detail: fieldDetails === '' ? message : fieldDetails });
   }
 
   /** Prints the totals; resolves with the exit code. Throws when the import was cut short. */
   async print(): Promise<number> {
     const totals = this.#totals;
     if (totals === null) throw new AppError('unavailable', 'the import was cut short');
-    const skipped = Number(totals['skipped']) + this.#invalidCount;
+    const skippedCount = Number(totals['skipped']) + this.#invalidCount;
     for (const [kind, times] of this.#timesByDetail) {
       if (times <= ALIKE_SHOWN_MAX || this.#output.isJson) continue;
       this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${kind}`
         + (kind === ID_EXISTS ? '; --replace replaces them' : ''));
     }
-    const text = `imported ${String(totals['imported'])}, skipped ${skipped}`;
+    const text = `imported ${String(totals['imported'])}, skipped ${skippedCount}`;
     const summary = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
-    await this.#output.result({ ...totals, skipped, problems: this.#problems }, summary);
+    const result = { ...totals, skipped: skippedCount, problems: this.#problems };
+    await this.#output.result(result, summary);
     if (typeof totals['error'] === 'string') {
       throw new AppError('unavailable', `the import stopped: ${totals['error']}`);
     }
-    return skipped > 0 ? 1 : 0;
+    return skippedCount > 0 ? 1 : 0;
   }
 
   #countAlike(kind: string): number {

@@ -40,7 +40,11 @@ type MoveResult = {
   readonly before: string | null;
 };
 
-type MoveSource = { readonly contents: FrozenRecords; readonly confirm: () => Promise<void> };
+type MoveSource = {
+  readonly contents: FrozenRecords;
+  /** Called once the copy was read back: throws when the source has changed since it was read. */
+  readonly confirm: () => Promise<void>;
+};
 
 const URL_PATTERN = /^[a-z]+:\/\//;
 
@@ -64,9 +68,9 @@ export async function moveData(context: CommandContext): Promise<number> {
 
 /** Throws `usage`, without the URL, which may hold a password. */
 function checkUrl(to: string): string {
-  const checked = checkStoreUrl(to);
-  if (!('problem' in checked)) return to;
-  throw new AppError('usage', `--to must be a directory, or ${checked.problem}`);
+  const result = checkStoreUrl(to);
+  if (!('problem' in result)) return to;
+  throw new AppError('usage', `--to must be a directory, or ${result.problem}`);
 }
 
 async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
@@ -84,8 +88,8 @@ function moveFromEngine(deps: MoveDeps, source: Engine): Promise<MoveResult> {
       nowMs: () => io.now(), note: (text) => output.note(text),
     });
     try {
-      const still = { contents: log.contents, confirm: () => log.close() };
-      const result = await writeToTarget(deps, still);
+      const moveSource = { contents: log.contents, confirm: () => log.close() };
+      const result = await writeToTarget(deps, moveSource);
       const { earlierTarget } = log;
       if (earlierTarget !== null && earlierTarget !== result.to) {
         output.note(`${source.name} was moved to ${earlierTarget} before: what was written there `
@@ -162,13 +166,17 @@ function describeNextSteps(
   const origin = context.loadSettings().origins.get('store.url');
   if (target !== null) {
     const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
-    const left = source === null ? `the files in ${context.enterData()} stay as they are, and are `
-      + 'not used while store.url is set' : describeClosedLog(source);
-    return [`now set store.url to the URL of ${to}${instead}, for every node`, left];
+    const sourceNote = source === null ? describeUnusedFiles(context.enterData())
+      : describeClosedLog(source);
+    return [`now set store.url to the URL of ${to}${instead}, for every node`, sourceNote];
   }
   return source === null ? [`now start with --data ${to}`]
     : [`now remove store.url (from ${origin}), and start with --data ${to}`,
       describeClosedLog(source)];
+}
+
+function describeUnusedFiles(directory: string): string {
+  return `the files in ${directory} stay as they are, and are not used while store.url is set`;
 }
 
 function describeClosedLog({ name }: Engine): string {

@@ -12,14 +12,14 @@ import { findOwner } from '../../api-client/local-app.ts';
 import { isListening } from '../../api-client/socket-target.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ok, warning } from './doctor-finding.ts';
-import type { CheckResult } from './doctor-finding.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 const SERVER_TIMEOUT_MS = 5000;
 
 /** Asks the server when one runs; else reads the files, without changing them. */
 export async function checkAccess(
   { enterData, io }: CommandContext, settings: Settings,
-): Promise<CheckResult> {
+): Promise<DoctorFinding> {
   const directory = enterData();
   const socketPath = findOwner(directory)?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) {
@@ -28,11 +28,11 @@ export async function checkAccess(
   if (settings.store.url !== null) return ok('looked at while a server runs');
   const files = createNodeFiles();
   const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
-  const stored = hasStore ? await readStoredAccess(directory, io.now()) : OPEN;
+  const storedAccess = hasStore ? await readStoredAccess(directory, io.now()) : OPEN;
   const hasConfigured = settings.server.apiToken !== null;
   return describe({
-    isClosed: stored.isClosed || hasConfigured,
-    hasUsableToken: stored.hasUsableToken || hasConfigured,
+    isClosed: storedAccess.isClosed || hasConfigured,
+    hasUsableToken: storedAccess.hasUsableToken || hasConfigured,
   });
 }
 
@@ -44,7 +44,7 @@ async function askServer(socketPath: string): Promise<AccessState> {
   return parseAccessState((await callApi({ socketPath, signal }, call)).body);
 }
 
-function describe(state: AccessState): CheckResult {
+function describe(state: AccessState): DoctorFinding {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
   return ok(state.isClosed ? 'the API is closed to callers without a token'
     : 'the API asks for no token');

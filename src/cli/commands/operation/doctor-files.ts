@@ -7,11 +7,11 @@ import {
 } from '../../../webhooks/actions/load-action-modules.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { CheckResult } from './doctor-finding.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 export async function checkCertificate(
   { enterData, identity, io }: CommandContext, settings: Settings,
-): Promise<CheckResult> {
+): Promise<DoctorFinding> {
   if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
   enterData();
   try {
@@ -36,7 +36,7 @@ export async function checkCertificate(
 /** Loads the action modules as a start does, with the side effects that loading them has. */
 export async function checkActions(
   { enterData }: CommandContext, settings: Settings,
-): Promise<CheckResult> {
+): Promise<DoctorFinding> {
   try {
     const { length } = await loadActionModules({
       folder: join(enterData(), ACTIONS_FOLDER), paths: settings.actions,

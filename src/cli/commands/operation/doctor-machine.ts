@@ -5,7 +5,7 @@ import { DESCRIPTORS_RESERVED } from '../../../app/room-options.ts';
 import type { Settings } from '../../../settings/load.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { CheckResult } from './doctor-finding.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
@@ -13,14 +13,14 @@ const FREE_BYTES_MIN = GIBIBYTE;
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;
 
-export function checkNode(): CheckResult {
+export function checkNode(): DoctorFinding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isFit = major > 20 || (major === 20 && minor >= 15);
   const detail = `Node ${process.versions.node}`;
   return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
 }
 
-export function checkDisk({ enterData }: CommandContext): CheckResult {
+export function checkDisk({ enterData }: CommandContext): DoctorFinding {
   let folder = enterData();
   while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
@@ -29,7 +29,7 @@ export function checkDisk({ enterData }: CommandContext): CheckResult {
     ? ok(detail) : warning(detail, 'a compaction needs as much room as the data has');
 }
 
-export function checkLimits(_context: CommandContext, { server }: Settings): CheckResult {
+export function checkLimits(_context: CommandContext, { server }: Settings): DoctorFinding {
   const limits = readFileSync('/proc/self/limits', 'utf8');
   const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
   const detail = `${soft} open files, ${server.maxConnections} connections wanted`;
@@ -40,7 +40,7 @@ export function checkLimits(_context: CommandContext, { server }: Settings): Che
       + 'server.maxConnections; fewer connections are accepted as it is');
 }
 
-export function checkClock({ enterData, io }: CommandContext): CheckResult {
+export function checkClock({ enterData, io }: CommandContext): DoctorFinding {
   const nowMs = io.now();
   const time = new Date(nowMs).toISOString();
   if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${time}`, 'set the clock');

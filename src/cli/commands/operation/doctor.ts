@@ -25,7 +25,7 @@ import { checkAccess } from './doctor-access.ts';
 import { checkActions, checkCertificate } from './doctor-files.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
-import type { DoctorCheck, CheckResult } from './doctor-finding.ts';
+import type { DoctorCheck, DoctorFinding } from './doctor-finding.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
@@ -33,7 +33,7 @@ const WITHOUT_SERVER = 'looked at while a server runs';
 /** At most so many webhooks are named in a finding. */
 const NAMED_MAX = 5;
 
-type DoctorFinding = CheckResult & { readonly check: string };
+type NamedFinding = DoctorFinding & { readonly check: string };
 
 const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'node': checkNode,
@@ -52,14 +52,14 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'own events': checkOwnEvents,
 };
 
-const TONES: Readonly<Record<DoctorFinding['status'], Tone>> = {
+const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
   ok: 'good', hint: 'warning', warning: 'warning', failed: 'bad',
 };
 
 /** Exit code 1 when a check failed. */
 export async function runDoctor(context: CommandContext): Promise<number> {
-  const { settings, settingsResult } = loadSettingsOrDefaults(context);
-  const findings: DoctorFinding[] = [{ check: 'settings', ...settingsResult }];
+  const { settings, settingsFinding } = loadSettingsOrDefaults(context);
+  const findings: NamedFinding[] = [{ check: 'settings', ...settingsFinding }];
   for (const [name, check] of Object.entries(CHECKS)) {
     findings.push({ check: name, ...await tryCheck(check, context, settings) });
   }
@@ -78,20 +78,20 @@ export async function runDoctor(context: CommandContext): Promise<number> {
 /** The settings; the defaults where they are wrong, so that the rest can still be checked. */
 function loadSettingsOrDefaults(
   context: CommandContext,
-): { readonly settings: Settings; readonly settingsResult: CheckResult } {
+): { readonly settings: Settings; readonly settingsFinding: DoctorFinding } {
   try {
     const { settings, warnings } = context.loadSettings();
     const [first] = warnings;
-    return { settings, settingsResult: first === undefined
+    return { settings, settingsFinding: first === undefined
       ? ok('every setting is known and valid') : warning(first.problem, first.fix) };
   } catch (thrown) {
-    return { settings: loadSettings().settings, settingsResult: failed(messageOf(thrown), '') };
+    return { settings: loadSettings().settings, settingsFinding: failed(messageOf(thrown), '') };
   }
 }
 
 async function tryCheck(
   check: DoctorCheck, context: CommandContext, settings: Settings,
-): Promise<CheckResult> {
+): Promise<DoctorFinding> {
   try {
     return await check(context, settings);
   } catch (thrown) {
@@ -99,7 +99,7 @@ async function tryCheck(
   }
 }
 
-function checkDirectory({ enterData }: CommandContext): CheckResult {
+function checkDirectory({ enterData }: CommandContext): DoctorFinding {
   const dataDirectory = enterData();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
@@ -121,7 +121,7 @@ function checkDirectory({ enterData }: CommandContext): CheckResult {
     : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
 }
 
-async function checkLock({ enterData }: CommandContext): Promise<CheckResult> {
+async function checkLock({ enterData }: CommandContext): Promise<DoctorFinding> {
   const owner = findOwner(enterData());
   if (owner === null) return ok('nobody holds the data directory');
   const { pid, socketPath } = owner;
@@ -139,7 +139,9 @@ async function checkLock({ enterData }: CommandContext): Promise<CheckResult> {
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
-async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<CheckResult> {
+async function checkStore(
+  { enterData }: CommandContext, settings: Settings,
+): Promise<DoctorFinding> {
   try {
     const engine = await createConfiguredEngine(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
@@ -155,7 +157,7 @@ async function checkStore({ enterData }: CommandContext, settings: Settings): Pr
 /** Checks the ports that a running server has, which may differ from those of the settings. */
 async function checkPort(
   { enterData, identity }: CommandContext, { server: { host, port } }: Settings,
-): Promise<CheckResult> {
+): Promise<DoctorFinding> {
   const socketPath = findOwner(enterData())?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
   if (port === 0) return ok('the kernel chooses a port');
@@ -172,7 +174,7 @@ async function checkPort(
   return failed(`port ${port} of ${host} cannot be listened on (${code})`, advice);
 }
 
-async function checkServersPorts(socketPath: string): Promise<CheckResult> {
+async function checkServersPorts(socketPath: string): Promise<DoctorFinding> {
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: '/control/places' } as const;
   const response = await callApi({ socketPath, signal }, call).catch(() => null);
@@ -194,6 +196,7 @@ async function checkServersPorts(socketPath: string): Promise<CheckResult> {
     : `our server listens on ${urls.join(' and ')}, and answers`);
 }
 
+/** Resolves with null once it has listened there, else with the error code of the system. */
 function tryToListen(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -202,7 +205,7 @@ function tryToListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-async function checkProxy(_context: CommandContext, { http }: Settings): Promise<CheckResult> {
+async function checkProxy(_context: CommandContext, { http }: Settings): Promise<DoctorFinding> {
   if (http.proxy === null) return ok('none is set');
   const { hostname, port, protocol } = new URL(http.proxy);
   const defaultPort = protocol === 'https:' ? 443 : 80;
@@ -216,7 +219,7 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
 }
 
 /** Finds webhooks that reject every request, as they need a secret and have none. */
-async function checkSenders(context: CommandContext): Promise<CheckResult> {
+async function checkSenders(context: CommandContext): Promise<DoctorFinding> {
   const webhooks = await fetchWebhooks(context, incomingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
   const [first, ...others] = findWebhooksWithoutSecret(webhooks);
@@ -226,16 +229,16 @@ async function checkSenders(context: CommandContext): Promise<CheckResult> {
 }
 
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
-async function checkOwnEvents(context: CommandContext): Promise<CheckResult> {
+async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
   const webhooks = await fetchWebhooks(context, outgoingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
   const names = webhooks.filter((webhook) => missesOwnEvents(parseTriggers(webhook)))
     .map(webhookLabel);
   if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
-  const shown = `${names.slice(0, NAMED_MAX).join(', ')}${more}`;
+  const label = `${names.slice(0, NAMED_MAX).join(', ')}${more}`;
   return hint(
-    `on \`*\`, which hears no event about hookshelf itself, without the names of all: ${shown}`,
+    `on \`*\`, which hears no event about hookshelf itself, without the names of all: ${label}`,
     `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
 }
 

@@ -41,14 +41,14 @@ export function useEngine<T>(
 
 /** `2 books, 1 tokens`; `counts` by collection. */
 export function describeRecords(counts: Readonly<Record<string, number>>): string {
-  const some = Object.entries(counts).filter(([, count]) => count > 0)
+  const labels = Object.entries(counts).filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name}`);
-  return some.length === 0 ? 'no records' : some.join(', ');
+  return labels.length === 0 ? 'no records' : labels.join(', ');
 }
 
 function makeScratch(directory: string): string {
   try {
-    removeLeftScratch(directory);
+    removeAbandonedScratch(directory);
     return mkdtempSync(join(directory, `${NAME}${process.pid}-`));
   } catch (thrown) {
     if (!isAccessRefused(thrown)) throw thrown;
@@ -57,7 +57,7 @@ function makeScratch(directory: string): string {
 }
 
 /** Removes the folders of commands that were killed: each may be as large as all records. */
-function removeLeftScratch(directory: string): void {
+function removeAbandonedScratch(directory: string): void {
   for (const name of readdirSync(directory)) {
     const [, pid] = SCRATCH.exec(name) ?? [];
     if (pid === undefined || isOtherProcess(Number(pid))) continue;

@@ -50,7 +50,7 @@ export async function runServer(
       await listenAndAnnounce(context, app, logger);
       if (maxMemoryBytes === Infinity) letHeapGrow();
       runningApp = app;
-      const signal = await stop.requested;
+      const signal = await stop.signal;
       logger.info('stopping', { signal });
     } finally {
       await app.close();
@@ -84,9 +84,9 @@ function renewCertificate(app: App | null, logger: Logger): void {
 }
 
 /** Listens at once, so that a signal that comes while the data is being opened is not lost. */
-function listenForStop(logger: Logger): { readonly requested: Promise<string>; end(): void } {
+function listenForStop(logger: Logger): { readonly signal: Promise<string>; end(): void } {
   let resolveRequested: (signal: string) => void = () => {};
-  const requested = new Promise<string>((resolve) => {
+  const stopSignal = new Promise<string>((resolve) => {
     resolveRequested = resolve;
   });
   let isStopping = false;
@@ -109,7 +109,7 @@ function listenForStop(logger: Logger): { readonly requested: Promise<string>; e
   process.on('uncaughtException', onUncaught);
   process.on('disconnect', onOrphaned);
   return {
-    requested,
+    signal: stopSignal,
     end() {
       // The signal listeners stay: else a signal now would end the process by signal.
       isEnded = true;

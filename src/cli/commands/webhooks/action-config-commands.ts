@@ -4,8 +4,10 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption, rejectInlineSecret } from '../option-input.ts';
 import {
-  createRecord, fetchAll, formatCell, readUnsetMembers, replaceRecord, requireChange, resolveId,
-  toTableColumns,
+  pickDefined, readTextMembers, readUnsetMembers, requireChange,
+} from '../option-members.ts';
+import {
+  createRecord, fetchAll, formatCell, replaceRecord, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { configurationResource } from '../../../webhooks/actions/action-configuration-resource.ts';
 
@@ -23,10 +25,7 @@ export async function listActions(context: CommandContext): Promise<number> {
 }
 
 export async function createConfiguration(context: CommandContext): Promise<number> {
-  const identifier = context.args.find('identifier');
-  const body = {
-    ...identifier === undefined ? {} : { identifier }, ...await readMembers(context),
-  };
+  const body = { ...readTextMembers(context, ['identifier']), ...await readMembers(context) };
   const configuration = await createRecord(context, configurationResource, body);
   await printChanged(context, 'created', configuration);
   return 0;
@@ -34,7 +33,7 @@ export async function createConfiguration(context: CommandContext): Promise<numb
 
 /** `--options` replaces all options: merging would keep what the caller no longer names. */
 export async function updateConfiguration(context: CommandContext): Promise<number> {
-  const changes = { ...readUnsetMembers(context, {}), ...await readMembers(context) };
+  const changes = { ...readUnsetMembers(context), ...await readMembers(context) };
   requireChange(context, changes);
   const id = await resolveId(context, configurationResource);
   const configuration = await replaceRecord(context, configurationResource, id,
@@ -44,14 +43,11 @@ export async function updateConfiguration(context: CommandContext): Promise<numb
 }
 
 async function readMembers(context: CommandContext): Promise<JsonObject> {
-  const action = context.args.find('action');
-  const description = context.args.find('description');
-  const options = context.args.has('options') ? await readOptions(context) : undefined;
-  return {
-    ...action === undefined ? {} : { actionType: action },
-    ...options === undefined ? {} : { options },
-    ...description === undefined ? {} : { description },
-  };
+  return pickDefined({
+    actionType: context.args.find('action'),
+    options: context.args.has('options') ? await readOptions(context) : undefined,
+    description: context.args.find('description'),
+  });
 }
 
 async function readOptions(context: CommandContext): Promise<JsonObject> {

@@ -33,7 +33,7 @@ export function formatCurlCall({ method, url, headers, body }: RequestToRepeat):
   const ownHeaders = headers.filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase()));
   const plainHeaders = ownHeaders.filter(([, value]) => !value.includes(MASK));
   const secretHeaders = ownHeaders.filter(([, value]) => value.includes(MASK));
-  const { word: target, hidden: parameters } = formatUrl(url);
+  const { word: target, parameters } = formatUrl(url);
   const call = [
     `curl --silent --show-error --globoff ${formatMethod(method)}`,
     ...plainHeaders.map(formatHeader),
@@ -95,17 +95,17 @@ function formatPrintf(line: string): string {
 /** Quotes the URL; masked values of the query become variables. */
 function formatUrl(
   url: string,
-): { readonly word: string; readonly hidden: readonly SecretVariable[] } {
+): { readonly word: string; readonly parameters: readonly SecretVariable[] } {
   const pieces = url.split(MASK);
-  const hidden = pieces.slice(0, -1).map((piece) => {
+  const parameters = pieces.slice(0, -1).map((piece) => {
     const name = findLastParameter(piece);
     return { variable: toVariableName(name), what: `the parameter ${name}` };
   });
   const word = pieces.map((piece, index) => {
-    const { variable } = hidden[index] ?? {};
+    const { variable } = parameters[index] ?? {};
     return shellQuote(piece) + (variable === undefined ? '' : `"$${variable}"`);
   }).join('');
-  return { word, hidden };
+  return { word, parameters };
 }
 
 /** Finds the name of the parameter whose value begins at the end of `piece`. */

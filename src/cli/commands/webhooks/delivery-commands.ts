@@ -1,13 +1,20 @@
-/** `event:emit` and `delivery:*`. */
-import { AppError } from '../../../base/errors.ts';
+/**
+ * The commands `event:emit` and `delivery:*`. Three of them change deliveries:
+ * - `delivery:retry` makes one that is pending or has failed due at once, or all that have failed.
+ *   The attempts that follow are those of its retry schedule, from the beginning.
+ * - `delivery:resend` does so for one in any state, also one that was delivered or cancelled; with
+ *   `--as new` it makes a new delivery of the same event instead. For many, a job does it.
+ * - `delivery:cancel` ends one that is pending: no further attempt is made.
+ */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { isUuid } from '../../../base/uuid.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption, encodeWithPayload } from '../option-input.ts';
+import { readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
 import { buildFilterQuery, listPaged, printBody, joinHeaders } from './request-and-delivery.ts';
-import { isBulk, runBulkAction } from './job-commands.ts';
+import { resolveHookOption } from './find-webhook.ts';
+import { parseSelection, runBulkAction } from './job-commands.ts';
 import {
   deliveryResource, formatNextAttempt,
 } from '../../../webhooks/deliveries/delivery-resource.ts';
@@ -22,13 +29,14 @@ export async function emitEvent(context: CommandContext): Promise<number> {
     method: 'POST', path: '/api/events', body: encodeWithPayload({ name }, bytes),
   });
   const result = parseObject(body);
-  const queued = formatQueued(result['deliveries']);
-  await context.output.result(result, `emitted ${name}: ${queued} queued`);
+  const deliveries = formatQueued(result['deliveries']);
+  await context.output.result(result, `emitted ${name}: ${deliveries} queued`);
   return 0;
 }
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
-  const webhookId = context.args.has('hook') ? await resolveOutgoingId(context) : null;
+  const webhookId =
+    context.args.has('hook') ? await resolveHookOption(context, outgoingResource) : null;
   const query = buildFilterQuery(context, webhookId);
   query.set('order', 'newest');
   return listPaged(context, deliveryResource, query);
@@ -52,29 +60,28 @@ function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
   };
 }
 
-/** Sends one delivery again, or adds a job for many. */
+/** Sends one delivery again, or adds a job that does it for many. */
 export async function resendDelivery(context: CommandContext): Promise<number> {
-  if (isBulk(context)) {
+  if (parseSelection(context) === 'many') {
     return runBulkAction(context, {
-      resource: deliveryResource, verb: 'resend', resolveWebhookId: resolveOutgoingId,
+      resource: deliveryResource, verb: 'resend', webhookResource: outgoingResource,
     });
   }
   const id = await resolveId(context, deliveryResource);
-  const mode = context.args.find('as');
   const apiClient = await context.openApiClient();
   const { body } = await apiClient.request({
     method: 'POST', path: `${recordPath(deliveryResource, id)}/resend`,
-    body: mode === undefined ? {} : { as: mode },
+    body: readTextMembers(context, ['as']),
   });
   const delivery = parseObject(body);
-  const sentId = formatCell(delivery['identifier']);
-  const action = sentId === id ? `delivery ${id} will be sent again`
-    : `delivery ${sentId}, a new one of the event of ${id}, will be sent`;
+  const dueId = formatCell(delivery['identifier']);
+  const action = dueId === id ? `delivery ${id} will be sent again`
+    : `delivery ${dueId}, a new one of the event of ${id}, will be sent`;
   await context.output.result(delivery, action + describeWait(delivery));
   return 0;
 }
 
-/** Retries one delivery, or every failed one. */
+/** Makes one delivery due at once, or every failed one, within the request: no job does it. */
 export async function retryDelivery(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const { output, args } = context;
@@ -109,14 +116,7 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
   return result['isReconciled'] === false ? 1 : 0;
 }
 
-/** A removed webhook can be named only by its whole identifier. Throws `not_found`. */
-async function resolveOutgoingId(context: CommandContext): Promise<string> {
-  const webhookId = await resolveId(context, outgoingResource, 'hook');
-  if (isUuid(webhookId)) return webhookId;
-  throw new AppError('not_found', `there is no outgoing webhook ${JSON.stringify(webhookId)}; `
-    + 'see hookshelf outgoingwebhook:list');
-}
-
+/** The end of a sentence on a delivery that is due: what keeps it from being sent, if anything. */
 function describeWait({ waitsFor }: JsonObject): string {
   return waitsFor === 'webhook' ? ' once its webhook is enabled' : '';
 }

@@ -12,7 +12,7 @@ const loadSetup = () => import('./incoming-diagnosis.ts');
 
 const hookIdentifier = identifierOption(
   'incoming-webhooks', '<id or name>', 'identifier, name or path segment');
-const incomingOptions: OptionSpecs = {
+const incomingOptions = {
   ...namingOptions,
   'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
   'action-config': actionConfig,
@@ -44,7 +44,7 @@ const incomingOptions: OptionSpecs = {
   deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '
     + 'json:<path>'),
   'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
-};
+} satisfies OptionSpecs;
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -64,7 +64,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     summary: 'Create an incoming webhook',
     options: {
       ...incomingOptions,
-      'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
+      'path-segment': required(incomingOptions['path-segment']),
       disabled: flag('create it disabled'),
     },
     oneOf: [['action-config', 'routes']],

@@ -1,21 +1,31 @@
-/** `incomingwebhook:*`. A webhook is named by its identifier, its name or its path segment. */
+/** The commands `incomingwebhook:*`, but those that help to set up a sender. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
+import { readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, fetchAll, findSingleMatch, formatCell, formatNameAndId, listPath,
-  parseObject, patchRecord, readUnsetMembers, recordPath, requireChange, toTableColumns,
+  createRecord, deleteRecord, fetchAll, formatCell, listPath, parseObject, patchRecord, recordPath,
+  toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';
+import { fetchIncoming, resolveWebhookId } from './find-webhook.ts';
+import { readIncomingMembers } from './incoming-members.ts';
+import { printWebhook, setEnabled } from './webhook-changes.ts';
+import type { WebhookKind } from './webhook-changes.ts';
 import { hasSecretOption, readNewSecret, rotateSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
-import { readIncomingMembers } from './incoming-members.ts';
+
+const INCOMING: WebhookKind = {
+  resource: incomingResource,
+  resolveAddress: async (context, webhook) =>
+    formatCell((await fetchExamples(context, webhook))['url']),
+};
 
 /** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */
 export async function listIncoming(context: CommandContext): Promise<number> {
@@ -58,27 +68,24 @@ export async function createIncoming(context: CommandContext): Promise<number> {
   const secret = await readNewSecret(context, () => getSecretShape(members));
   const body = { ...members, ...toSecretMember(secret), enabled: !context.args.has('disabled') };
   const webhook = await createRecord(context, incomingResource, body);
-  await printChanged(context, 'created', webhook, secret);
+  await printWebhook(context, INCOMING, 'created', webhook, secret);
   return 0;
 }
 
 export async function updateIncoming(context: CommandContext): Promise<number> {
-  const unset = readUnsetMembers(context, {
-    'allowed-methods': 'allowedMethods', 'allowed-addresses': 'allowedAddresses',
-    'body-format': 'bodyFormat',
-  });
+  const unset = readUnsetMembers(context);
   const members = await readIncomingMembers(context);
-  const requested = { ...unset, ...clearOtherTarget(members), ...members };
-  if (!hasSecretOption(context)) requireChange(context, requested);
+  const requestedChanges = { ...unset, ...clearOtherTarget(members), ...members };
+  if (!hasSecretOption(context)) requireChange(context, requestedChanges);
   const current = await fetchIncoming(context);
-  const changes = withPreset(current, requested);
+  const changes = withPreset(current, requestedChanges);
   const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
   const body: JsonObject = { ...changes, ...toSecretMember(secret) };
   const webhook = await patchRecord(context, incomingResource, formatCell(current['identifier']), {
     ...body, ...replaceObject(current, body, 'verification'),
     ...replaceObject(current, body, 'deduplicate'),
   });
-  await printChanged(context, 'updated', webhook, secret);
+  await printWebhook(context, INCOMING, 'updated', webhook, secret);
   return 0;
 }
 
@@ -113,26 +120,19 @@ function toReplacingPatch(current: JsonValue | undefined, value: JsonValue): Jso
 }
 
 export async function enableIncoming(context: CommandContext): Promise<number> {
-  return setEnabled(context, true);
+  return setEnabled(context, INCOMING, true);
 }
 
 export async function disableIncoming(context: CommandContext): Promise<number> {
-  return setEnabled(context, false);
+  return setEnabled(context, INCOMING, false);
 }
 
 export async function deleteIncoming(context: CommandContext): Promise<number> {
-  return deleteRecord(context, incomingResource, await resolveIncomingId(context));
+  return deleteRecord(context, incomingResource, await resolveWebhookId(context, incomingResource));
 }
 
 export async function rotateIncoming(context: CommandContext): Promise<number> {
-  return rotateSecret(context, incomingResource, await resolveIncomingId(context));
-}
-
-async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
-  const identifier = await resolveIncomingId(context);
-  const webhook = await patchRecord(context, incomingResource, identifier, { enabled });
-  await printChanged(context, enabled ? 'enabled' : 'disabled', webhook, null);
-  return 0;
+  return rotateSecret(context, incomingResource);
 }
 
 function toSecretMember(secret: NewSecret | null): JsonObject {
@@ -144,18 +144,6 @@ function getSecretShape(webhook: JsonObject): SecretShape {
   const newSecret = chooseSecretShape(webhook);
   if (typeof newSecret !== 'string') return newSecret.shape;
   throw new AppError('usage', `--secret-file ${newSecret}`);
-}
-
-async function printChanged(
-  context: CommandContext, verb: string, webhook: JsonObject, secret: NewSecret | null,
-): Promise<void> {
-  const { output } = context;
-  const secretMember = secret?.isGenerated === true ? { secret: secret.secret } : {};
-  if (output.isJson) return output.json({ ...webhook, ...secretMember });
-  const { url } = await fetchExamples(context, webhook);
-  await output.line(`${verb} incoming webhook ${formatNameAndId(webhook)}: ${formatCell(url)}`);
-  if (secretMember.secret === undefined) return;
-  await output.line(`secret (shown this once): ${secretMember.secret}`);
 }
 
 /** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is a guess. */
@@ -173,39 +161,4 @@ async function fetchExamples(context: CommandContext, webhook: JsonObject): Prom
 // The server may have a base URI from settings that this command does not see.
 function isLocalOrigin(origin: string): boolean {
   return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
-}
-
-export async function resolveIncomingId(context: CommandContext): Promise<string> {
-  return formatCell((await fetchIncoming(context))['identifier']);
-}
-
-/** By identifier first, as a path segment may look like one; then by a beginning or end of any. */
-export async function fetchIncoming(
-  context: CommandContext, option = 'identifier',
-): Promise<JsonObject> {
-  const apiClient = await context.openApiClient();
-  const name = context.args.get(option).replace(/^…|…$/g, '');
-  try {
-    const path = recordPath(incomingResource, name);
-    return parseObject((await apiClient.request({ method: 'GET', path })).body);
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
-    const webhooks = await fetchAll(apiClient, incomingResource.path);
-    // A server of version 1.0.0 does not find a webhook by its path segment.
-    const webhook = webhooks.find(({ pathSegment }) => pathSegment === name)
-      ?? findByPart(webhooks, name);
-    if (webhook !== undefined) return webhook;
-    throw new AppError('not_found',
-      `there is no incoming webhook "${name}"; see hookshelf incomingwebhook:list`);
-  }
-}
-
-function findByPart(webhooks: readonly JsonObject[], part: string): JsonObject | undefined {
-  const matches = (value: unknown): boolean =>
-    typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
-  const matching = webhooks.filter(({ identifier, name, pathSegment }) =>
-    matches(identifier) || matches(name) || matches(pathSegment));
-  const segments = matching.map(({ pathSegment }) => formatCell(pathSegment));
-  const segment = findSingleMatch(segments, part, incomingResource);
-  return matching.find(({ pathSegment }) => pathSegment === segment);
 }

@@ -1,4 +1,4 @@
-/** Commands that help to set up a sender: presets, test, diagnose, match. */
+/** The commands `incomingwebhook:presets`, `:test`, `:diagnose` and `:match`: help to set it up. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -6,19 +6,20 @@ import type { ApiCall } from '../../../server/local/api-call.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import {
-  formatCoverage, describePresets as presetRows,
+  describePresets, formatCoverage,
 } from '../../../webhooks/senders/presets/describe-presets.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
   encodeWithPayload, readBytesOption, readJsonOption, readTextOption,
 } from '../option-input.ts';
+import { pickDefined, readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { resolveIncomingId } from './incoming-commands.ts';
+import { resolveWebhookId } from './find-webhook.ts';
 
 export async function listPresets({ output }: CommandContext): Promise<number> {
-  const rows = presetRows();
+  const rows = describePresets();
   await output.list(rows, [
     { title: 'PRESET', value: ({ name }) => name, isWhole: true },
     { title: 'SENDER', value: ({ sender }) => sender, isProse: true },
@@ -34,15 +35,12 @@ export async function listPresets({ output }: CommandContext): Promise<number> {
 /** Sends a request as the sender would; exit code 1 when the response is no success. */
 export async function testIncoming(context: CommandContext): Promise<number> {
   const { args, output } = context;
-  const event = args.find('event');
-  const members = {
-    ...event === undefined ? {} : { event }, handshake: args.has('handshake'),
-  };
+  const members = pickDefined({ event: args.find('event'), handshake: args.has('handshake') });
   const body = args.has('payload')
     ? encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
   const apiClient = await context.openApiClient();
-  const webhookId = encodeURIComponent(await resolveIncomingId(context));
-  const path = `/api/incoming-webhooks/${webhookId}/sample`;
+  const webhookId = await resolveWebhookId(context, incomingResource);
+  const path = `${recordPath(incomingResource, webhookId)}/sample`;
   const sample = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
   const response = await apiClient.requestAnyStatus(toCall(sample));
   const contentType = response.headers['content-type'] ?? null;
@@ -60,11 +58,11 @@ const ADDRESS_CHECKED = 'allowedAddresses was checked for the address that the s
   + 'test come from; the sender has another: incomingwebhook:diagnose --client checks that';
 
 /** Throws `conflict` for a method that no command sends, such as HEAD. */
-function toCall({ method: asked, path, headers, body }: JsonObject): ApiCall {
-  const method = METHODS.find((name) => name === asked);
+function toCall({ method: sampleMethod, path, headers, body }: JsonObject): ApiCall {
+  const method = METHODS.find((name) => name === sampleMethod);
   if (method === undefined) {
     throw new AppError('conflict', `it cannot be tested with a command, which sends no ${
-      formatCell(asked)} request: run the call that incomingwebhook:show prints`);
+      formatCell(sampleMethod)} request: run the call that incomingwebhook:show prints`);
   }
   return {
     method, path: formatCell(path),
@@ -80,7 +78,8 @@ const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint:
 
 /** Exit code 1 when the request would not be accepted. */
 export async function diagnoseIncoming(context: CommandContext): Promise<number> {
-  const path = `${recordPath(incomingResource, await resolveIncomingId(context))}/diagnose`;
+  const webhookId = await resolveWebhookId(context, incomingResource);
+  const path = `${recordPath(incomingResource, webhookId)}/diagnose`;
   const apiClient = await context.openApiClient();
   const body = await readRequestToDiagnose(context);
   const diagnosis = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
@@ -111,23 +110,21 @@ function formatOutcome({ accepted, failedCheck }: JsonObject): string {
 
 async function readRequestToDiagnose(context: CommandContext): Promise<JsonObject> {
   const { args } = context;
-  const members = ['method', 'url', 'client', 'at'].flatMap((name): [string, string][] => {
-    const value = args.find(name);
-    return value === undefined ? [] : [[name, value]];
-  });
+  const members = readTextMembers(context, ['method', 'url', 'client', 'at']);
   if (args.has('request')) {
     const request = await resolveId(context, requestResource, 'request');
-    return { ...Object.fromEntries(members), request };
+    return { ...members, request };
   }
   const body = args.has('body-file')
     ? (await readBytesOption(context, 'body-file')).toString('base64') : '';
   const headers = parseHeadersFile(await readTextOption(context, 'headers-file'));
-  return { ...Object.fromEntries(members), headers, body };
+  return { ...members, headers, body };
 }
 
 /** Exit code 1 when no route would run. */
 export async function matchIncoming(context: CommandContext): Promise<number> {
-  const path = `${recordPath(incomingResource, await resolveIncomingId(context))}/match`;
+  const webhookId = await resolveWebhookId(context, incomingResource);
+  const path = `${recordPath(incomingResource, webhookId)}/match`;
   const body = await readRequestToMatch(context);
   const apiClient = await context.openApiClient();
   const match = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
@@ -155,6 +152,7 @@ function toMatchRows({ name = null, matches = null, failed }: JsonObject): JsonO
     : conditions.map((condition) => ({ name, matches, ...condition }));
 }
 
+/** Options that describe the request which a payload is for. */
 const PAYLOAD_OPTIONS = ['event', 'header', 'query', 'method'];
 
 /** Throws `usage` for options that cannot be combined with a stored request. */
@@ -162,17 +160,17 @@ async function readRequestToMatch(context: CommandContext): Promise<JsonObject |
   const { args } = context;
   const request = args.find('request');
   if (request !== undefined) {
-    const beside = PAYLOAD_OPTIONS.find((name) => args.has(name));
-    if (beside === undefined) return { request };
-    throw new AppError('usage', `--${beside} stands beside --payload: the request has its own`);
+    const payloadOption = PAYLOAD_OPTIONS.find((name) => args.has(name));
+    if (payloadOption === undefined) return { request };
+    throw new AppError('usage',
+      `--${payloadOption} stands beside --payload: the request has its own`);
   }
   const headers = new Map<string, readonly string[]>();
   for (const line of args.all('header')) addHeader(headers, line, '--header');
-  const optionMembers = ['event', 'query', 'method'].flatMap((name): [string, string][] => {
-    const value = args.find(name);
-    return value === undefined ? [] : [[name, value]];
-  });
-  const members = { ...Object.fromEntries(optionMembers), headers: Object.fromEntries(headers) };
+  const members = {
+    ...readTextMembers(context, ['event', 'query', 'method']),
+    headers: Object.fromEntries(headers),
+  };
   return encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes);
 }
 
@@ -182,9 +180,8 @@ const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/[\d.]+$/;
 function parseHeadersFile(text: string): Readonly<Record<string, readonly string[]>> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const headers = new Map<string, readonly string[]>();
-  for (const line of lines.filter((one, index) => index > 0 || !REQUEST_LINE.test(one))) {
-    addHeader(headers, line, '--headers-file');
-  }
+  const headerLines = REQUEST_LINE.test(lines[0] ?? '') ? lines.slice(1) : lines;
+  for (const line of headerLines) addHeader(headers, line, '--headers-file');
   return Object.fromEntries(headers);
 }
 

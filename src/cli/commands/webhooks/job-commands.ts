@@ -1,16 +1,20 @@
-/** `job:*`, and the bulk part of commands that add jobs: `request:replay`, `delivery:resend`. */
+/** The command `job:cancel`; and the jobs that `request:replay` and `delivery:resend` add. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import type { ListedResource } from '../../../resources/resource.ts';
+import type { ListedResource, Resource } from '../../../resources/resource.ts';
 import { jobResource } from '../../../webhooks/bulk/job-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
+import { pickDefined } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { resolveHookOption } from './find-webhook.ts';
 
 const POLL_MS = 200;
-const FILTERS = ['status', 'event', 'since', 'until', 'as'] as const;
-const FLAGS = ['failed', 'hook', 'dry-run', 'wait'] as const;
+/** Options that choose the records of a job. */
+const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'failed', 'hook'];
+/** Options that say how a job is added. */
+const JOB_OPTIONS = ['dry-run', 'wait'];
 
 export async function cancelJob(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
@@ -27,37 +31,37 @@ type BulkAction = {
   readonly resource: Pick<ListedResource, 'path' | 'noun' | 'plural'>;
   /** `replay`, the last part of the path. */
   readonly verb: string;
-  /** Resolves `--hook` to an identifier. */
-  readonly resolveWebhookId: (context: CommandContext) => Promise<string>;
+  /** The webhooks that `--hook` names one of. */
+  readonly webhookResource: Resource;
 };
 
 /**
- * Whether the options choose many records by a filter, rather than one by its identifier.
- * `singleOptions` are only for one record. Throws `usage` for a mixture of both.
+ * Says whether the options name one record, or choose many by a filter. `optionsForOne` are not
+ * allowed for many. Throws `usage` for neither, and for a mixture of both.
  */
-export function isBulk(
-  { args, spec }: CommandContext, singleOptions: readonly string[] = [],
-): boolean {
-  const bulkOptions = [...FILTERS, ...FLAGS].filter((name) => name !== 'as' && args.has(name));
-  const isSingle = args.has('identifier');
-  const [stray] = (isSingle ? bulkOptions : singleOptions).filter((name) => args.has(name));
-  if (stray !== undefined) {
-    throw new AppError('usage', `--${stray} is for ${isSingle ? 'many' : 'one'}: ${isSingle
-      ? 'leave out the identifier' : 'name it with --identifier'}`);
+export function parseSelection(
+  { args, spec }: CommandContext, optionsForOne: readonly string[] = [],
+): 'one' | 'many' {
+  const isOne = args.has('identifier');
+  const contradictory = (isOne ? [...FILTER_OPTIONS, ...JOB_OPTIONS] : optionsForOne)
+    .find((name) => args.has(name));
+  if (contradictory !== undefined) {
+    throw new AppError('usage', `--${contradictory} is for ${isOne
+      ? 'many: leave out the identifier' : 'one: name it with --identifier'}`);
   }
-  const hasFilter = bulkOptions.some((name) => name !== 'dry-run' && name !== 'wait');
-  if (isSingle || hasFilter) return !isSingle;
+  if (isOne) return 'one';
+  if (FILTER_OPTIONS.some((name) => args.has(name))) return 'many';
   throw new AppError('usage', `${spec.name} needs --identifier, or what to take: --failed, `
     + '--status, --hook, --event, --since, --until');
 }
 
-/** Exit code 1 when something could not be done, or the job was cancelled. */
+/** Adds a job. Exit code 1 with `--wait` when some could not be done, or the job was cancelled. */
 export async function runBulkAction(context: CommandContext, action: BulkAction): Promise<number> {
   const { args, output } = context;
   const { resource: { path, noun, plural }, verb } = action;
   const formatCount = (count: unknown): string =>
     `${formatCell(count)} ${count === 1 ? noun : plural}`;
-  const filter = await readFilter(context, action);
+  const filter = await readFilter(context, action.webhookResource);
   const apiClient = await context.openApiClient();
   const post = async (body: JsonObject): Promise<JsonObject> => parseObject(
     (await apiClient.request({ method: 'POST', path: `${path}/${verb}`, body })).body);
@@ -80,21 +84,18 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
 }
 
 async function readFilter(
-  context: CommandContext, { resolveWebhookId }: BulkAction,
+  context: CommandContext, webhookResource: Resource,
 ): Promise<JsonObject> {
   const { args } = context;
   if (args.has('failed') && args.has('status')) {
     throw new AppError('usage', 'give either --failed or --status');
   }
-  const members = FILTERS.flatMap((name) => {
-    const value = args.find(name);
-    return value === undefined ? [] : [[name, value] as const];
+  return pickDefined({
+    status: args.has('failed') ? 'failed' : args.find('status'),
+    event: args.find('event'), since: args.find('since'), until: args.find('until'),
+    as: args.find('as'),
+    hook: args.has('hook') ? await resolveHookOption(context, webhookResource) : undefined,
   });
-  return {
-    ...Object.fromEntries(members),
-    ...args.has('failed') ? { status: 'failed' } : {},
-    ...args.has('hook') ? { hook: await resolveWebhookId(context) } : {},
-  };
 }
 
 async function waitForJob(

@@ -1,4 +1,4 @@
-/** `outgoingwebhook:*`. */
+/** The commands `outgoingwebhook:*`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseJson } from '../../../base/json/parse.ts';
@@ -9,22 +9,29 @@ import {
   readJsonOption, readUrlOption, readTextOption, rejectInlineSecret, encodeWithPayload,
 } from '../option-input.ts';
 import {
-  createRecord, deleteRecord, formatCell, formatNameAndId, listPath, listRecords, parseObject,
-  patchRecord, readUnsetMembers, recordPath, replaceRecord, requireChange, resolveId,
+  pickDefined, readTextMembers, readUnsetMembers, requireChange,
+} from '../option-members.ts';
+import {
+  createRecord, deleteRecord, formatCell, listPath, listRecords, parseObject, patchRecord,
+  recordPath, replaceRecord, resolveId,
 } from '../resource-commands.ts';
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import { parseHeaderLine } from './header-line.ts';
+import { printWebhook, setEnabled } from './webhook-changes.ts';
+import type { WebhookKind } from './webhook-changes.ts';
 import { readNewSecret, rotateSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
-import { parseHeaderLine } from './header-line.ts';
 
 // The limit of the service.
 const RETRIES_MAX = 10;
 
-const UNSET_MEMBERS = {
-  'payload-template': 'payloadTemplate', 'trigger-event': ['triggerEvent', 'triggerEvents'],
-  'action-config': 'actionConfiguration', 'retry-schedule': 'retrySchedule',
-  'max-in-flight': 'maxInFlight', 'disable-after-hours': 'disableAfterHours',
+const TEXT_OPTIONS = ['name', 'description', 'http-method', 'action-config'];
+
+const OUTGOING: WebhookKind = {
+  resource: outgoingResource,
+  resolveAddress: async (_, { httpMethod, targetUrl }) =>
+    `${formatCell(httpMethod)} ${formatCell(targetUrl)}`,
 };
 
 export async function listOutgoing(context: CommandContext): Promise<number> {
@@ -37,12 +44,12 @@ export async function createOutgoing(context: CommandContext): Promise<number> {
     ...await readOutgoingMembers(context, secret), enabled: !context.args.has('disabled'),
   };
   const webhook = await createRecord(context, outgoingResource, body);
-  await printChanged(context, 'created', webhook, secret);
+  await printWebhook(context, OUTGOING, 'created', webhook, secret);
   return 0;
 }
 
 export async function updateOutgoing(context: CommandContext): Promise<number> {
-  const unset = readUnsetMembers(context, UNSET_MEMBERS);
+  const unset = readUnsetMembers(context);
   const secret = await readNewSecret(context, () => 'whsec');
   const triggers = readTriggers(context);
   // The webhook may have either of the two members: both are replaced.
@@ -58,16 +65,22 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
     ? await patchRecord(context, outgoingResource, identifier, body)
     : await replaceRecord(context, outgoingResource, identifier,
       (current) => ({ ...current, ...body }));
-  await printChanged(context, 'updated', webhook, secret);
+  await printWebhook(context, OUTGOING, 'updated', webhook, secret);
   return 0;
 }
 
 export async function enableOutgoing(context: CommandContext): Promise<number> {
-  return setEnabled(context, true);
+  return setEnabled(context, OUTGOING, true);
 }
 
 export async function disableOutgoing(context: CommandContext): Promise<number> {
-  return setEnabled(context, false);
+  await setEnabled(context, OUTGOING, false);
+  const { output } = context;
+  if (!output.isJson) {
+    await output.line('its pending deliveries wait until it is enabled; '
+      + 'an event until then makes no delivery for it');
+  }
+  return 0;
 }
 
 export async function deleteOutgoing(context: CommandContext): Promise<number> {
@@ -76,8 +89,7 @@ export async function deleteOutgoing(context: CommandContext): Promise<number> {
 
 /** Sends one request and prints the result; exit code 1 when it was no success. */
 export async function sendOutgoing(context: CommandContext): Promise<number> {
-  const retries = context.args.integer('retries', 0, RETRIES_MAX);
-  const members = retries === undefined ? {} : { retries };
+  const members = pickDefined({ retries: context.args.integer('retries', 0, RETRIES_MAX) });
   const payload = context.args.has('payload')
     ? encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
   const apiClient = await context.openApiClient();
@@ -89,40 +101,27 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
 }
 
 export async function rotateOutgoing(context: CommandContext): Promise<number> {
-  return rotateSecret(context, outgoingResource, await resolveId(context, outgoingResource));
-}
-
-async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
-  const identifier = await resolveId(context, outgoingResource);
-  const webhook = await patchRecord(context, outgoingResource, identifier, { enabled });
-  await printChanged(context, enabled ? 'enabled' : 'disabled', webhook, null);
-  const { output } = context;
-  if (!enabled && !output.isJson) {
-    await output.line('its pending deliveries wait until it is enabled; '
-      + 'an event until then makes no delivery for it');
-  }
-  return 0;
+  return rotateSecret(context, outgoingResource);
 }
 
 async function readOutgoingMembers(
   context: CommandContext, secret: NewSecret | null,
 ): Promise<JsonObject> {
   const { args } = context;
-  const optionMember = (name: string, option: string): JsonObject => {
-    const value = args.find(option);
-    return value === undefined ? {} : { [name]: value };
-  };
   return {
-    ...args.has('target-url') ? { targetUrl: await readTargetUrl(context) } : {},
-    ...optionMember('name', 'name'), ...optionMember('description', 'description'),
-    ...optionMember('httpMethod', 'http-method'),
-    ...await readHeaders(context),
-    ...args.has('payload-template') ? { payloadTemplate: await readTemplate(context) } : {},
+    ...readTextMembers(context, TEXT_OPTIONS),
     ...readTriggers(context),
-    ...args.has('when') ? { when: await readCondition(context) } : {},
-    ...optionMember('actionConfiguration', 'action-config'),
-    ...readNumbers(context),
-    ...secret === null ? {} : { secret: secret.secret },
+    ...pickDefined({
+      targetUrl: args.has('target-url') ? await readTargetUrl(context) : undefined,
+      headers: await readHeaders(context),
+      payloadTemplate: args.has('payload-template') ? await readTemplate(context) : undefined,
+      when: args.has('when') ? await readCondition(context) : undefined,
+      retrySchedule: args.numbers('retry-schedule'),
+      timeout: args.number('timeout'),
+      maxInFlight: args.number('max-in-flight'),
+      disableAfterHours: args.number('disable-after-hours'),
+      secret: secret?.secret,
+    }),
   };
 }
 
@@ -145,23 +144,17 @@ async function readCondition(context: CommandContext): Promise<JsonObject> {
   return value;
 }
 
-function readNumbers({ args }: CommandContext): JsonObject {
-  const members = {
-    retrySchedule: args.numbers('retry-schedule'), timeout: args.number('timeout'),
-    maxInFlight: args.number('max-in-flight'),
-    disableAfterHours: args.number('disable-after-hours'),
-  };
-  return Object.fromEntries(Object.entries(members).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]]));
-}
-
 /** Reads the URL from the command line, or from a file when it holds a password or a token. */
 async function readTargetUrl(context: CommandContext): Promise<string> {
   rejectInlineSecret(context, 'target-url', context.args.get('target-url'));
   return (await readUrlOption(context, 'target-url')).trim();
 }
 
-async function readHeaders(context: CommandContext): Promise<JsonObject> {
+/**
+ * Combines `--headers-file` and `--header`; undefined without either. Throws `usage` for a header
+ * that stands twice, or whose value may be a secret that other users could see.
+ */
+async function readHeaders(context: CommandContext): Promise<JsonObject | undefined> {
   const { args } = context;
   const optionHeaders = args.all('header').map((line) => parseHeaderLine(line, '--header'));
   const secretName = optionHeaders.find(([name]) => isSecretName(name))?.[0];
@@ -175,7 +168,7 @@ async function readHeaders(context: CommandContext): Promise<JsonObject> {
   const names = headers.map(([name]) => name.toLowerCase());
   const twice = headers.find(([name], index) => names.indexOf(name.toLowerCase()) < index)?.[0];
   if (twice !== undefined) throw new AppError('usage', `the header ${twice} stands twice`);
-  return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) };
+  return headers.length === 0 ? undefined : Object.fromEntries(headers);
 }
 
 /** Parses a JSON object, or one header a line. */
@@ -185,26 +178,14 @@ function parseHeadersFile(text: string): (readonly [name: string, value: JsonVal
     return lines.map((line) => parseHeaderLine(line, '--headers-file'));
   }
   try {
-    const parsed = parseJson(Buffer.from(text));
-    if (isJsonObject(parsed)) {
+    const headers = parseJson(Buffer.from(text));
+    if (isJsonObject(headers)) {
       // Objects are passed on: the service rejects them and names the header.
-      return Object.entries(parsed).map(([name, value]) =>
+      return Object.entries(headers).map(([name, value]) =>
         [name, typeof value === 'object' ? value : String(value)]);
     }
   } catch {
     // The message of JSON.parse would show a piece of the file: another is thrown below.
   }
   throw new AppError('usage', '--headers-file is not a JSON object of names and values');
-}
-
-async function printChanged(
-  { output }: CommandContext, verb: string, webhook: JsonObject, secret: NewSecret | null,
-): Promise<void> {
-  const secretMember = secret?.isGenerated === true ? { secret: secret.secret } : {};
-  if (output.isJson) return output.json({ ...webhook, ...secretMember });
-  const { httpMethod, targetUrl } = webhook;
-  const target = `${formatCell(httpMethod)} ${formatCell(targetUrl)}`;
-  await output.line(`${verb} outgoing webhook ${formatNameAndId(webhook)}: ${target}`);
-  if (secretMember.secret === undefined) return;
-  await output.line(`secret (shown this once): ${secretMember.secret}`);
 }

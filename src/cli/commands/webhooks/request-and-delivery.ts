@@ -5,9 +5,10 @@ import type { ListedResource } from '../../../resources/resource.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
+import { toMemberName } from '../option-members.ts';
 import { LIST_LIMIT_MAX, toTableColumns, formatCell, readPages } from '../resource-commands.ts';
 
-const FILTERS = ['status', 'event', 'since', 'until'] as const;
+const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'event-id'];
 /** The largest page of the API. */
 const PAGE_LIMIT = 1000;
 
@@ -17,12 +18,10 @@ export function buildFilterQuery(
 ): URLSearchParams {
   const query = new URLSearchParams();
   if (webhookId !== null) query.set('hook', webhookId);
-  for (const name of FILTERS) {
-    const value = args.find(name);
-    if (value !== undefined) query.set(name, value);
+  for (const option of FILTER_OPTIONS) {
+    const value = args.find(option);
+    if (value !== undefined) query.set(toMemberName(option), value);
   }
-  const eventId = args.find('event-id');
-  if (eventId !== undefined) query.set('eventId', eventId);
   return query;
 }
 
@@ -40,16 +39,17 @@ export async function listPaged(
   return 0;
 }
 
-/** For people: joins the values of headers of one name. */
+/** Joins the values of headers of one name, for people. */
 export function joinHeaders(request: JsonObject): JsonObject {
   const headers = new Map<string, string>();
   for (const [name, value] of parseHeaderPairs(request['headers'])) {
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    const earlierValue = headers.get(name);
+    headers.set(name, earlierValue === undefined ? value : `${earlierValue}, ${value}`);
   }
   return { ...request, headers: Object.fromEntries(headers) };
 }
 
+/** The headers of a stored request, in order; none where the member is absent. */
 export function parseHeaderPairs(headers: unknown): (readonly [string, string])[] {
   const pairs: readonly unknown[] = Array.isArray(headers) ? headers : [];
   return pairs.flatMap((pair) => Array.isArray(pair)

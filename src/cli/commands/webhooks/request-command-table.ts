@@ -13,7 +13,7 @@ const statusOption = (statuses: readonly string[]): OptionSpec =>
   ({ ...text('<status>', statuses.join(', ')), values: statuses });
 
 /** Options that filter requests. */
-const requestFilters: OptionSpecs = {
+const requestFilters = {
   hook: {
     ...text('<id or name>', 'of one incoming webhook; its path segment will do as well'),
     completes: 'incoming-webhooks',
@@ -22,7 +22,7 @@ const requestFilters: OptionSpecs = {
   event: text('<name>', 'what happened, as the sender names it'),
   since: text('<time>', 'received then or later, such as 2026-01-31T12:00:00Z'),
   until: text('<time>', 'received before then'),
-};
+} satisfies OptionSpecs;
 
 export const REQUEST_COMMANDS: readonly CommandSpec[] = [
   {
@@ -44,7 +44,7 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
       'it. Only kept requests come, and rejected ones: see --inbox of incomingwebhook:update.',
     ],
     options: {
-      hook: requestFilters['hook'] ?? text('<id or name>', 'of one incoming webhook'),
+      hook: requestFilters.hook,
       forward: text('<url>', 'send each on to a program under development, with its own method, '
         + 'query, headers and body; neither rejected ones nor duplicates'),
     },

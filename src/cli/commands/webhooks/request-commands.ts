@@ -2,35 +2,23 @@
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
-import { isUuid } from '../../../base/uuid.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
+import { pickDefined } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
 import {
   buildFilterQuery, listPaged, parseHeaderPairs, printBody, readBody, joinHeaders,
 } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
-import { fetchIncoming } from './incoming-commands.ts';
-import { isBulk, runBulkAction } from './job-commands.ts';
+import { resolveHookOption } from './find-webhook.ts';
+import { parseSelection, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<number> {
-  const webhookId = context.args.has('hook') ? await resolveIncomingIdOption(context) : null;
+  const webhookId =
+    context.args.has('hook') ? await resolveHookOption(context, incomingResource) : null;
   return listPaged(context, requestResource, buildFilterQuery(context, webhookId));
-}
-
-/** A removed webhook can be named only by its whole identifier. */
-async function resolveIncomingIdOption(context: CommandContext): Promise<string> {
-  try {
-    return formatCell((await fetchIncoming(context, 'hook'))['identifier']);
-  } catch (thrown) {
-    const webhookId = context.args.get('hook');
-    if (!(thrown instanceof AppError) || thrown.code !== 'not_found' || !isUuid(webhookId)) {
-      throw thrown;
-    }
-    return webhookId;
-  }
 }
 
 export async function showRequest(context: CommandContext): Promise<number> {
@@ -93,24 +81,20 @@ async function resolveBaseUrl(
   }
 }
 
-/** Replays one request, or adds a job for many. */
+/** Runs one request again, or adds a job that does it for many. */
 export async function replayRequest(context: CommandContext): Promise<number> {
-  if (isBulk(context, ['routes'])) {
+  if (parseSelection(context, ['routes']) === 'many') {
     return runBulkAction(context, {
-      resource: requestResource, verb: 'replay', resolveWebhookId: resolveIncomingIdOption,
+      resource: requestResource, verb: 'replay', webhookResource: incomingResource,
     });
   }
   const { args, output } = context;
   const id = await resolveId(context, requestResource);
-  const routes = args.find('routes');
-  const mode = args.find('as');
+  const routes = args.find('routes')?.split(',').map((name) => name.trim());
   const apiClient = await context.openApiClient();
   const { body } = await apiClient.request({
     method: 'POST', path: `${recordPath(requestResource, id)}/replay`,
-    body: {
-      ...routes === undefined ? {} : { routes: routes.split(',').map((name) => name.trim()) },
-      ...mode === undefined ? {} : { as: mode },
-    },
+    body: pickDefined({ routes, as: args.find('as') }),
   });
   const request = parseObject(body);
   const isNew = request['id'] !== id;

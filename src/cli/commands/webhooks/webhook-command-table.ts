@@ -27,13 +27,13 @@ const loadConfiguration = () => import('./action-config-commands.ts');
 const loadOutgoing = () => import('./outgoing-commands.ts');
 const loadDelivery = () => import('./delivery-commands.ts');
 
-const configurationInput: OptionSpecs = {
+const configurationInput = {
   action: {
     ...text('<type>', 'identifier of the action; see actionconfig:actions'), completes: 'actions',
   },
   options: text('<json | @file | ->', 'the action\'s options as JSON'),
-  description: namingOptions['description'] ?? flag(''),
-};
+  description: namingOptions.description,
+} satisfies OptionSpecs;
 
 const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   {
@@ -55,9 +55,8 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     name: 'actionconfig:create', makesData: true,
     summary: 'Create an action configuration', needsActions: true,
     options: {
-      action: required(configurationInput['action'] ?? flag('')),
-      options: configurationInput['options'] ?? flag(''),
-      description: configurationInput['description'] ?? flag(''),
+      ...configurationInput,
+      action: required(configurationInput.action),
       identifier: text('<slug>', 'a-z 0-9 . _ -, at most 64; made when not given'),
     },
     examples: [
@@ -79,7 +78,7 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-const outgoingOptions: OptionSpecs = {
+const outgoingOptions = {
   ...namingOptions,
   'target-url': text('<url | @file | ->', 'where requests go; in a file if it has a password'),
   'http-method': text('<method>', 'POST when not given'),
@@ -103,7 +102,7 @@ const outgoingOptions: OptionSpecs = {
   timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
   'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
-};
+} satisfies OptionSpecs;
 
 const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -122,7 +121,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     summary: 'Create an outgoing webhook',
     options: {
       ...outgoingOptions,
-      'target-url': required(outgoingOptions['target-url'] ?? flag('')),
+      'target-url': required(outgoingOptions['target-url']),
       disabled: flag('create it disabled'),
     },
     examples: [

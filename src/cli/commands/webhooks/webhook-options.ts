@@ -4,9 +4,10 @@ import type { WebhookDirection } from '../../../webhooks/webhook-label.ts';
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/option-spec.ts';
 
+/** The option of a record that is named by its identifier alone. */
 export const recordOption = (kind: ValueKind): { readonly identifier: OptionSpec } =>
   ({ identifier: identifierOption(kind, '<id>', 'identifier') });
-/** `names` says how a record may be named, for help. */
+/** The option that names the record which a command is for; `names` says how, for help. */
 export const identifierOption = (
   kind: ValueKind, placeholder: string, names: string,
 ): OptionSpec => ({
@@ -14,10 +15,10 @@ export const identifierOption = (
   isOperand: true, completes: kind,
 });
 /** A webhook's name and description; the service validates them. */
-export const namingOptions: OptionSpecs = {
+export const namingOptions = {
   name: text('<slug>', 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64'),
   description: text('<text>', 'what it is for'),
-};
+} satisfies OptionSpecs;
 export const actionConfig: OptionSpec = {
   ...text('<identifier>', 'identifier of the action configuration'),
   completes: 'action-configurations',
@@ -28,12 +29,14 @@ export const secretOptions: OptionSpecs = {
   },
   'generate-secret': flag('make a secret, and print it this once'),
 };
+/** The option that filters a list of webhooks by their health. */
 export const stateOption = (direction: WebhookDirection): OptionSpecs => ({
   state: {
     ...text('<state>', `those in this state: ${PUBLIC_STATES[direction].join(', ')}`),
     values: PUBLIC_STATES[direction],
   },
 });
+/** The options of `rotate-secret`. */
 export const rotationOptions: OptionSpecs = {
   ...secretOptions,
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
@@ -45,10 +48,12 @@ export const bulkOptions: OptionSpecs = {
   'dry-run': flag('do nothing, and say how many there are'),
   wait: flag('until the job has ended; shows how far it is'),
 };
+/** How one is sent or run again; `copy` says what `new` makes. */
 export const asOption = (copy: string): OptionSpec => ({
   ...text('<retry | new>', `retry, the same again, when not given; or ${copy}`),
   values: ['retry', 'new'],
 });
+/** The option `--unset`; `names` are the options whose members it can remove. */
 export const unset = (names: readonly string[]): OptionSpec => ({
   type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
   meaning: `take away what the option set: ${names.join(', ')}`,

@@ -7,7 +7,9 @@ import {
 } from '../../../webhooks/http/new-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
+import { pickDefined } from '../option-members.ts';
 import { parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { resolveWebhookId } from './find-webhook.ts';
 
 // Thirty days, as the service allows.
 const OVERLAP_HOURS_MAX = 720;
@@ -47,16 +49,16 @@ export function hasSecretOption({ args }: CommandContext): boolean {
  * generates, which is printed once.
  */
 export async function rotateSecret(
-  context: CommandContext, resource: Resource, identifier: string,
+  context: CommandContext, resource: Resource,
 ): Promise<number> {
+  const identifier = await resolveWebhookId(context, resource);
   const { args, output } = context;
   hasSecretOption(context);
   const overlapHours = args.integer('overlap-hours', 0, OVERLAP_HOURS_MAX);
-  const body = {
-    ...args.has('secret-file') ? { secret: await readSecretOption(context, 'secret-file') } : {},
-    ...overlapHours === undefined ? {} : { overlapHours },
-    force: args.has('force'),
-  };
+  const body = pickDefined({
+    secret: args.has('secret-file') ? await readSecretOption(context, 'secret-file') : undefined,
+    overlapHours, force: args.has('force'),
+  });
   const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
   const result = parseObject((await apiClient.request({ method: 'POST', path, body })).body);

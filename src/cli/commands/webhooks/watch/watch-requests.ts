@@ -13,7 +13,7 @@ import {
   fetchAll, formatCell, parseObject, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
-import { fetchIncoming } from '../incoming-commands.ts';
+import { fetchIncoming } from '../find-webhook.ts';
 import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
 
 const STREAM = '/api/stream?topics=requests';
@@ -30,7 +30,8 @@ type WatchState = {
   /** The name of this command in the `Via` of requests that it forwards. */
   readonly pseudonym: string;
   /** Labels of webhooks by identifier. */
-  readonly names: Map<string, string>;
+  readonly labels: Map<string, string>;
+  /** The id of the last event that was handled: the stream goes on after it. */
   lastId: string | null;
   hasNotedSignatures: boolean;
 };
@@ -38,8 +39,8 @@ type WatchState = {
 /** Ends only by a signal, once nobody reads what it prints, or with an error. */
 export async function watchRequests(context: CommandContext): Promise<number> {
   const { args, output } = context;
-  const to = args.find('forward');
-  const target = to === undefined ? null : parseForwardTarget(to);
+  const targetText = args.find('forward');
+  const target = targetText === undefined ? null : parseForwardTarget(targetText);
   const apiClient = await context.openApiClient();
   if (!apiClient.hasServer) {
     throw new AppError('usage', 'nothing comes in while no server runs: start one with hookshelf '
@@ -48,12 +49,10 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   const webhook = args.has('hook') ? await fetchIncoming(context, 'hook') : null;
   const webhooks = webhook === null ? await fetchAll(apiClient, incomingResource.path) : [webhook];
   const watch: WatchState = {
-    context, apiClient, target, pseudonym: makePseudonym(), names: new Map(), lastId: null,
+    context, apiClient, target, pseudonym: makePseudonym(), labels: new Map(), lastId: null,
     hasNotedSignatures: false,
   };
-  for (const item of webhooks) {
-    watch.names.set(formatCell(item['identifier']), webhookLabel(item));
-  }
+  addLabels(watch, webhooks);
   for (const note of describeInboxes(webhooks)) output.note(note);
   const path = webhook === null ? STREAM
     : `${STREAM}&hook=${encodeURIComponent(formatCell(webhook['identifier']))}`;
@@ -147,14 +146,14 @@ async function handleRequest(watch: WatchState, { change, ...request }: JsonObje
     return;
   }
   const { failedCheck } = parseObject(request['verdict']);
-  const parts = [
+  const cells = [
     formatLocalTime(formatCell(request['receivedAt'])), formatCell(request['method']),
     request['hookName'] ?? await resolveLabel(watch, formatCell(request['hook'])),
     request['event'] ?? '-',
     failedCheck === null ? status : `${status} (${formatCell(failedCheck)})`, request['id'],
   ].map(String);
   const end = target === null || result === null ? '' : `  -> ${result.text}`;
-  await output.line(parts.join('  ') + (target !== null && !isForwarded ? '  not sent on' : end));
+  await output.line(cells.join('  ') + (target !== null && !isForwarded ? '  not sent on' : end));
 }
 
 function makePseudonym(): string {
@@ -217,15 +216,21 @@ async function fetchHeaders(
   }
 }
 
-async function resolveLabel({ names, apiClient }: WatchState, webhookId: string): Promise<string> {
-  const cachedLabel = names.get(webhookId);
+async function resolveLabel(watch: WatchState, webhookId: string): Promise<string> {
+  const { labels, apiClient } = watch;
+  const cachedLabel = labels.get(webhookId);
   if (cachedLabel !== undefined) return cachedLabel;
-  for (const webhook of await fetchAll(apiClient, incomingResource.path)) {
-    names.set(formatCell(webhook['identifier']), webhookLabel(webhook));
+  addLabels(watch, await fetchAll(apiClient, incomingResource.path));
+  // A removed webhook gets its identifier as its label, so that it is not looked for again.
+  const label = labels.get(webhookId) ?? webhookId;
+  labels.set(webhookId, label);
+  return label;
+}
+
+function addLabels({ labels }: WatchState, webhooks: readonly JsonObject[]): void {
+  for (const webhook of webhooks) {
+    labels.set(formatCell(webhook['identifier']), webhookLabel(webhook));
   }
-  const name = names.get(webhookId) ?? webhookId;
-  names.set(webhookId, name);
-  return name;
 }
 
 /** `12:03:11`, in the local time zone. */

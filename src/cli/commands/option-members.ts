@@ -1,0 +1,72 @@
+/**
+ * Reads options into the members of a record. An option sets the member of its name, in camel case:
+ * `--body-format` sets `bodyFormat`. Absent options set none.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { CommandContext } from './command-context.ts';
+
+/** Options that set a member of another name, or either of two. */
+const SPECIAL_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  'action-config': ['actionConfiguration'],
+  'trigger-event': ['triggerEvent', 'triggerEvents'],
+};
+
+// From the name in `--unset` to the options that set it: `secret` is set by `--secret-file` or
+// `--generate-secret`, `headers` also by `--header`, and `verification` also by `--preset`.
+const SETTERS: readonly ((name: string) => string)[] = [
+  (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
+  (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
+];
+
+/** The member or query parameter that an option sets; `in-language` sets `inLanguage`. */
+export function toMemberName(option: string): string {
+  return SPECIAL_MEMBERS[option]?.[0] ?? toCamelCase(option);
+}
+
+/** The members that options set to their text as it is. */
+export function readTextMembers(
+  { args }: Pick<CommandContext, 'args'>, options: readonly string[],
+): JsonObject {
+  return pickDefined(Object.fromEntries(
+    options.map((option) => [toMemberName(option), args.find(option)])));
+}
+
+/** The members that are not undefined. */
+export function pickDefined(
+  members: Readonly<Record<string, JsonValue | undefined>>,
+): JsonObject {
+  const body: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined) body[name] = value;
+  }
+  return body;
+}
+
+/**
+ * The members that `--unset` removes, as null. Throws `usage` when another option sets the same
+ * member.
+ */
+export function readUnsetMembers({ args }: CommandContext): JsonObject {
+  const options = args.all('unset');
+  const contradictory =
+    options.find((option) => SETTERS.some((toSetter) => args.has(toSetter(option))));
+  if (contradictory !== undefined) {
+    throw new AppError('usage',
+      `--unset ${contradictory} contradicts what another option sets it to`);
+  }
+  const members = options.flatMap((option) => SPECIAL_MEMBERS[option] ?? toCamelCase(option));
+  return Object.fromEntries(members.map((member) => [member, null]));
+}
+
+/** Throws `usage` for an update without anything to change. */
+export function requireChange(context: CommandContext, body: JsonObject): void {
+  if (Object.keys(body).length > 0) return;
+  const names = Object.keys(context.spec.options).filter((name) => name !== 'identifier');
+  const all = names.map((name) => `--${name}`).join(', ');
+  throw new AppError('usage', `${context.spec.name} needs something to change: ${all}`);
+}
+
+function toCamelCase(option: string): string {
+  return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

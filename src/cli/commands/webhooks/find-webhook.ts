@@ -1,0 +1,80 @@
+/**
+ * Finds the webhook that an option names: by its identifier, its name, or a beginning or end of one
+ * that no other has; an incoming webhook also by its path segment.
+ */
+import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { isUuid } from '../../../base/uuid.ts';
+import type { Resource } from '../../../resources/resource.ts';
+import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
+import type { CommandContext } from '../command-context.ts';
+import {
+  fetchAll, findSingleMatch, formatCell, parseObject, readIdOption, recordPath, resolveId,
+} from '../resource-commands.ts';
+
+/** Resolves the option to the webhook's identifier. Throws as `fetchIncoming` and `resolveId`. */
+export async function resolveWebhookId(
+  context: CommandContext, resource: Resource, option = 'identifier',
+): Promise<string> {
+  if (resource !== incomingResource) return resolveId(context, resource, option);
+  return formatCell((await fetchIncoming(context, option))['identifier']);
+}
+
+/**
+ * Resolves `--hook`, which filters requests or deliveries, to the webhook's identifier. Those of a
+ * removed webhook stay: it is named by its whole identifier. Throws `not_found`.
+ */
+export async function resolveHookOption(
+  context: CommandContext, resource: Resource,
+): Promise<string> {
+  const name = readIdOption(context, 'hook');
+  const webhookId = resource === incomingResource
+    ? formatCell((await findIncoming(context, name))?.['identifier'] ?? name)
+    : await resolveId(context, resource, 'hook');
+  // Without a match it is still the option's text, and every identifier is a UUID.
+  if (isUuid(webhookId)) return webhookId;
+  throw createUnknownWebhookError(resource, name);
+}
+
+/**
+ * Fetches an incoming webhook: by its identifier first, as a path segment may look like a part of
+ * one. Throws `not_found`, and `conflict` for a part that several have.
+ */
+export async function fetchIncoming(
+  context: CommandContext, option = 'identifier',
+): Promise<JsonObject> {
+  const name = readIdOption(context, option);
+  const webhook = await findIncoming(context, name);
+  if (webhook === undefined) throw createUnknownWebhookError(incomingResource, name);
+  return webhook;
+}
+
+async function findIncoming(
+  context: CommandContext, name: string,
+): Promise<JsonObject | undefined> {
+  const apiClient = await context.openApiClient();
+  try {
+    const path = recordPath(incomingResource, name);
+    return parseObject((await apiClient.request({ method: 'GET', path })).body);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    const webhooks = await fetchAll(apiClient, incomingResource.path);
+    // A server of version 1.0.0 does not find a webhook by its path segment.
+    return webhooks.find(({ pathSegment }) => pathSegment === name) ?? findByPart(webhooks, name);
+  }
+}
+
+function findByPart(webhooks: readonly JsonObject[], part: string): JsonObject | undefined {
+  const matches = (value: unknown): boolean =>
+    typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
+  const matching = webhooks.filter(({ identifier, name, pathSegment }) =>
+    matches(identifier) || matches(name) || matches(pathSegment));
+  const segments = matching.map(({ pathSegment }) => formatCell(pathSegment));
+  const segment = findSingleMatch(segments, part, incomingResource);
+  return matching.find(({ pathSegment }) => pathSegment === segment);
+}
+
+function createUnknownWebhookError({ noun }: Resource, name: string): AppError {
+  return new AppError('not_found', `there is no ${noun} ${JSON.stringify(name)}; `
+    + `see hookshelf ${noun.replace(' ', '')}:list`);
+}

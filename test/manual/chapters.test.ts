@@ -18,6 +18,12 @@ test('every chapter that is listed has a text, which begins with its title', () 
   }
 });
 
+test('every chapter, but the changelog, first says what its reader can do afterwards', () => {
+  const silent = CHAPTERS.filter(({ name }) => name !== 'changelog')
+    .filter((chapter) => !readChapter(chapter).split('\n\n')[1]?.startsWith('After this chapter'));
+  assert.deepEqual(silent, []);
+});
+
 test('every text is listed', () => {
   const listed = CHAPTERS.map(({ name }) => `src/manual/${name}.md`).sort();
   assert.deepEqual(PAGES.filter((page) => page !== 'README.md'), listed);

@@ -1,4 +1,4 @@
-/** The rules of connections, from options: allowed addresses, the proxy, trusted certificates. */
+/** Makes the rules of connections from options: denied addresses, proxy, trusted certificates. */
 import { lookup as systemLookup } from 'node:dns';
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
@@ -13,9 +13,9 @@ import { TargetCache } from './policy/request-target.ts';
 export type ConnectionOptions = {
   /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
   readonly connectTimeoutMs: number;
-  /** False: whatever certificate comes will do. */
+  /** False: any certificate is accepted. */
   readonly verify: boolean;
-  /** `http://` or `https://`, with credentials where it wants them. */
+  /** A URL with `http://` or `https://`, with credentials if the proxy asks for them. */
   readonly proxy: string | null;
   readonly noProxy: readonly string[];
   readonly denyAddresses: readonly string[];
@@ -50,6 +50,7 @@ export function createConnectionRules(
   };
 }
 
+/** Made for the first TLS connection: reading the certificates takes time. */
 function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
   let context: SecureContext | null = null;
   return () => {

@@ -1,6 +1,6 @@
 /**
  * Connections to one server under the rules of the shared client, for a caller that streams its
- * requests and responses. Each connection is for one request. The caller refuses redirects.
+ * requests and responses. Each connection is for one request. The caller must refuse redirects.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
@@ -17,7 +17,7 @@ interface RequestConnector {
   resolveTarget(path: string): Pick<RequestTarget, 'path' | 'headers'>;
 }
 
-/** `baseUrl` has no slash at its end. Throws as `createRules`. */
+/** `baseUrl` ends without a slash. Throws as `createConnectionRules` and `TargetCache.get` do. */
 export function createConnector(
   baseUrl: string, options: ConnectionOptions, clock: Clock,
 ): RequestConnector {

@@ -26,7 +26,7 @@ export type PreparedRequest = {
 
 export type HttpOutcome = HttpResponse | NetworkError;
 
-/** A longer response is read no further, and its connection is closed. */
+/** A longer body is cut here, and its connection is closed. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
 
 /**
@@ -37,7 +37,7 @@ const RESPONSE_BYTES_MAX = 1024 * 1024;
  */
 const WRITE_END_MS_MAX = 200;
 
-/** 1xx responses before the final one: a target that sends nothing else would keep us busy. */
+/** How many 1xx responses may come before the final one: a target could send them without end. */
 const INTERIM_MAX = 100;
 
 type AttemptPhase = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
@@ -52,7 +52,9 @@ export class HttpAttempt implements PoolClient {
   #phase: AttemptPhase = 'waiting for a connection';
   #connection: PooledSocket | null = null;
   #request: ClientRequest | null = null;
+  /** The response is complete, and the connection goes back to its pool once its request ends. */
   #isReleasable = false;
+  /** The outcome has been reported. */
   #isDone = false;
 
   constructor(
@@ -70,7 +72,7 @@ export class HttpAttempt implements PoolClient {
     this.#preparedRequest.pool.take(this);
   }
 
-  /** Ends the attempt with `error`, whatever it is at. */
+  /** Ends the attempt with `error`, in whatever phase it is. */
   abandon(error: NetworkError): void {
     if (this.#isDone) return;
     this.#preparedRequest.pool.withdraw(this);
@@ -95,7 +97,7 @@ export class HttpAttempt implements PoolClient {
       return;
     }
     this.#request = request;
-    // Without an agent node:http takes a connection to be for one request.
+    // Without an agent node:http would close the connection after the response.
     request.shouldKeepAlive = true;
     request.on('response', (response) => this.#onResponse(request, connection, response));
     let interimCount = 0;
@@ -128,7 +130,10 @@ export class HttpAttempt implements PoolClient {
     response.on('error', (error) => this.#onRequestError(request, error));
   }
 
-  /** Called at the end of a response, when node:http may still be busy with the connection. */
+  /**
+   * Called at the end of a response. The connection goes back to its pool in `#onRequestClose`:
+   * until then node:http may still be busy with it.
+   */
   #returnConnection(
     request: ClientRequest, connection: PooledSocket, response: IncomingMessage,
   ): void {
@@ -149,7 +154,7 @@ export class HttpAttempt implements PoolClient {
       this.#isReleasable = false;
       this.#preparedRequest.pool.release(connection);
     } else if (this.#phase === 'waiting for the answer') {
-      // After an unwanted 101 node:http closes the connection and says no more.
+      // After a 101, which nobody asked for, node:http closes the connection without an error.
       this.#onRequestError(request, cutError());
     }
   }
@@ -159,7 +164,7 @@ export class HttpAttempt implements PoolClient {
     const connection = this.#connection;
     connection?.discard();
     // The server closed an idle connection as we began to use it: nothing was wrong with the
-    // request, so it goes again on a new one, within the same attempt.
+    // request, so it is sent again on a new one, within the same attempt.
     if (connection !== null && connection.isReused && !connection.hasReceived) {
       this.#connection = null;
       this.#request = null;
@@ -173,7 +178,8 @@ export class HttpAttempt implements PoolClient {
 
   #succeed(response: HttpResponse): void {
     const isThroughProxy = this.#preparedRequest.pool.destination.proxy !== null;
-    // A tunnel's proxy is not heard here, and a target that sends 407 has no business with it.
+    // A 407 through a proxy is the proxy's. Through a tunnel it is the target's, which must not
+    // send one.
     const isRefused = isThroughProxy && response.statusCode === PROXY_AUTHENTICATION_REQUIRED;
     this.#finish(isRefused ? proxyRefusedError(response.statusCode) : response);
   }

@@ -16,7 +16,7 @@ type HttpCallOptions = {
   readonly logger: Logger;
   readonly timeoutMs: number;
   readonly policy: RetryPolicy;
-  /** Calls that wait to try again, so that they can be ended with their client. */
+  /** The client's calls that wait to try again, so that its close can end them. */
   readonly waitingCalls: Set<HttpCall>;
 };
 
@@ -44,11 +44,11 @@ export class HttpCall {
 
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
-    // The first attempt has all of the time: less would be told of as another timeout than was set.
+    // The first attempt has all of the time, so that its error names the timeout that was set.
     const leftMs = policy.totalTimeoutMs - (this.attempts === 0 ? 0 : this.#elapsedMs());
     this.attempts += 1;
     this.#attempt = new HttpAttempt(this.#request, clock, (outcome) => this.#onOutcome(outcome));
-    // A wait may end late, never the call without its attempt.
+    // A wait may end late, with no time left: the attempt that was promised begins even so.
     this.#attempt.start(Math.max(1, Math.min(timeoutMs, leftMs)));
   }
 
@@ -87,6 +87,7 @@ export class HttpCall {
     });
   }
 
+  /** Milliseconds until the next attempt; null when the outcome is final. */
   #computeDelay(outcome: HttpOutcome): number | null {
     const { clock, policy } = this.#options;
     if (outcome instanceof HttpResponse) {

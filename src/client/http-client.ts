@@ -1,7 +1,8 @@
 /**
  * The HTTP client that the whole program shares, on node:http, node:net and node:tls alone:
  * deadlines, kept-alive connections, a proxy, a list of denied addresses, retries. Redirects are
- * never followed. Of a URL only host and port ever appear in a message or in the log.
+ * never followed: the caller gets the 3xx response. A message or log line shows no more of a URL
+ * than its host and port.
  */
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,7 +11,7 @@ import type { Logger } from '../base/log.ts';
 import type { HttpOutcome, PreparedRequest } from './http-attempt.ts';
 import { HttpCall } from './http-call.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './request-encoding.ts';
-import type { RequestBody, RequestHeaders } from './request-encoding.ts';
+import type { OutgoingBody, RequestHeaders } from './request-encoding.ts';
 import { HttpResponse } from './http-response.ts';
 import { canceledError, deniedError } from './network-error.ts';
 import { Pool } from './connection/pool.ts';
@@ -21,9 +22,9 @@ import type { ConnectionOptions } from './connection-rules.ts';
 import type { Destination, TargetCache } from './policy/request-target.ts';
 
 export type HttpClientOptions = ConnectionOptions & {
-  /** One whole attempt, waiting for a free connection included. */
+  /** The deadline of one whole attempt, the wait for a free connection included. */
   readonly timeoutMs: number;
-  /** All attempts and waits of one call; a wait that would pass it is not begun. */
+  /** The deadline of all attempts and waits of a call; a wait that would pass it is not begun. */
   readonly totalTimeoutMs: number;
   readonly retries: number;
   readonly retryDelayMs: number;
@@ -36,7 +37,7 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers?: RequestHeaders;
   /** Sent byte for byte, with Content-Length; text in UTF-8. */
-  readonly body?: RequestBody | undefined;
+  readonly body?: OutgoingBody | undefined;
   readonly timeoutMs?: number | undefined;
   readonly totalTimeoutMs?: number | undefined;
   /** 0: a single attempt. */
@@ -83,8 +84,9 @@ class NodeHttpClient implements HttpClient {
   readonly #targets: TargetCache;
   readonly #poolOptions: PoolOptions;
   readonly #pools = new Map<string, Pool>();
-  // Only calls between two attempts: the others are found through their pool. A Set that changes
-  // with every request keeps garbage alive, and collecting it then took a fifth of the time.
+  // Calls between two attempts; those in an attempt are found through their pool. One Set of all
+  // calls, which changes with every request, kept garbage alive: collecting it took a fifth of the
+  // time.
   readonly #waitingCalls = new Set<HttpCall>();
   readonly #counts = { calls: 0, attempts: 0, failures: 0 };
   readonly #proxyFailures: RateLimitedLog;
@@ -106,6 +108,7 @@ class NodeHttpClient implements HttpClient {
   }
 
   request(request: HttpRequest): Promise<HttpResponse> {
+    // What throws in here rejects the promise.
     return new Promise((resolve, reject) => {
       const preparedRequest = this.#prepare(request);
       const { signal } = request;
@@ -142,13 +145,13 @@ class NodeHttpClient implements HttpClient {
     if (signal?.aborted === true) throw abortedError(signal);
     const target = this.#targets.get(url);
     if (target.destination.isDenied) throw deniedError();
-    const verb = checkMethod(method);
+    const upperCaseMethod = checkMethod(method);
     const bytes = encodeBody(body);
     return {
       pool: this.#getOrCreatePool(target.destination),
-      method: verb,
+      method: upperCaseMethod,
       path: target.path,
-      headers: encodeHeaders(target, verb, headers, bytes),
+      headers: encodeHeaders(target, upperCaseMethod, headers, bytes),
       body: bytes,
     };
   }
@@ -172,8 +175,8 @@ class NodeHttpClient implements HttpClient {
   #getOrCreatePool(destination: Destination): Pool {
     const { isTls, authority } = destination;
     const key = isTls ? `https://${authority}` : `http://${authority}`;
-    const existing = this.#pools.get(key);
-    if (existing !== undefined) return existing;
+    const existingPool = this.#pools.get(key);
+    if (existingPool !== undefined) return existingPool;
     if (this.#pools.size >= POOLS_MAX) this.#dropEmptyPools();
     const pool = new Pool(destination, this.#poolOptions);
     this.#pools.set(key, pool);

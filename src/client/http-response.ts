@@ -6,7 +6,7 @@ export class HttpResponse {
   readonly body: Buffer;
   /** Whether the body went on past what was read. */
   readonly isTruncated: boolean;
-  /** Attempts that this response took; set by the client. */
+  /** The attempts of its call; set by `HttpCall` at the end. */
   attempts = 1;
   readonly #message: IncomingMessage;
 
@@ -17,7 +17,7 @@ export class HttpResponse {
     this.isTruncated = isTruncated;
   }
 
-  /** Lower-case names. Made when first asked for: most callers look at the status alone. */
+  /** The names are in lower case. node:http makes the object here: most callers need no headers. */
   get headers(): IncomingHttpHeaders {
     return this.#message.headers;
   }

@@ -4,7 +4,7 @@ import type { HttpClient, HttpClientOptions, HttpClientPorts } from './http-clie
 
 const loadClientModule = lazyImport(() => import('./http-client.ts'));
 
-/** Options that cannot be read are refused at the first request. */
+/** As `createHttpClient`, but options that cannot be read are refused at the first request. */
 export function createLazyHttpClient(
   options: HttpClientOptions, ports: HttpClientPorts,
 ): HttpClient {
@@ -13,6 +13,7 @@ export function createLazyHttpClient(
   const load = async (): Promise<HttpClient> => {
     const { createHttpClient } = await loadClientModule((client) => client);
     client ??= createHttpClient(options, ports);
+    // Closed while it was being loaded: its requests are to be refused as by any closed client.
     if (isClosed) await client.close();
     return client;
   };

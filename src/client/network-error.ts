@@ -18,7 +18,7 @@ export type NetworkErrorKind =
 
 type NetworkErrorDetails = {
   readonly cause?: unknown;
-  /** Only the proxy is to blame: the target was never asked. */
+  /** Whether only the proxy is to blame: the target was never asked. */
   readonly isProxyFailure?: boolean;
   readonly proxyStatusCode?: number;
   readonly timeoutMs?: number;
@@ -33,9 +33,9 @@ export class NetworkError extends Error {
   readonly proxyStatusCode: number | null;
   /** The time that ran out; null when none did. */
   readonly timeoutMs: number | null;
-  /** Attempts begun before this was final; set by the client. */
+  /** The attempts of its call; set by `HttpCall` at the end. */
   attempts = 0;
-  /** The last attempt had a connection: the target may have the request. Set by the client. */
+  /** Whether the last attempt had a connection, so that the target may have the request. */
   wasConnected = false;
 
   constructor(
@@ -99,7 +99,10 @@ export function canceledError(message: string, cause?: unknown): NetworkError {
   return new NetworkError('canceled', 'ECANCELED', message, { cause });
 }
 
-/** The proxy could not be reached, or the way through it broke. */
+/**
+ * The error of a step that only the proxy had a part in. A certificate stays a certificate's error,
+ * and says that it is the proxy's; other NetworkErrors stay as they are.
+ */
 export function proxyError(thrown: unknown): NetworkError {
   if (thrown instanceof NetworkError) {
     if (thrown.kind !== 'certificate') return thrown;
@@ -112,15 +115,15 @@ export function proxyError(thrown: unknown): NetworkError {
 }
 
 /**
- * The proxy was asked for a tunnel and hung up. Many do when they cannot reach the target, so it
- * may be the target that is to blame.
+ * The error when the proxy hangs up instead of opening a tunnel. Many proxies do so when they
+ * cannot reach the target, so the proxy alone is not to blame.
  */
 export function proxyCutError(thrown: unknown): NetworkError {
   const message = 'the proxy cut the connection and gave no answer';
   return new NetworkError('proxy', 'EPROXY', message, { cause: thrown });
 }
 
-/** The proxy responded, but did not do what it was asked for. */
+/** The error when the proxy responds with a status instead of doing what it was asked for. */
 export function proxyRefusedError(statusCode: number): NetworkError {
   // Any other status than these may be about the target: it cannot or will not go there.
   const isProxyFailure = [PROXY_AUTHENTICATION_REQUIRED, 429].includes(statusCode);

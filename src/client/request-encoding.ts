@@ -1,4 +1,7 @@
-/** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
+/**
+ * Checks a caller's method, headers and body and encodes them. Headers become one flat array of
+ * names and values in turn, the form that node:http takes fastest.
+ */
 import * as types from 'node:util/types';
 import { CONNECTION_HEADERS } from '../base/network/connection-headers.ts';
 import { invalidError } from './network-error.ts';
@@ -6,8 +9,8 @@ import type { RequestTarget } from './policy/request-target.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Text goes out in UTF-8. */
-export type RequestBody = Buffer | Uint8Array | string;
+/** The body that a caller sends: bytes, or text, which goes out in UTF-8. */
+export type OutgoingBody = Buffer | Uint8Array | string;
 
 const NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const BAD_VALUE_PATTERN = /[^\t\x20-\x7e\x80-\xff]/;
@@ -18,7 +21,8 @@ const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 const USER_AGENT = 'hookshelf';
 const LOWER_NAMES_CACHED_MAX = 1000;
 
-// The same few names come with every request. Holds names alone, so sharing it is no shared state.
+// The same few names come with every request. All clients share the cache: it holds checked names
+// alone, and nothing of a request.
 const lowerNames = new Map<string, string>();
 
 /** `method` in upper case; throws NetworkError `invalid` when it cannot be sent. */
@@ -31,17 +35,20 @@ export function checkMethod(method: string): string {
 }
 
 /** A body as it is sent. Throws NetworkError `invalid` for what is neither text nor bytes. */
-export function encodeBody(body: RequestBody | undefined): Buffer | undefined {
+export function encodeBody(body: OutgoingBody | undefined): Buffer | undefined {
   if (body === undefined || body === null || Buffer.isBuffer(body)) return body ?? undefined;
   if (typeof body === 'string') return Buffer.from(body, 'utf8');
-  // A view: nobody's bytes are copied.
+  // A view of the same bytes, without a copy.
   if (types.isUint8Array(body)) {
     return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   }
   throw invalidError('the body is neither text nor bytes');
 }
 
-/** Throws NetworkError `invalid` for what cannot be sent, or is the client's own to say. */
+/**
+ * The headers of a request, names and values in turn. Throws NetworkError `invalid` for a header
+ * that cannot be sent, or that the client alone sets.
+ */
 export function encodeHeaders(
   target: RequestTarget, method: string, headers: RequestHeaders, body: Buffer | undefined,
 ): string[] {
@@ -67,9 +74,10 @@ export function encodeHeaders(
   return flat;
 }
 
+/** The name in lower case. */
 function checkName(name: string): string {
-  const cached = lowerNames.get(name);
-  if (cached !== undefined) return cached;
+  const knownLowerName = lowerNames.get(name);
+  if (knownLowerName !== undefined) return knownLowerName;
   if (!NAME_PATTERN.test(name)) throw invalidError('a header name is not a token');
   const lower = name.toLowerCase();
   if (CONNECTION_HEADERS.has(lower)) {

@@ -1,7 +1,8 @@
 /**
  * Opens one connection that can carry requests: DNS, TCP, TLS to the proxy, CONNECT, TLS to the
- * target, whichever of them the destination needs, all under one deadline. Exactly one of the two
- * outcomes is reported, once; after a failure or `cancel` no socket and no timer is left.
+ * target, whichever of them the destination needs, all under one deadline. It reports success or
+ * failure exactly once, and nothing after `cancel`; after a failure or `cancel` no socket and no
+ * timer is left.
  */
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -24,7 +25,7 @@ export type ConnectOptions = {
   readonly denyList: DenyList;
   readonly connectTimeoutMs: number;
   readonly verifiesCertificates: boolean;
-  /** Called for the first TLS connection: reading the root certificates takes time. */
+  /** Called when a TLS connection is made, and not before. */
   readonly secureContext: () => SecureContext;
 };
 
@@ -85,7 +86,7 @@ class ConnectionAttempt {
     this.#pending = pending;
   }
 
-  /** Whether the target has not been asked for yet: what goes wrong now is the proxy's. */
+  /** Whether the proxy has not been asked for the target yet, so that a failure is the proxy's. */
   get isAtProxy(): boolean {
     return this.#destination.proxy !== null
       && this.phase !== 'TLS' && this.phase !== 'proxy tunnel';
@@ -103,6 +104,7 @@ class ConnectionAttempt {
     return this.#startTls(socket, hostname, this.#sessions.target);
   }
 
+  /** The error of `run` as a NetworkError: whose it is depends on the phase. */
   explain(thrown: unknown): NetworkError {
     return this.#destination.proxy !== null && this.phase !== 'TLS' ? proxyError(thrown)
       : toNetworkError(thrown);

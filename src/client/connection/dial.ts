@@ -1,7 +1,7 @@
 /**
- * TCP to the first address that answers ("happy eyeballs", RFC 8305 §5): the next one is tried
- * when one fails, or has not answered for a quarter of a second. Our own, because node:net's gives
- * up each address after that time instead of leaving it in the race.
+ * Connects by TCP to the first address that answers ("happy eyeballs", RFC 8305 §5): the next one
+ * is tried when one fails, or has not answered for a quarter of a second. node:net has the same,
+ * but gives up each address after that time instead of leaving it in the race.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -10,7 +10,11 @@ import type { PendingConnection } from './pending-connection.ts';
 
 const HEAD_START_MS = 250;
 
-/** Addresses only, never names: what is connected to is what was checked. */
+/**
+ * Resolves to the socket that connected first; the others are destroyed. Rejects with the first
+ * error once all addresses have failed. `addresses` are never names, so that what was checked
+ * against the deny list is what is connected to.
+ */
 export function dial(
   pending: PendingConnection, addresses: readonly string[], port: number,
 ): Promise<Socket> {
@@ -51,6 +55,7 @@ export function dial(
         socket.off('close', onClose);
         candidates.delete(socket);
         pending.stopTimer(timer);
+        // A loser that closes later must not start the next address.
         next = addresses.length;
         for (const loser of candidates) pending.drop(loser);
         resolve(socket);

@@ -1,6 +1,6 @@
 /**
  * The sockets and timers of a connection that is being opened. Giving it up ends all of them, so
- * that nothing is left behind, whatever step it was at.
+ * that nothing is left behind, whichever step it was at.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -22,7 +22,7 @@ export class PendingConnection {
   /** Takes charge of `socket`, which is destroyed when this is given up. */
   own(socket: Socket): void {
     // Without an 'error' listener an error of the socket would end the process.
-    socket.on('error', ignore);
+    socket.on('error', doNothing);
     if (this.#isEnded) socket.destroy();
     else this.#sockets.add(socket);
   }
@@ -46,13 +46,13 @@ export class PendingConnection {
     if (timer !== null && this.#timers.delete(timer)) timer.cancel();
   }
 
-  /** Ends with the sockets alive, in the caller's hands. */
+  /** Ends it and leaves the sockets open: from now on they are the caller's. */
   complete(): void {
     this.#end();
     this.#sockets.clear();
   }
 
-  /** Ends with nothing left. */
+  /** Ends it and destroys its sockets. */
   giveUp(): void {
     this.#end();
     for (const socket of this.#sockets) socket.destroy();
@@ -66,4 +66,4 @@ export class PendingConnection {
   }
 }
 
-function ignore(): void {}
+function doNothing(): void {}

@@ -17,9 +17,9 @@ export type PoolOptions = ConnectOptions & {
   readonly idleTimeoutMs: number;
 };
 
-/** Wants a connection: exactly one of its callbacks follows each `take`, unless withdrawn. */
+/** A request for a connection: one of its callbacks follows each `take`, unless `withdraw` does. */
 export interface PoolClient extends SocketUser {
-  /** A connection that has served before will not do. */
+  /** Whether it must have a connection that no request has used before. */
   readonly needsFreshSocket: boolean;
   onSocket(socket: PooledSocket): void;
   onConnectFailure(error: NetworkError): void;
@@ -41,7 +41,7 @@ const WAITING_MAX = 10_000;
 
 export class Pool {
   readonly destination: Destination;
-  /** Kept by the client; a pool that a call will come back to must not be forgotten. */
+  /** Counted by the client, so that a pool is not forgotten while a call waits to try again. */
   callsUnderWay = 0;
   readonly #options: PoolOptions;
   readonly #sockets = new Set<PooledSocket>();
@@ -70,7 +70,7 @@ export class Pool {
     };
   }
 
-  /** Finds `waiter` a connection, at once when one is idle. */
+  /** Gives `client` a connection: at once when one is idle, else when one is open or free. */
   take(client: PoolClient): void {
     const socket = client.needsFreshSocket ? null : this.#takeIdle();
     if (socket !== null) {
@@ -78,7 +78,7 @@ export class Pool {
       client.onSocket(socket);
       return;
     }
-    // One that needs a fresh connection must not wait while idle ones fill the pool.
+    // A client that needs a fresh connection must not wait while idle ones fill the pool.
     if (this.#size >= this.#options.socketsMax) this.#idle[0]?.discard();
     if (this.#size < this.#options.socketsMax) this.#connectFor(client);
     else if (this.#queue.size < WAITING_MAX) this.#queue.add(client);
@@ -88,14 +88,14 @@ export class Pool {
   /** Ends what `take` began. */
   withdraw(client: PoolClient): void {
     this.#queue.delete(client);
-    const connecting = this.#connecting.get(client);
-    if (connecting === undefined) return;
+    const openingConnection = this.#connecting.get(client);
+    if (openingConnection === undefined) return;
     this.#connecting.delete(client);
-    connecting.cancel();
+    openingConnection.cancel();
     this.#serveNext();
   }
 
-  /** Takes back a connection whose answer was read to its end. */
+  /** Takes back a connection whose response was read to its end. */
   release(socket: PooledSocket): void {
     socket.markIdle();
     if (!socket.isUsableAt(this.#options.clock.monotonicMs())) {
@@ -106,6 +106,7 @@ export class Pool {
     if (next === undefined) {
       this.#idle.push(socket);
     } else if (next.needsFreshSocket) {
+      // That frees a place in the pool, where the next client in the queue opens its own.
       socket.discard();
     } else {
       this.#queue.delete(next);
@@ -116,13 +117,13 @@ export class Pool {
 
   /** Abandons every attempt with `error` and closes every connection. */
   async close(error: NetworkError): Promise<void> {
-    const closed = [...this.#sockets].map(({ socket }) => untilClosed(socket));
+    const socketsClosed = [...this.#sockets].map(({ socket }) => untilClosed(socket));
     const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
     for (const client of [...this.#queue, ...this.#connecting.keys(), ...users]) {
       client.abandon(error);
     }
     for (const socket of [...this.#sockets]) socket.discard();
-    await Promise.all(closed);
+    await Promise.all(socketsClosed);
   }
 
   get #size(): number {
@@ -140,26 +141,24 @@ export class Pool {
   }
 
   #connectFor(client: PoolClient): void {
-    const settle = (): void => {
-      this.#connecting.delete(client);
-    };
     this.#connecting.set(client, connect(this.destination, this.#sessions, this.#options, {
       onConnect: (socket) => {
-        settle();
+        this.#connecting.delete(client);
         client.onSocket(this.#adopt(socket, client));
       },
       onConnectFailure: (error) => {
-        settle();
+        this.#connecting.delete(client);
         this.#serveNext();
         client.onConnectFailure(error);
       },
     }));
   }
 
+  /** Makes a new socket a connection of this pool, in use by `user`. */
   #adopt(socket: Socket, user: SocketUser): PooledSocket {
-    const connection = new PooledSocket(socket, this.#options, (closed) => {
-      this.#sockets.delete(closed);
-      const index = this.#idle.indexOf(closed);
+    const connection = new PooledSocket(socket, this.#options, (closedSocket) => {
+      this.#sockets.delete(closedSocket);
+      const index = this.#idle.indexOf(closedSocket);
       if (index >= 0) this.#idle.splice(index, 1);
       this.#serveNext();
     });
@@ -168,6 +167,7 @@ export class Pool {
     return connection;
   }
 
+  /** Opens a connection for the next client in the queue, if there is room for one. */
   #serveNext(): void {
     const [next] = this.#queue;
     if (next === undefined || this.#size >= this.#options.socketsMax) return;

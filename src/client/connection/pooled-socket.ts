@@ -1,4 +1,4 @@
-/** A connection of a pool: tells whether it is in use, has been used, and can be used again. */
+/** A connection of a pool: it knows whether it is in use, was used, and can be used again. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { NetworkError } from '../network-error.ts';
@@ -43,7 +43,7 @@ export class PooledSocket {
       if (!this.#isExpectingResponse) this.discard();
     });
     socket.on('close', () => this.discard());
-    // Restarts with every byte, by itself, so it costs a request nothing.
+    // node:net restarts this time-out with every byte, so it costs a request nothing.
     socket.setTimeout(options.idleTimeoutMs, () => {
       if (this.#user === null) this.discard();
     });
@@ -78,7 +78,7 @@ export class PooledSocket {
       && nowMs - this.#idleSinceMs < this.#keepAliveMs;
   }
 
-  /** Notes the server's `Keep-Alive` header, such as `timeout=5, max=100`. */
+  /** Sets the limit from the server's `Keep-Alive` header, such as `timeout=5, max=100`. */
   limitKeepAlive(header: string): void {
     const seconds = /\btimeout=(\d{1,9})/i.exec(header);
     if (seconds === null) return;

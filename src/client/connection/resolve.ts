@@ -8,7 +8,7 @@ import { deniedError } from '../network-error.ts';
 export type Lookup = (
   hostname: string,
   options: { readonly all: true },
-  done: (error: Error | null, addresses: LookupAddress[]) => void,
+  callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
 // More are not worth a try within a connect deadline of seconds.
@@ -22,11 +22,11 @@ export async function resolveHost(
   hostname: string, lookup: Lookup, denyList: DenyList | null,
 ): Promise<readonly string[]> {
   const addresses = isIP(hostname) === 0 ? await lookUpAddresses(hostname, lookup) : [hostname];
-  if (addresses.length === 0) throw unknownName();
-  const permitted = denyList === null
+  if (addresses.length === 0) throw unknownNameError();
+  const allowedAddresses = denyList === null
     ? addresses : addresses.filter((address) => !denyList.isDenied(address));
-  if (permitted.length === 0) throw deniedError();
-  return alternateFamilies(permitted).slice(0, ADDRESSES_MAX);
+  if (allowedAddresses.length === 0) throw deniedError();
+  return alternateFamilies(allowedAddresses).slice(0, ADDRESSES_MAX);
 }
 
 /**
@@ -35,18 +35,19 @@ export async function resolveHost(
  * pool: many look-ups of a slow name would hold up every write.
  */
 export function shareLookups(lookup: Lookup): Lookup {
-  const pending = new Map<string, Parameters<Lookup>[2][]>();
-  return (hostname, options, done) => {
-    const existing = pending.get(hostname);
-    if (existing !== undefined) {
-      existing.push(done);
+  /** The callbacks that wait for a name. */
+  const waitingCallbacks = new Map<string, Parameters<Lookup>[2][]>();
+  return (hostname, options, callback) => {
+    const otherCallbacks = waitingCallbacks.get(hostname);
+    if (otherCallbacks !== undefined) {
+      otherCallbacks.push(callback);
       return;
     }
-    const callbacks = [done];
-    pending.set(hostname, callbacks);
+    const callbacks = [callback];
+    waitingCallbacks.set(hostname, callbacks);
     lookup(hostname, options, (error, addresses) => {
-      pending.delete(hostname);
-      for (const callback of callbacks) callback(error, addresses);
+      waitingCallbacks.delete(hostname);
+      for (const next of callbacks) next(error, addresses);
     });
   };
 }
@@ -60,15 +61,15 @@ function lookUpAddresses(hostname: string, lookup: Lookup): Promise<readonly str
   });
 }
 
-function unknownName(): Error {
+function unknownNameError(): Error {
   return Object.assign(new Error('a name without addresses'), { code: 'ENOTFOUND' });
 }
 
 function alternateFamilies(addresses: readonly string[]): readonly string[] {
   const [first = ''] = addresses;
   const firstFamily = addresses.filter((address) => isIP(address) === isIP(first));
-  const existing = addresses.filter((address) => isIP(address) !== isIP(first));
-  const rounds = Math.max(firstFamily.length, existing.length);
-  return Array.from({ length: rounds }, (_, index) => [firstFamily[index], existing[index]])
+  const otherFamily = addresses.filter((address) => isIP(address) !== isIP(first));
+  const rounds = Math.max(firstFamily.length, otherFamily.length);
+  return Array.from({ length: rounds }, (_, index) => [firstFamily[index], otherFamily[index]])
     .flat().filter((address) => address !== undefined);
 }

@@ -7,15 +7,18 @@ import { NetworkError } from '../network-error.ts';
 import type { PendingConnection } from './pending-connection.ts';
 
 export type TlsOptions = {
-  /** False: whatever certificate comes will do. */
+  /** False: any certificate is accepted. */
   readonly verifiesCertificates: boolean;
   readonly secureContext: SecureContext;
 };
 
-/** Sessions to resume, so that a second connection needs no full handshake. */
+/** The session that the next connection resumes, so that it needs no full handshake. */
 export type SessionSlot = { session: Buffer | null };
 
-/** Rejects with NetworkError `certificate` when the peer's certificate is refused. */
+/**
+ * Resolves when TLS is set up. Rejects with NetworkError `certificate` when the peer's certificate
+ * is refused, and with other errors as node:tls has them. `slot` lends and receives the session.
+ */
 export function startTls(
   pending: PendingConnection, socket: Socket, hostname: string, tls: TlsOptions, slot: SessionSlot,
 ): Promise<TLSSocket> {
@@ -32,9 +35,9 @@ export function startTls(
     });
     pending.own(tlsSocket);
     const onError = (error: Error): void => {
-      // A session that may be at fault is not offered again.
+      // The session may be the reason, so it is not offered again.
       slot.session = null;
-      // Set by node:tls exactly when it is the certificate that was refused.
+      // node:tls sets `authorizationError` only when it refuses the certificate.
       const isCertificate = Boolean(tlsSocket.authorizationError);
       reject(isCertificate ? certificateError(error) : error);
     };

@@ -1,4 +1,4 @@
-/** HTTP CONNECT (RFC 9110 §9.3.6): the proxy joins our socket to the target's. */
+/** Opens a tunnel (CONNECT, RFC 9110 §9.3.6): the proxy joins our socket to the target's. */
 import type { Socket } from 'node:net';
 import { systemCodeOf } from '../../base/errors.ts';
 import { http } from '../../base/node-modules.ts';

@@ -13,8 +13,9 @@ export type DenyList = {
 };
 
 /**
- * Whether the host of a URL is an address on the list: it would never be connected to. A name is
- * not, whatever it points at. `entries` are read at the first question; throws as `createDenyList`.
+ * Makes a check of URLs: whether the host is an address on the list, which is never connected to. A
+ * name passes, whatever it points at. `entries` are parsed at the first check, which throws as
+ * `createDenyList` does.
  */
 export function createTargetCheck(entries: readonly string[]): (url: string) => boolean {
   let list: DenyList | null = null;
@@ -24,7 +25,7 @@ export function createTargetCheck(entries: readonly string[]): (url: string) => 
   };
 }
 
-/** `entries` are group names, addresses and CIDR blocks. Throws `usage` for anything else. */
+/** Each entry is the name of a group, an address or a CIDR block. Throws `usage` for another. */
 export function createDenyList(entries: readonly string[]): DenyList {
   const set = new AddressSet();
   for (const entry of entries) {

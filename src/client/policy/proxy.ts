@@ -12,19 +12,22 @@ export type Proxy = {
   readonly authorization: string | null;
 };
 
-/** `http://` or `https://`, perhaps with credentials. Throws `usage`, without showing them. */
-export function parseProxy(url: string): Proxy {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
+/**
+ * Parses a URL with `http://` or `https://`, perhaps with credentials. Throws `usage` for anything
+ * else, without showing it.
+ */
+export function parseProxy(text: string): Proxy {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new AppError('usage',
       'http.proxy must be a URL such as http://user:password@proxy.example:3128');
   }
-  const isTls = parsed.protocol === 'https:';
+  const isTls = url.protocol === 'https:';
   return {
     isTls,
-    hostname: normalizeHost(parsed.hostname),
-    port: parsed.port === '' ? defaultPort(isTls) : Number(parsed.port),
-    authorization: basicAuthorization(parsed),
+    hostname: normalizeHost(url.hostname),
+    port: url.port === '' ? defaultPort(isTls) : Number(url.port),
+    authorization: basicAuthorization(url),
   };
 }
 

@@ -9,7 +9,7 @@ import { invalidError } from '../network-error.ts';
 import { defaultPort } from './proxy.ts';
 import type { Proxy } from './proxy.ts';
 
-/** A scheme, host and port, and whether a proxy leads there. It has one pool of connections. */
+/** A scheme, host and port, and the proxy on the way there. It has one pool of connections. */
 export type Destination = {
   readonly isTls: boolean;
   /** Without brackets. */
@@ -49,8 +49,8 @@ export class TargetCache {
 
   /** Throws NetworkError `invalid` when `url` is no http or https URL. */
   get(url: string): RequestTarget {
-    const cached = this.#targets.get(url);
-    if (cached !== undefined) return cached;
+    const cachedTarget = this.#targets.get(url);
+    if (cachedTarget !== undefined) return cachedTarget;
     const target = parseTarget(url, this.#rules);
     if (this.#targets.size >= TARGETS_MAX) this.#dropOldest();
     this.#targets.set(url, target);
@@ -65,24 +65,25 @@ export class TargetCache {
   }
 }
 
-function parseTarget(url: string, rules: DestinationRules): RequestTarget {
+function parseTarget(text: string, rules: DestinationRules): RequestTarget {
   // The error of `new URL` would hold all of the text, with its credentials.
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (parsed === null) throw invalidError('the URL cannot be read');
-  if (!['http:', 'https:'].includes(parsed.protocol)) {
+  if (!URL.canParse(text)) throw invalidError('the URL cannot be read');
+  const url = new URL(text);
+  if (!['http:', 'https:'].includes(url.protocol)) {
     throw invalidError('the URL must begin with http:// or https://');
   }
-  const destination = parseDestination(parsed, rules);
-  const path = `${parsed.pathname}${parsed.search}`;
+  const destination = parseDestination(url, rules);
+  const path = `${url.pathname}${url.search}`;
+  // Without a tunnel the proxy has to be told the whole URL (RFC 9112 §3.2.2).
   const isAbsoluteForm = destination.proxy !== null && !destination.isTls;
   return {
     destination,
-    path: isAbsoluteForm ? `http://${parsed.host}${path}` : path,
+    path: isAbsoluteForm ? `http://${url.host}${path}` : path,
     headers: [
-      'Host', parsed.host, 'Connection', 'keep-alive',
+      'Host', url.host, 'Connection', 'keep-alive',
       ...isAbsoluteForm ? proxyHeaders(destination.proxy) : [],
     ],
-    authorization: basicAuthorization(parsed),
+    authorization: basicAuthorization(url),
   };
 }
 

@@ -17,7 +17,7 @@ export function isTransientStatus(statusCode: number): boolean {
   return TRANSIENT_STATUSES.has(statusCode);
 }
 
-/** A bad certificate, a denied address or refused proxy credentials would only fail again. */
+/** Whether another attempt may succeed. A bad certificate, for one, would only fail again. */
 export function isTransientError(error: NetworkError): boolean {
   return TRANSIENT_KINDS.has(error.kind)
     && error.proxyStatusCode !== PROXY_AUTHENTICATION_REQUIRED;

@@ -17,14 +17,18 @@ export interface BookSearch {
 /** The slots of all books that may match the text conditions, and perhaps of others. */
 export type Candidates = {
   readonly slots: BitSet;
+  /** How many slots there are. */
   readonly count: number;
-  /** Whether every book that was not written since matches the text conditions. */
+  /**
+   * Whether each candidate that was not written since is known to match the text conditions, so
+   * that its texts need not be read again.
+   */
   readonly isExact: boolean;
 };
 
 /** Which slots were written since the query began. */
 export interface ConcurrentWrites {
-  readonly changed: ReadonlySet<number>;
+  readonly changedSlots: ReadonlySet<number>;
 }
 
 /** The caller of a search, who waits for its result. */

@@ -6,10 +6,10 @@
  * at the start, later those that change. One run of small steps indexes the pending books into a
  * memtable; a full memtable becomes an immutable segment, and segments are merged beside all else.
  * When a book changes, its old document is removed from whichever part holds it, so every part
- * knows which of its books are live. A query waits until no slot is pending: its answer is never
+ * knows which of its books are live. A query waits until no slot is pending: its result is never
  * partial.
  *
- * An index that outgrows its share of the memory drops everything, for good, and answers null from
+ * An index that outgrows its share of the memory drops everything, for good, and finds null from
  * then on; `bounded-word-index.ts` decides when to build another one.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -41,9 +41,9 @@ export type WordIndexOptions = {
 const WAIT_MS_MAX = 2000;
 const RETRY_S_MAX = 60;
 const MEMTABLE_BOOKS = 4096;
-// While all is indexed for the first time nobody searches: fewer and larger segments, which wait to
-// be merged, unless they take so much that a merge would soon have no room.
-const FIRST_MEMTABLES = 4;
+// During the first build nobody searches, so memtables are this much larger, and segments are
+// merged after it, unless they take so much of the memory that a merge would soon have no room.
+const FIRST_BUILD_FACTOR = 4;
 const UNMERGED_SHARE = 1 / 4;
 // Bytes of books to index before yielding, some 20 µs; an empty slot is work too.
 const WORK_PER_YIELD = 4096;
@@ -63,10 +63,10 @@ export class WordIndex {
   readonly #segments = new Segments();
   #unsubscribe: (() => void) | null = null;
   #isIndexing = false;
-  /** All books are being indexed for the first time. */
+  /** Until all books have been indexed once. */
   #isFirstBuild = true;
   #isMerging = false;
-  /** Why no query is answered any more. */
+  /** The error that every query throws from now on; null while there is none. */
   #failure: { readonly reason: unknown } | null = null;
   #waiters: (() => void)[] = [];
   #startedMs = 0;
@@ -100,11 +100,11 @@ export class WordIndex {
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
     // A snapshot of the parts: what is written while this runs is in `writes`.
-    const work = this.#find(plan, this.#memtable, this.#segments.all);
-    const slots = await this.#options.turns.run(work, caller.isWanted);
+    const steps = this.#find(plan, this.#memtable, this.#segments.all);
+    const slots = await this.#options.turns.run(steps, caller.isWanted);
     if (slots === null) return null;
-    // A part may have been searched before or after such a write, so these books are checked again.
-    for (const slot of writes.changed) slots.add(slot);
+    // A part may have been searched before or after such a write, so the caller checks these books.
+    for (const slot of writes.changedSlots) slots.add(slot);
     return { slots, count: slots.count(), isExact: plan.isExact };
   }
 
@@ -126,8 +126,8 @@ export class WordIndex {
   }
 
   /**
-   * Resolves when every book is indexed, when none will ever be, or when a patient asker is gone;
-   * throws `unavailable` when that takes too long for one that is not patient.
+   * Resolves when every book is indexed, when the index was dropped, or when the caller is gone.
+   * Throws `unavailable` when that takes too long for a caller that is not patient.
    */
   async #waitUntilCurrent({ isWanted, isPatient }: SearchCaller): Promise<void> {
     this.#start();
@@ -162,6 +162,7 @@ export class WordIndex {
     return Math.min(RETRY_S_MAX, Math.max(1, Math.ceil(leftMs / 1000)));
   }
 
+  /** Begins to follow the collection, with all of its slots pending. */
   #start(): void {
     if (this.#unsubscribe !== null || !this.#isActive()) return;
     const { collection, clock } = this.#options;
@@ -203,6 +204,7 @@ export class WordIndex {
     let work = 0;
     while (this.#pendingCount > 0) {
       slot = this.#pendingSlots.next(slot + 1);
+      // After the last slot the search begins again from the first: an earlier one became pending.
       if (slot < 0) continue;
       this.#pendingSlots.delete(slot);
       this.#pendingCount -= 1;
@@ -210,7 +212,7 @@ export class WordIndex {
       const bytes = this.#options.collection.bytesAt(slot);
       if (bytes !== undefined) this.#memtable.add(slot, bytes);
       work += SLOT_WORK + (bytes?.length ?? 0);
-      const booksMax = this.#memtableBooks * (this.#isFirstBuild ? FIRST_MEMTABLES : 1);
+      const booksMax = this.#memtableBooks * (this.#isFirstBuild ? FIRST_BUILD_FACTOR : 1);
       if (this.#memtable.isFull(booksMax)) yield* this.#flush();
       if (work < WORK_PER_YIELD) continue;
       work = 0;
@@ -242,6 +244,7 @@ export class WordIndex {
     this.#segments.replace(group, yield* mergeSegments(group));
   }
 
+  /** Gives up the index, as it takes more memory than it may; notes how many books would fit. */
   #dropAll(): void {
     const bytesPerBook = this.bytes / this.#segments.documentCount;
     this.#booksMax = Math.floor(this.#bytesMax / bytesPerBook * RETURN_SHARE);
@@ -256,10 +259,10 @@ export class WordIndex {
     return this.#failure === null && this.#booksMax === null;
   }
 
-  /** A failure here is a bug: every later query throws it, as a broken index must not answer. */
-  #runInBackground(work: Steps<void>, then: () => void): void {
+  /** A failure here is a bug: every later query throws it, as a broken index must not be used. */
+  #runInBackground(steps: Steps<void>, then: () => void): void {
     const isWanted = (): boolean => this.#isActive();
-    this.#options.turns.runLater(work, isWanted).then(() => {
+    this.#options.turns.runLater(steps, isWanted).then(() => {
       if (isWanted()) then();
     }).catch((reason: unknown) => {
       this.#failure ??= { reason };

@@ -1,7 +1,7 @@
 /**
  * Lists books: `GET /api/books` and `books.list(query)`. All books in id order are sent as they are
  * laid out in the store; every other query is a scan in small steps, which the word index narrows
- * down where it can. Both answers are streamed.
+ * down where it can. Both responses are streamed.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Exchange, Handler } from '../../server/http-route.ts';
@@ -11,7 +11,7 @@ import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
 import type { Scan } from './slot-filter.ts';
-import { isSparse, scanSparsePage, scanPage, scanWhole } from './scan.ts';
+import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
 import type { PageResult } from './scan.ts';
 import {
   sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource, streamWalk,
@@ -41,9 +41,10 @@ export interface BookList {
   list(query?: BookListQuery): Promise<BookListing>;
 }
 
-const OWN_PROGRAM: SearchCaller = { isWanted: () => true, isPatient: true };
+/** The program that embeds the catalog waits for its list however long that takes. */
+const EMBEDDING_PROGRAM: SearchCaller = { isWanted: () => true, isPatient: true };
 
-// An answer without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
+// A response without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
 const WHOLE_SCANS_MAX = 2;
 
 export type BookListOptions = {
@@ -54,13 +55,13 @@ export type BookListOptions = {
 
 export function createBookList(options: BookListOptions): BookList {
   const deps: BookListDeps = {
-    ...options, gate: createConcurrencyLimiter(WHOLE_SCANS_MAX),
+    ...options, wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
     wholeCache: new WholeCatalogCache(options.collection),
   };
   return {
     handle: (exchange) => sendList(deps, exchange),
     async list(query = {}) {
-      const result = await findBooks(deps, parseBookListQuery(query), OWN_PROGRAM);
+      const result = await findBooks(deps, parseBookListQuery(query), EMBEDDING_PROGRAM);
       try {
         const books = await deps.turns.run(decodeAll(result.source));
         return { books: books ?? [], total: result.total, cursor: result.cursor };
@@ -72,15 +73,16 @@ export function createBookList(options: BookListOptions): BookList {
 }
 
 type BookListDeps = BookListOptions & {
-  readonly gate: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
+  readonly wholeScanLimiter: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
 };
 
 type ListResult = {
   readonly total: number;
   readonly cursor: string | null;
   readonly source: BookSource;
-  /** Set where the answer can be sent without reading its books one by one. */
+  /** Set where the response can be sent without reading its books one by one. */
   readonly stream: PullChunk | null;
+  /** To be called once the books have been read from `source`, or nobody wants them any more. */
   readonly close: () => void;
 };
 
@@ -143,22 +145,25 @@ async function scanBooks(
   deps: BookListDeps, query: BookQuery, changes: ConcurrentChanges, caller: SearchCaller,
 ): Promise<ListResult> {
   const { isWanted } = caller;
-  const { collection, search, turns, gate } = deps;
+  const { collection, search, turns, wholeScanLimiter } = deps;
   const candidates = await search.find(query.filter, changes, caller);
   const scan: Scan = { collection, query, candidates, changes };
-  const { limit } = query;
-  if (limit === null && !isSparse(scan)) {
-    const whole = assertWanted(await gate.run(() => turns.run(scanWhole(scan), isWanted)));
-    const source = sourceFromSlots(whole.slots, changes);
-    const close = (): void => changes.stop();
-    return { total: whole.total, cursor: null, source, stream: null, close };
-  }
-  const work = limit === null ? scanSparsePage(scan, Infinity) : scanPage(scan, limit);
-  const page = assertWanted(await turns.run(work, isWanted));
-  changes.stop();
-  return createPage(page, query);
+  const runPage = async (steps: Steps<PageResult>): Promise<ListResult> => {
+    const page = assertWanted(await turns.run(steps, isWanted));
+    changes.stop();
+    return createPage(page, query);
+  };
+  if (isSparse(scan)) return runPage(scanSparse(scan));
+  if (query.limit !== null) return runPage(scanPage(scan, query.limit));
+  const whole = assertWanted(
+    await wholeScanLimiter.run(() => turns.run(scanWhole(scan), isWanted)));
+  const source = sourceFromSlots(whole.slots, changes);
+  // The books are still to be read: `changes` keeps them as they are now until they have been.
+  const close = (): void => changes.stop();
+  return { total: whole.total, cursor: null, source, stream: null, close };
 }
 
+/** Cuts the entries to the query's limit; where there are more, the page ends with a cursor. */
 function createPage({ entries, total }: PageResult, { limit, fingerprint }: BookQuery): ListResult {
   const hasMore = limit !== null && entries.length > limit;
   const pageEntries = limit === null ? entries : entries.slice(0, limit);
@@ -177,6 +182,7 @@ function* decodeAll(source: BookSource): Steps<Book[]> {
   return books;
 }
 
+/** Null is the result of steps that were given up, as nobody waited for them any more. */
 function assertWanted<T>(result: T | null): T {
   if (result === null) throw new AppError('timeout', 'the client left before the answer was found');
   return result;

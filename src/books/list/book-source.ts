@@ -1,16 +1,17 @@
-/** Sources of the books of a response, and the JSON array that is made of them. */
+/** Where the books of a response come from, and the JSON array that is made of them. */
 import { frameArray } from '../../resources/json-array-stream.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 import type { BookEntry } from './top-k.ts';
 
-/** The next part of the answer's text, or null after its end. */
+/** The next part of the response's body, or null after its end. */
 export type PullChunk = () => readonly Buffer[] | null;
 
 /** The bytes of the next book, or undefined after the last. */
 export type BookSource = () => Buffer | undefined;
 
-// Runs are slices of the store. Pieces are copies, small enough for thousands of slow readers.
+// A run is a slice of the store's memory. A piece is a copy, small enough for thousands of slow
+// readers.
 const RUN_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
@@ -54,7 +55,7 @@ export function streamWalk(walk: Walk): PullChunk {
   });
 }
 
-/** A whole answer that is one buffer. */
+/** A whole body that is one buffer. */
 export function streamBuffer(buffer: Buffer): PullChunk {
   let pieces: readonly Buffer[] | null = [buffer];
   return () => {

@@ -1,7 +1,7 @@
 /**
- * The changes to the collection during one answer. It records which books changed, and keeps the
- * bytes of those that were found before they changed and have not been sent yet, so that the answer
- * has as many books as its `X-Total-Count` says.
+ * The changes to the collection while one response is made. It records which books changed, and
+ * keeps the bytes of those that were found before they changed and have not been sent yet, so that
+ * the response has as many books as its `X-Total-Count` says.
  */
 import type { Change, Collection } from '../../store/store-port.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
@@ -12,8 +12,11 @@ const COPIED_BYTES_MAX = 8 * 2 ** 20;
 export class ConcurrentChanges {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
-  readonly #keptSlots = new BitSet();
+  /** Slots whose books were found and have not been sent or changed since. */
+  readonly #unsentSlots = new BitSet();
+  /** The books that changed before they were sent, as they were when they were found. */
   readonly #copies = new Map<number, Buffer>();
+  /** null once `stopRecording` was called. */
   #changedSlots: Set<number> | null = new Set();
   #copiedBytes = 0;
 
@@ -22,30 +25,31 @@ export class ConcurrentChanges {
     this.#unsubscribe = collection.onChange((change, slot) => this.#onChange(change, slot));
   }
 
-  /** The slots written between the start and `settle`. */
-  get changed(): ReadonlySet<number> {
+  /** The slots written between the start and `stopRecording`. */
+  get changedSlots(): ReadonlySet<number> {
     return this.#changedSlots ?? new Set();
   }
 
-  /** Stops recording which slots change: all books of the answer have been found. */
-  settle(): void {
+  /** Stops recording which slots change: all books of the response have been found. */
+  stopRecording(): void {
     this.#changedSlots = null;
   }
 
   /** From now on `take` returns the bytes that the slot has now. */
   keep(slot: number): void {
-    this.#keptSlots.add(slot);
+    this.#unsentSlots.add(slot);
   }
 
-  /** The bytes of a kept slot, once; undefined if too much has changed to keep them. */
+  /** The bytes of a slot that was kept, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
-    if (this.#keptSlots.delete(slot)) return this.#collection.bytesAt(slot);
+    if (this.#unsentSlots.delete(slot)) return this.#collection.bytesAt(slot);
     const bytes = this.#copies.get(slot);
     this.#copies.delete(slot);
     this.#copiedBytes -= bytes?.length ?? 0;
     return bytes;
   }
 
+  /** Follows the collection no longer, and forgets what it kept. */
   stop(): void {
     this.#unsubscribe();
     this.#copies.clear();
@@ -53,7 +57,7 @@ export class ConcurrentChanges {
 
   #onChange({ before }: Change, slot: number): void {
     this.#changedSlots?.add(slot);
-    if (!this.#keptSlots.delete(slot) || before === null) return;
+    if (!this.#unsentSlots.delete(slot) || before === null) return;
     if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;
     this.#copiedBytes += before.length;
     // A copy, because a view would keep a whole block of the store in memory.

@@ -1,11 +1,15 @@
 /**
  * Scans: which books match, and in what order. A scan walks through the collection in id order, or
- * through the candidates where these are few. It works in small steps (`base/turns.ts`), sees each
- * book at most once whatever is written meanwhile, and keeps no more than the answer needs: the
- * first `limit` books, or packed keys for an answer without limit.
+ * through the candidates where these are few: the books of which the word index says that they may
+ * match. It works in small steps (`base/turns.ts`), sees each book at most once whatever is written
+ * meanwhile, and keeps no more than the response needs: the first `limit` books, or packed keys for
+ * a response without limit.
+ *
+ * A book is found by its slot, the number that the store gives it for as long as it lives.
  */
 import { createSlotFilter } from './slot-filter.ts';
 import type { Scan } from './slot-filter.ts';
+import type { Candidates } from '../index/book-search.ts';
 import { TopEntries } from './top-k.ts';
 import type { BookEntry } from './top-k.ts';
 import type { BookQuery } from '../query/parse-query.ts';
@@ -17,17 +21,19 @@ import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.t
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 export type PageResult = { readonly entries: readonly BookEntry[]; readonly total: number };
-/** `slots` are in the order of the answer. */
+/** `slots` are in the order of the response. */
 type WholeResult = { readonly slots: Uint32Array; readonly total: number };
 
-const LOOKS_PER_COPY = 4096;
+const SLOTS_COPIED_PER_YIELD = 4096;
 // Up to this many candidates are fetched one by one; with more, the whole collection is walked:
 // among a million books that alone takes most of the 20 ms a search may take.
 const SPARSE_MAX = 16_384;
 
-/** The first `limit` + 1 books after the cursor: the extra one shows whether there are more. */
+/**
+ * The first `limit` + 1 books after the cursor: the extra one shows whether there are more. `total`
+ * counts all matches, those before the cursor too.
+ */
 export function* scanPage(scan: Scan, limit: number): Steps<PageResult> {
-  if (isSparse(scan)) return yield* scanSparsePage(scan, limit);
   const { collection, query } = scan;
   const { sort, after } = query;
   const isById = sort.key === 'id';
@@ -37,10 +43,9 @@ export function* scanPage(scan: Scan, limit: number): Steps<PageResult> {
     isDescending: isById && sort.isDescending,
     after: isById && knownTotal !== null && after !== null ? after.id : null,
   });
+  const filter = createSlotFilter(scan);
   let total = 0;
-  for (const filter = createSlotFilter(scan); ;) {
-    const slot = walk.next();
-    if (slot < 0) break;
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
     if (filter.isYieldDue()) yield;
     const bytes = filter.find(slot);
     if (bytes === undefined) continue;
@@ -62,10 +67,9 @@ export function* scanWhole(scan: Scan): Steps<WholeResult> {
   const walk = collection.walk({ isDescending: isById && sort.isDescending });
   const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
   const slots = new NumberList();
+  const filter = createSlotFilter(scan);
   let total = 0;
-  for (const filter = createSlotFilter(scan); ;) {
-    const slot = walk.next();
-    if (slot < 0) break;
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
     if (filter.isYieldDue()) yield;
     const bytes = filter.find(slot);
     if (bytes === undefined) continue;
@@ -76,48 +80,49 @@ export function* scanWhole(scan: Scan): Steps<WholeResult> {
     slots.push(slot);
     changes.keep(slot);
   }
-  changes.settle();
+  changes.stopRecording();
+  // Null where the slots are in order already.
   const order = column === null ? null : yield* sortIndexes(slots.length, (left, right) =>
     column.compare(left, right));
-  const ordered = new Uint32Array(slots.length);
-  for (let index = 0; index < ordered.length; index += 1) {
-    ordered[index] = slots.at(order?.[index] ?? index);
-    if (index % LOOKS_PER_COPY === 0) yield;
+  const orderedSlots = new Uint32Array(slots.length);
+  for (let index = 0; index < orderedSlots.length; index += 1) {
+    orderedSlots[index] = slots.at(order?.[index] ?? index);
+    if (index % SLOTS_COPIED_PER_YIELD === 0) yield;
   }
-  return { slots: ordered, total };
+  return { slots: orderedSlots, total };
 }
+
+type SparseScan = Scan & { readonly candidates: Candidates };
 
 /** Whether there are so few candidates that all their books can be held at once. */
-export function isSparse({ candidates }: Scan): boolean {
-  return candidates !== null && candidates.count <= SPARSE_MAX;
+export function isSparse(scan: Scan): scan is SparseScan {
+  return scan.candidates !== null && scan.candidates.count <= SPARSE_MAX;
 }
 
-/** Sorts all matches among few candidates; `entries` are those after the cursor. */
-export function* scanSparsePage(scan: Scan, limit: number): Steps<PageResult> {
-  const { query, candidates } = scan;
-  const { sort } = query;
+/** All matches after the cursor, sorted, among few candidates. */
+export function* scanSparse(scan: SparseScan): Steps<PageResult> {
+  const { query, candidates: { slots } } = scan;
+  const { sort, after } = query;
   const matches: BookEntry[] = [];
   const ids = new Set<string>();
   const filter = createSlotFilter(scan);
-  const slots = candidates?.slots;
-  for (let slot = slots?.next(0) ?? -1; slot >= 0; slot = slots?.next(slot + 1) ?? -1) {
+  for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
     if (filter.isYieldDue()) yield;
     const bytes = filter.find(slot);
     if (bytes === undefined) continue;
     const id = readId(bytes);
-    // A book that is deleted and added again meanwhile may be met in two slots.
+    // A book that is deleted and added again meanwhile may come in two slots.
     if (ids.has(id)) continue;
     ids.add(id);
     matches.push({ key: readSortKey(sort.key, bytes), id, bytes });
   }
-  const after = query.after;
-  const rest = after === null
+  const laterMatches = after === null
     ? matches : matches.filter((entry) => comparePositions(entry, after, sort) > 0);
-  const order = yield* sortIndexes(rest.length, (left, right) =>
-    compareEntries(rest[left], rest[right], query));
+  const order = yield* sortIndexes(laterMatches.length, (left, right) =>
+    compareEntries(laterMatches[left], laterMatches[right], query));
   const entries: BookEntry[] = [];
-  for (const index of order.subarray(0, Math.min(order.length, limit + 1))) {
-    const entry = rest[index];
+  for (const index of order) {
+    const entry = laterMatches[index];
     if (entry !== undefined) entries.push(entry);
   }
   return { entries, total: matches.length };
@@ -133,8 +138,9 @@ function compareEntries(
 function countWithoutReading({ collection, query, candidates, changes }: Scan): number | null {
   if (hasMemberConditions(query.filter)) return null;
   if (!hasTextConditions(query.filter)) return collection.size;
-  const isCounted = candidates !== null && candidates.isExact && changes.changed.size === 0;
-  return isCounted ? candidates.count : null;
+  const isEachAMatch = candidates !== null && candidates.isExact
+    && changes.changedSlots.size === 0;
+  return isEachAMatch ? candidates.count : null;
 }
 
 function isAfterCursor({ after, sort }: BookQuery, key: BookEntry['key'], bytes: Buffer): boolean {

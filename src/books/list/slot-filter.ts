@@ -1,4 +1,4 @@
-/** The filter of a scan: whether the book in a slot matches a query. */
+/** The filter of a scan: whether the book in a slot of the store matches a query. */
 import type { Candidates } from '../index/book-search.ts';
 import { readDatePublished, readIsbn, readLanguage } from '../query/stored-fields.ts';
 import {
@@ -8,10 +8,11 @@ import type { BookQuery } from '../query/parse-query.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 
+/** The inputs of one scan. */
 export type Scan = {
   readonly collection: Collection;
   readonly query: BookQuery;
-  /** null: all books may match. */
+  /** The books that the word index found; null: all books may match. */
   readonly candidates: Candidates | null;
   readonly changes: ConcurrentChanges;
 };
@@ -19,7 +20,7 @@ export type Scan = {
 interface SlotFilter {
   /** The bytes of the book in a slot if it matches; undefined if not, or if the slot is empty. */
   find(slot: number): Buffer | undefined;
-  /** Whether enough was done since the last yield. */
+  /** Whether enough was done since this last said so: the caller yields then. */
   isYieldDue(): boolean;
 }
 
@@ -37,9 +38,9 @@ export function createSlotFilter({ collection, query, candidates, changes }: Sca
       if (candidates !== null && !candidates.slots.has(slot)) return undefined;
       const bytes = collection.bytesAt(slot);
       if (bytes === undefined || !matchesMembers(query, bytes)) return undefined;
-      // The index answered for the book as it was then.
-      const isSettled = candidates?.isExact === true && !changes.changed.has(slot);
-      if (!hasText || isSettled) return bytes;
+      // The index knows the book as it was when the index was asked.
+      const isKnownMatch = candidates?.isExact === true && !changes.changedSlots.has(slot);
+      if (!hasText || isKnownMatch) return bytes;
       reads += READS_PER_YIELD;
       return matchesText(filter, decodeSearchable(bytes)) ? bytes : undefined;
     },

@@ -1,5 +1,5 @@
 /**
- * The sort keys of an answer without limit, packed outside the JavaScript heap, which
+ * The sort keys of a response without limit, packed outside the JavaScript heap, which
  * `--max-memory` keeps small: a million dates are 8 MB and a million titles about 40 MB. As strings
  * they would take twice as much, all of it in the heap.
  */

@@ -1,10 +1,10 @@
-/** The first books of a sorted answer (top-k), found while looking at all of them. */
+/** The first books of a sorted response (top-k), found while looking at all of them. */
 import type { SortValue } from '../query/cursor.ts';
 import type { BookSort } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import { compareKeys, comparePositions } from '../query/sort-keys.ts';
 
-/** A book of an answer: its position and its bytes, which never change. */
+/** A book of a response: its position and its bytes, which never change. */
 export type BookEntry = { readonly key: SortValue; readonly id: string; readonly bytes: Buffer };
 
 /**
@@ -15,7 +15,7 @@ export class TopEntries {
   readonly #capacity: number;
   readonly #sort: BookSort;
   readonly #entries: BookEntry[] = [];
-  /** The last entry kept at the latest cut: what sorts after it has no chance. */
+  /** The last entry that the latest cut left: no book that sorts after it can be in the result. */
   #last: BookEntry | null = null;
 
   constructor(capacity: number, sort: BookSort) {
@@ -27,6 +27,7 @@ export class TopEntries {
     return this.#entries.length >= this.#capacity;
   }
 
+  /** Adds a book, unless it surely sorts after the first `capacity`. */
   offer(key: SortValue, bytes: Buffer): void {
     const last = this.#last;
     if (last !== null && compareKeys(key, last.key, this.#sort.isDescending) > 0) return;
@@ -34,6 +35,7 @@ export class TopEntries {
     if (this.#entries.length >= 2 * this.#capacity) this.#cut();
   }
 
+  /** The first `capacity` of the books offered so far, in order. */
   sorted(): readonly BookEntry[] {
     this.#cut();
     return this.#entries;

@@ -8,7 +8,7 @@ import type { Collection } from '../../store/store-port.ts';
 import { streamWalk } from './book-source.ts';
 
 const BYTES_MAX = 8 * 2 ** 20;
-// The separator after each book, about.
+// The separator after a book.
 const BYTES_PER_BOOK = 2;
 
 export class WholeCatalogCache {
@@ -33,7 +33,7 @@ export class WholeCatalogCache {
     }
     const pull = streamWalk(this.#collection.walk());
     const pieces: Buffer[] = [];
-    for (let some = pull(); some !== null; some = pull()) pieces.push(...some);
+    for (let next = pull(); next !== null; next = pull()) pieces.push(...next);
     this.#buffer = Buffer.concat(pieces);
     return this.#buffer;
   }

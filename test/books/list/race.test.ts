@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { scanSparsePage } from '../../../src/books/list/scan.ts';
+import { scanSparse } from '../../../src/books/list/scan.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
@@ -77,7 +77,7 @@ test('a book deleted and added again in another slot during a sparse scan comes 
     collection, query: parseBookQuery('q=everywhere'), changes: new ConcurrentChanges(collection),
     candidates: { slots, count: 40, isExact: true },
   };
-  const work = scanSparsePage(scan, Infinity);
+  const work = scanSparse(scan);
   assert.equal(work.next().done, false, 'the first slots were looked at');
   collection.delete('id-10');
   collection.delete('id-49');

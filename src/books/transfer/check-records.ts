@@ -1,6 +1,6 @@
 /**
  * A dry run of an import where there is no catalog yet: the same results as from
- * `POST /api/books/import?dryRun=true` of an empty one, and no store is made for them.
+ * `POST /api/books/import?dryRun=true` of an empty catalog, without making a store.
  */
 import { AssertionError } from '../../base/assert.ts';
 import { Importer } from './importer.ts';

@@ -1,9 +1,9 @@
 /**
  * Books as rows of comma-separated values. The header row names the members. Text is written as it
  * is, a number in digits, and a nested value as JSON, except for authors of whom only the names are
- * known: `Terry Pratchett; Neil Gaiman`. Keywords are read so: `fantasy; satire`. An empty cell is
- * an absent member, a quoted empty one (`""`) an empty text. Reading what was written gives the
- * same book.
+ * known: `Terry Pratchett; Neil Gaiman`. Keywords may be given in the same way (`fantasy; satire`)
+ * or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an empty text. Reading
+ * the row of a book gives the same book.
  */
 import { AppError } from '../../base/errors.ts';
 import { findNearest } from '../../base/text/nearest.ts';
@@ -42,7 +42,7 @@ export function encodeCsvBook(book: Book): string {
   }));
 }
 
-/** Turns rows into JSON records. Throws `invalid` for an unusable header. */
+/** Turns rows into JSON records. Both methods throw `invalid` for an unusable header. */
 export class CsvSplitter implements RecordSplitter {
   readonly #rows = new CsvRowSplitter();
   #columns: readonly string[] | null = null;
@@ -70,44 +70,44 @@ function isBlank({ cells }: CsvRow): boolean {
   return cells?.every(({ text, isQuoted }) => text === '' && !isQuoted) === true;
 }
 
-/** Throws `invalid` with everything that is wrong with it. */
+/** The members that the columns hold. Throws `invalid` with everything that is wrong. */
 function parseHeader(row: CsvRow): readonly string[] {
   if (row.problem !== undefined) throw badHeader(row.line, row.problem);
   const columns = row.cells.map(({ text }) => findColumn(text.trim()) ?? text.trim());
-  const unknown = columns.filter((name) => !CSV_COLUMNS.includes(name));
-  if (unknown.some((name) => /[;\t]/.test(name))) {
+  const unknownColumns = columns.filter((name) => !CSV_COLUMNS.includes(name));
+  if (unknownColumns.some((name) => /[;\t]/.test(name))) {
     throw badHeader(row.line, 'cells must be separated by commas');
   }
-  const problems = [...describeUnknown(unknown)];
-  const repeated = CSV_COLUMNS.filter((name) =>
+  const problems = [...describeUnknown(unknownColumns)];
+  const repeatedColumns = CSV_COLUMNS.filter((name) =>
     columns.indexOf(name) !== columns.lastIndexOf(name));
-  for (const name of repeated) problems.push(`the column \`${name}\` stands twice`);
+  for (const name of repeatedColumns) problems.push(`the column \`${name}\` stands twice`);
   if (!columns.includes('title')) problems.push('there is no column `title`');
   if (problems.length > 0) throw badHeader(row.line, problems.join('; '));
   return columns;
 }
 
-function findColumn(given: string): string | undefined {
-  return CSV_COLUMNS.find((column) => column.toLowerCase() === given.toLowerCase());
+function findColumn(name: string): string | undefined {
+  return CSV_COLUMNS.find((column) => column.toLowerCase() === name.toLowerCase());
 }
 
-/** Those that are like a column's name each, and the others together. */
+/** A problem for each name that is like a column's, and one for all others together. */
 function describeUnknown(names: readonly string[]): readonly string[] {
-  const shown = names.slice(0, UNKNOWN_SHOWN_MAX);
+  const firstNames = names.slice(0, UNKNOWN_SHOWN_MAX);
   const problems: string[] = [];
-  const strange: string[] = [];
-  for (const name of shown) {
+  const strangeNames: string[] = [];
+  for (const name of firstNames) {
     const near = name.length > NAME_COMPARED_MAX ? null : findNearest(name, CSV_COLUMNS);
-    const quoted = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
-    if (near === null) strange.push(quoted);
-    else problems.push(`unknown column ${quoted}: did you mean \`${near}\`?`);
+    const quotedName = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
+    if (near === null) strangeNames.push(quotedName);
+    else problems.push(`unknown column ${quotedName}: did you mean \`${near}\`?`);
   }
-  const more = names.length - shown.length;
+  const more = names.length - firstNames.length;
   if (more > 0) problems.push(`${more} more are unknown`);
-  if (strange.length === 0) return problems;
-  const noun = strange.length === 1 ? 'column' : 'columns';
+  if (strangeNames.length === 0) return problems;
+  const noun = strangeNames.length === 1 ? 'column' : 'columns';
   return [...problems,
-    `unknown ${noun} ${strange.join(', ')}: known are ${CSV_COLUMNS.join(', ')}`];
+    `unknown ${noun} ${strangeNames.join(', ')}: known are ${CSV_COLUMNS.join(', ')}`];
 }
 
 function badHeader(line: number, problem: string): AppError {
@@ -132,7 +132,7 @@ function toRecord(columns: readonly string[], row: CsvRow): SourceRecord {
   return { line, json: Buffer.from(`{${members.join(',')}}`) };
 }
 
-const DIGITS = /^-?(0|[1-9][0-9]{0,15})$/;
+const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
 
 type CellValue =
   | { readonly json: string; readonly problem?: never }
@@ -143,10 +143,10 @@ function toJson(name: string, { text }: CsvCell): CellValue {
   const kind: Schema['kind'] | undefined = bookSchema.members[name]?.schema.kind;
   if (kind === 'string') return { json: JSON.stringify(text) };
   if (kind === 'integer') {
-    return { json: DIGITS.test(text.trim()) ? text.trim() : JSON.stringify(text) };
+    return { json: INTEGER.test(text.trim()) ? text.trim() : JSON.stringify(text) };
   }
   const isJson = /^\s*[[{]/.test(text);
-  if (!isJson && name === 'authors') return { json: authorsOfNames(text) };
+  if (!isJson && name === 'authors') return { json: encodeAuthorNames(text) };
   if (!isJson && name === 'keywords') return { json: JSON.stringify(splitList(text)) };
   return readJsonCell(name, text);
 }
@@ -165,6 +165,7 @@ function readJsonCell(name: string, text: string): CellValue {
   return { json: text.replaceAll('\n', ' ') };
 }
 
+/** Names alone where that loses nothing and cannot be taken for JSON. */
 function encodeAuthors(authors: readonly Author[]): string | null {
   if (authors.length === 0) return null;
   const isPlain = authors.every((author) => Object.keys(author).length === 1
@@ -172,7 +173,8 @@ function encodeAuthors(authors: readonly Author[]): string | null {
   return isPlain ? authors.map(({ name }) => name).join('; ') : JSON.stringify(authors);
 }
 
-function authorsOfNames(text: string): string {
+/** Authors of a list of names, as JSON. */
+function encodeAuthorNames(text: string): string {
   return JSON.stringify(splitList(text).map((name) => ({ name })));
 }
 

@@ -22,8 +22,8 @@ export function findFormat(path: string): BookFileFormat | null {
 }
 
 /**
- * The records of a file, some at a time, each as one line of JSON or as the problem with it. May
- * overwrite the chunks it is given. Throws `invalid` for an unusable csv header.
+ * The records of a file, some at a time, each as one line of JSON or as the problem with it. It may
+ * overwrite the chunks of `source`. Throws `invalid` for an unusable csv header.
  */
 export async function* readRecords(
   source: AsyncIterable<Buffer>, format: BookFileFormat,
@@ -33,13 +33,14 @@ export async function* readRecords(
     const records = splitter.push(chunk);
     if (records.length > 0) yield records;
   }
-  const rest = splitter.end();
-  if (rest.length > 0) yield rest;
+  const lastRecords = splitter.end();
+  if (lastRecords.length > 0) yield lastRecords;
 }
 
 async function* withoutByteOrderMark(
   source: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void, undefined> {
+  // The first bytes, until there are enough to tell; null from then on.
   let start: Buffer | null = Buffer.alloc(0);
   for await (const chunk of source) {
     if (start === null) {
@@ -48,7 +49,8 @@ async function* withoutByteOrderMark(
     }
     start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
     if (start.length < BYTE_ORDER_MARK.length) continue;
-    yield start.subarray(start.subarray(0, 3).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0);
+    const hasMark = start.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    yield hasMark ? start.subarray(BYTE_ORDER_MARK.length) : start;
     start = null;
   }
   if (start !== null && start.length > 0) yield start;

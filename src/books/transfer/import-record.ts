@@ -41,9 +41,9 @@ export const importSchema: ObjectSchema & { readonly name: string } = {
 /** Throws `invalid` with every error found. */
 export function parseImportRecord(value: unknown): ImportRecord {
   const errors: FieldError[] = [];
-  const parsed = readObjectInto(importSchema, value, errors);
-  if (errors.length > 0 || !isJsonObject(parsed)) throw invalid(errors);
-  const { id, createdAt, updatedAt, ...fields } = parsed;
+  const book = readObjectInto(importSchema, value, errors);
+  if (errors.length > 0 || !isJsonObject(book)) throw invalid(errors);
+  const { id, createdAt, updatedAt, ...fields } = book;
   return {
     id: textOrNull(id), createdAt: textOrNull(createdAt), updatedAt: textOrNull(updatedAt), fields,
   };

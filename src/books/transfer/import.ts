@@ -1,7 +1,7 @@
 /**
- * `POST /api/books/import`: JSON Lines in, JSON Lines out, both as streams. Each record is answered
- * with one line, in order; the last line is the count. Reading, storing and answering overlap, and
- * each waits for the next, so memory is bounded by the limits below.
+ * `POST /api/books/import`: JSON Lines in, JSON Lines out, both as streams. Each record gives one
+ * line of the response, in order; the last line is the count. Reading, storing and responding
+ * overlap, and each waits for the next, so memory is bounded by the limits below.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
@@ -18,11 +18,11 @@ import type { SourceRecord } from './record-splitter.ts';
 const BATCH_RECORDS_MAX = 256;
 // While this many batches wait for the disk, reading the body pauses.
 const BATCHES_IN_FLIGHT_MAX = 8;
-// A client that sends everything before it reads anything must not stall: this much of the answer
+// A client that sends everything before it reads anything must not stall: this much of the response
 // (about 100 000 lines) is buffered before reading the body waits for the client.
 const RESPONSE_BYTES_HELD_MAX = 8 * 1024 * 1024;
 
-/** Runs one import. Resolves when everything is answered or the client has left. */
+/** Runs one import. Resolves when the whole response is sent or the client has left. */
 export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode): Promise<void> {
   const run = new ImportRun(new Importer(catalog, mode));
   exchange.response.once('close', () => run.abandon());
@@ -34,21 +34,25 @@ export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode
 class ImportRun {
   readonly #importer: Importer;
   readonly #splitter = new JsonLinesSplitter();
-  /** Resolves when all batches so far have been answered. */
+  /** Resolves when the lines of all batches so far are in the response. */
   #batchesReported: Promise<void> = Promise.resolve();
-  #inFlight = 0;
+  #batchesInFlight = 0;
   #responseChunks: Buffer[] = [];
   #responseBytes = 0;
+  /** An error that is no AppError: `pull` throws it, which breaks the response off. */
   #bug: unknown = null;
   #isEnded = false;
   #isAbandoned = false;
+  /** Resumes the reading of the body, when it waits for capacity; else does nothing. */
   #wakeReader: () => void = () => {};
+  /** Resumes `pull`, when it waits for lines; else does nothing. */
   #wakePull: () => void = () => {};
 
   constructor(importer: Importer) {
     this.#importer = importer;
   }
 
+  /** Reads the body and imports its records; what goes wrong, the response or `pull` tells. */
   async read(body: AsyncIterable<Buffer>): Promise<void> {
     try {
       const error = await this.#readAll(body) ?? this.#importer.failure;
@@ -68,6 +72,7 @@ class ImportRun {
     this.#wakePull();
   }
 
+  /** The next lines of the response, once there are any; null at its end. */
   async pull(): Promise<readonly Buffer[] | null> {
     while (this.#responseChunks.length === 0 && !this.#isEnded && !this.#isAbandoned) {
       await new Promise<void>((resolve) => {
@@ -85,7 +90,7 @@ class ImportRun {
 
   /**
    * Reads the body to its end, even when the store refuses writes, so that the sender gets to read
-   * the answer. Returns null, or why the body ended early.
+   * the response. Returns null, or why the body ended early.
    */
   async #readAll(body: AsyncIterable<Buffer>): Promise<string | null> {
     let error: string | null = null;
@@ -110,17 +115,17 @@ class ImportRun {
   async #submit(records: readonly SourceRecord[]): Promise<void> {
     for (let start = 0; start < records.length; start += BATCH_RECORDS_MAX) {
       const batch = this.#importer.run(records.slice(start, start + BATCH_RECORDS_MAX));
-      this.#inFlight += 1;
+      this.#batchesInFlight += 1;
       const before = this.#batchesReported;
       this.#batchesReported = this.#respondInTurn(batch, before);
       await this.#waitForCapacity();
     }
   }
 
-  /** Never rejects. Resolves after the batch before it. */
+  /** Puts the batch's lines into the response, after those of the batch before. Never rejects. */
   async #respondInTurn(batch: Promise<string>, before: Promise<void>): Promise<void> {
     const [result] = await Promise.allSettled([batch, before]);
-    this.#inFlight -= 1;
+    this.#batchesInFlight -= 1;
     if (result.status === 'fulfilled') this.#respond(result.value);
     else this.#bug ??= result.reason;
     this.#wakeReader();
@@ -128,7 +133,7 @@ class ImportRun {
 
   async #waitForCapacity(): Promise<void> {
     while (!this.#isAbandoned && this.#bug === null
-      && (this.#inFlight >= BATCHES_IN_FLIGHT_MAX
+      && (this.#batchesInFlight >= BATCHES_IN_FLIGHT_MAX
         || this.#responseBytes > RESPONSE_BYTES_HELD_MAX)) {
       await new Promise<void>((resolve) => {
         this.#wakeReader = resolve;

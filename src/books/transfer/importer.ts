@@ -1,7 +1,13 @@
 /**
  * Imports records in batches and reports the result of each as a line of JSON. It does not know
  * where the records come from or where the lines go.
+ *
+ * Several batches may be under way at once, so that parsing one overlaps with the disk's write of
+ * another. Each is parsed and handed to the catalog before its `run` first waits, so the catalog
+ * stores batches in the order of the calls; only one that is too large for a transaction is stored
+ * in halves later, perhaps after the batches that follow. The counts are of all batches together.
  */
+import { assert } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
@@ -14,12 +20,12 @@ import { SeenIds } from './seen-ids.ts';
 export type ImportMode = {
   /** Whether a book whose id exists replaces the stored one; otherwise it is skipped. */
   readonly isReplacing: boolean;
-  /** Whether everything is checked and answered as usual, but nothing is stored. */
+  /** Whether everything is checked and reported as usual, but nothing is stored. */
   readonly isDryRun: boolean;
 };
 
 /** The result of one record. `line` is its line in the input, from 1. */
-type ImportResult =
+type RecordResult =
   | { readonly line: number; readonly status: 'imported' | 'replaced'; readonly id: string | null }
   | {
     readonly line: number; readonly status: 'skipped'; readonly id: string | null;
@@ -41,10 +47,13 @@ type ImportCount = {
 /** The detail of a record that is skipped because its id exists. */
 export const ID_EXISTS = 'a book with this id exists';
 
-/** What the importer needs of a catalog. */
+/** The part of a catalog that the importer uses. */
 export type ImportCatalog = Pick<Catalog, 'has' | 'importBatch'>;
 
 type ParsedRecord = { readonly line: number; readonly record: ImportRecord };
+
+/** As `ImportedBook`, but a dry run knows no id of a book that comes without one. */
+type BookOutcome = { readonly id: string | null; readonly outcome: ImportedBook['outcome'] };
 
 export class Importer {
   readonly #catalog: ImportCatalog;
@@ -68,7 +77,7 @@ export class Importer {
     };
   }
 
-  /** Why the store refused a batch: from then on nothing more is tried. Null: it refused none. */
+  /** Why the store refused a batch; null while it has refused none. Nothing is tried after that. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -80,19 +89,20 @@ export class Importer {
   async run(records: readonly SourceRecord[]): Promise<string> {
     const lines: string[] = [];
     const parsedRecords: ParsedRecord[] = [];
-    const positions: number[] = [];
+    // The index in `lines` of each parsed record, whose line follows from its import.
+    const lineIndexes: number[] = [];
     for (const record of records) {
       const parsedRecord = this.#parseRecord(record);
       if (typeof parsedRecord === 'string') {
         lines.push(parsedRecord);
       } else {
-        positions.push(lines.length);
+        lineIndexes.push(lines.length);
         parsedRecords.push(parsedRecord);
         lines.push('');
       }
     }
-    const results = await this.#store(parsedRecords);
-    for (const [index, position] of positions.entries()) lines[position] = results[index] ?? '';
+    const importedLines = await this.#importBatch(parsedRecords);
+    for (const [index, line] of importedLines.entries()) lines[lineIndexes[index] ?? 0] = line;
     return lines.join('');
   }
 
@@ -114,7 +124,8 @@ export class Importer {
     }
   }
 
-  async #store(parsedRecords: readonly ParsedRecord[]): Promise<readonly string[]> {
+  /** Imports records in one transaction, or in several where they are too large for one. */
+  async #importBatch(parsedRecords: readonly ParsedRecord[]): Promise<readonly string[]> {
     if (parsedRecords.length === 0) return [];
     if (this.#failure !== null) {
       return parsedRecords.map((record) => this.#reportRefusal(record, 'not tried'));
@@ -124,18 +135,18 @@ export class Importer {
     }
     try {
       const records = parsedRecords.map(({ record }) => record);
-      const imported = await this.#catalog.importBatch(records, this.#mode.isReplacing);
-      return parsedRecords.map((record, index) => this.#reportResult(record, imported[index]));
+      const books = await this.#catalog.importBatch(records, this.#mode.isReplacing);
+      return parsedRecords.map((record, index) => this.#reportResult(record, books[index]));
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      if (thrown.code === 'too_large') return this.#storeApart(parsedRecords, thrown.message);
+      if (thrown.code === 'too_large') return this.#importInHalves(parsedRecords, thrown.message);
       this.#failure ??= messageOf(thrown);
       return parsedRecords.map((record) => this.#reportRefusal(record, messageOf(thrown)));
     }
   }
 
-  /** Stores records that are too much for one transaction in smaller ones. */
-  async #storeApart(
+  /** Imports records that are too large for one transaction; `detail` says so of a single one. */
+  async #importInHalves(
     parsedRecords: readonly ParsedRecord[], detail: string,
   ): Promise<readonly string[]> {
     const [parsedRecord] = parsedRecords;
@@ -145,24 +156,22 @@ export class Importer {
       return [encode({ line, status: 'skipped', id, detail })];
     }
     const half = Math.ceil(parsedRecords.length / 2);
-    const first = await this.#store(parsedRecords.slice(0, half));
-    return [...first, ...await this.#store(parsedRecords.slice(half))];
+    const firstLines = await this.#importBatch(parsedRecords.slice(0, half));
+    return [...firstLines, ...await this.#importBatch(parsedRecords.slice(half))];
   }
 
-  #predictResult(
-    { record: { id } }: ParsedRecord,
-  ): { id: string | null; outcome: ImportedBook['outcome'] } {
+  /** The outcome that the catalog would give: an id exists in it, or earlier in the dry run. */
+  #predictResult({ record: { id } }: ParsedRecord): BookOutcome {
     if (id === null) return { id, outcome: 'imported' };
     const isTaken = this.#seenIds.add(id) || this.#catalog.has(id);
     if (!isTaken) return { id, outcome: 'imported' };
     return { id, outcome: this.#mode.isReplacing ? 'replaced' : 'exists' };
   }
 
-  #reportResult(
-    { line }: ParsedRecord,
-    result: { id: string | null; outcome: ImportedBook['outcome'] } | undefined,
-  ): string {
-    const { id = null, outcome = 'exists' } = result ?? {};
+  /** Counts the result and formats its line. `result` is defined: there is one for each record. */
+  #reportResult({ line }: ParsedRecord, result: BookOutcome | undefined): string {
+    assert(result !== undefined);
+    const { id, outcome } = result;
     if (outcome === 'exists') {
       this.#skipped += 1;
       this.#existing += 1;
@@ -179,6 +188,6 @@ export class Importer {
   }
 }
 
-function encode(result: ImportResult): string {
+function encode(result: RecordResult): string {
   return `${JSON.stringify(result)}\n`;
 }

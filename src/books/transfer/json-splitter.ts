@@ -20,12 +20,12 @@ const DEPTH_MAX = 1024;
 const RESUMES = '; reading goes on at the next line that begins with `{`';
 
 type JsonSplitterState =
-  | 'start' // nothing seen yet
+  | 'start' // before everything: the file may turn out to be an array, or one value after another
   | 'before' // a record, or in an array its end, may come
   | 'after' // a record ended: in an array a comma or the end must come
   | 'scalar' // in a number or word
   | 'nested' // in an object or array
-  | 'string' | 'escape' // in a string, of depth 0 or more
+  | 'string' | 'escape' // in a string: a record of its own, or within one
   | 'lost' // after a mistake: resumes at the next line that begins with `{`
   | 'done'; // after the array
 
@@ -33,11 +33,15 @@ export class JsonSplitter implements RecordSplitter {
   readonly #recordBytes = new RecordBytes();
   #state: JsonSplitterState = 'start';
   #isArray = false;
+  /** A comma came, so the array must not end before another record. */
   #needsItem = false;
+  /** A mistake was reported, and no whole record has come since: further ones follow from it. */
   #isReported = false;
+  /** Only white space has come on this line. */
   #isLineStart = true;
   #line = 1;
   #recordLine = 1;
+  /** The record's first byte in this chunk, 0 when it began in an earlier one; -1 outside. */
   #recordStart = -1;
   /** The closing brackets that are still expected, the innermost last. */
   readonly #closers: number[] = [];
@@ -101,7 +105,7 @@ export class JsonSplitter implements RecordSplitter {
     if (byte === QUOTE) {
       this.#state = 'string';
     } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
-      this.#closers.push(closerOf(byte));
+      this.#closers.push(closingBracket(byte));
       if (this.#closers.length > DEPTH_MAX) this.#abandonRecord('the record is nested too deep');
     } else if (byte === OBJECT_CLOSE || byte === ARRAY_CLOSE) {
       if (this.#closers.pop() !== byte) {
@@ -143,7 +147,7 @@ export class JsonSplitter implements RecordSplitter {
     this.#state = 'scalar';
     if (byte === QUOTE) this.#state = 'string';
     if (byte !== OBJECT_OPEN && byte !== ARRAY_OPEN) return;
-    this.#closers.push(closerOf(byte));
+    this.#closers.push(closingBracket(byte));
     this.#state = 'nested';
   }
 
@@ -167,7 +171,7 @@ export class JsonSplitter implements RecordSplitter {
     this.#records.push(json === null ? { line, problem: TOO_LONG } : { line, json });
   }
 
-  /** Abandons the record. The consequences of one mistake are reported once. */
+  /** Drops the record and says why, unless that follows from a mistake that was reported. */
   #abandonRecord(problem: string, consequence = RESUMES): void {
     if (!this.#isReported) this.#report(problem + consequence);
     this.#recordBytes.take();
@@ -188,15 +192,15 @@ export class JsonSplitter implements RecordSplitter {
   }
 }
 
-function closerOf(opener: number): number {
-  return opener === OBJECT_OPEN ? OBJECT_CLOSE : ARRAY_CLOSE;
+function closingBracket(openingBracket: number): number {
+  return openingBracket === OBJECT_OPEN ? OBJECT_CLOSE : ARRAY_CLOSE;
 }
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09;
 }
 
-/** `{ [ "`, a digit, a minus, or a letter; the parser checks the rest. */
+/** Whether a value may begin so: `{ [ "`, a digit, a minus or a letter. The parser checks it. */
 function isValueStart(byte: number): boolean {
   return byte === OBJECT_OPEN || byte === ARRAY_OPEN || byte === QUOTE || byte === 0x2d
     || (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a);

@@ -24,7 +24,7 @@ export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
 /** Collects the pieces of the record that is being read, up to the limit. */
 export class RecordBytes {
   readonly #collector = new ByteCollector();
-  /** Also counts what is dropped beyond the limit. */
+  /** The length of all pieces, including those that are dropped beyond the limit. */
   #length = 0;
 
   get isEmpty(): boolean {

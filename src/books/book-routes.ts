@@ -1,4 +1,4 @@
-/** The routes of the catalog: those of every resource, the collection with its queries, imports. */
+/** The HTTP routes of the catalog: those of every resource, the list with its queries, imports. */
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/read-body.ts';
@@ -17,7 +17,7 @@ import { bookQueryParameters } from './query/query-parameters.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
-/** `list` answers `GET /api/books`; without `keys` an `Idempotency-Key` has no effect. */
+/** `list` handles `GET /api/books`. Without `keys` an `Idempotency-Key` has no effect. */
 export function bookRoutes(options: {
   readonly catalog: Catalog; readonly list: Handler; readonly keys?: IdempotencyKeys;
 }): readonly HttpRoute[] {
@@ -58,7 +58,7 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
   },
 ];
 
-const IMPORT_ANSWER: ResponseSpec = {
+const IMPORT_RESPONSE: ResponseSpec = {
   status: 200,
   description: 'JSON Lines, streamed while the body is read: for each book that came, in order, '
     + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `replaced` or '
@@ -69,7 +69,7 @@ const IMPORT_ANSWER: ResponseSpec = {
   mediaType: JSON_LINES,
 };
 
-/** Short: each record is one line, also where the documentation shows it. */
+/** A short book: each record is one line, also where the documentation shows it. */
 const IMPORT_EXAMPLE = { title: 'Emma', authors: [{ name: 'Jane Austen' }] };
 
 function importRoute(catalog: Catalog): HttpRoute {
@@ -81,14 +81,14 @@ function importRoute(catalog: Catalog): HttpRoute {
     access: 'write',
     parameters: IMPORT_PARAMETERS,
     body: { mediaTypes: IMPORT_MEDIA_TYPES, schema: importSchema, example: IMPORT_EXAMPLE },
-    responses: [IMPORT_ANSWER, ...problemResponses(400, 415)],
+    responses: [IMPORT_RESPONSE, ...problemResponses(400, 415)],
     handle(exchange) {
       const query = parseQuery(exchange.search, ['replace', 'dryRun']);
       const mode = {
         isReplacing: isTrue(query, 'replace'), isDryRun: isTrue(query, 'dryRun'),
       };
       checkMediaType(exchange.request, IMPORT_MEDIA_TYPES);
-      // At once, not late: what breaks the body meanwhile is told in the answer's own form.
+      // The response begins at once: what breaks the body is told in its last line, in no problem.
       return runImport(catalog, exchange, mode);
     },
   };

@@ -203,16 +203,16 @@ const canonicalLanguages = new Map<string, string>();
 
 /** The canonical form of a BCP 47 language tag, or null when it is not well-formed. */
 function parseLanguage(tag: string): string | null {
-  const cached = canonicalLanguages.get(tag);
-  if (cached !== undefined) return cached;
+  const cachedLanguage = canonicalLanguages.get(tag);
+  if (cachedLanguage !== undefined) return cachedLanguage;
   if (tag.length > LANGUAGE_LENGTH_MAX) return null;
-  const canonical = canonicalLanguage(tag);
-  if (canonical !== null && tag.length <= LANGUAGE_LENGTH_CACHED_MAX
-    && canonicalLanguages.size < LANGUAGES_CACHED_MAX) canonicalLanguages.set(tag, canonical);
-  return canonical;
+  const language = canonicalizeLanguage(tag);
+  if (language !== null && tag.length <= LANGUAGE_LENGTH_CACHED_MAX
+    && canonicalLanguages.size < LANGUAGES_CACHED_MAX) canonicalLanguages.set(tag, language);
+  return language;
 }
 
-function canonicalLanguage(tag: string): string | null {
+function canonicalizeLanguage(tag: string): string | null {
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? null;
   } catch {

@@ -1,6 +1,6 @@
 /**
- * The catalog: books as a repository, and imports, which keep what they bring. It tells of changes
- * through a hook inside their transaction, and knows nobody who listens.
+ * The catalog: books as a repository, and imports, whose books keep their ids and dates. It tells
+ * of changes through a hook inside their transaction, and does not know who listens.
  */
 import { encodeChecked } from '../base/json/encode.ts';
 import { notFoundError } from '../resources/not-found.ts';
@@ -20,17 +20,19 @@ type CatalogOptions = {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly makeId: () => string;
-  /** Called for each change of one book, not for imports. */
+  /** Called for each change of a book, within its transaction; not for imports. */
   readonly onChange?: ChangeHook;
 };
 
 type ImportOutcome = 'imported' | 'replaced' | 'exists';
+/** The id under which a record of an import is or was stored, and what became of the record. */
 export type ImportedBook = { readonly id: string; readonly outcome: ImportOutcome };
 
 export interface Catalog extends Repository {
   /**
-   * Stores the books in one transaction and fires no event. One whose id is taken is left alone, or
-   * replaced. The results are in the order of the records.
+   * Stores the books in one transaction and fires no event. A stored book with the id of a record
+   * is replaced if `isReplacing`, else left as it is (`exists`). There is one result for each
+   * record, in their order. Rejects with `too_large` when they do not fit into one transaction.
    */
   importBatch(
     records: readonly ImportRecord[], isReplacing: boolean,
@@ -65,12 +67,13 @@ function importOne(
 ): ImportOutcome {
   const before = record.id === null ? undefined : transaction.find(collection, id);
   if (before !== undefined && !isReplacing) return 'exists';
-  const stamps = before === undefined
+  const timestamps = before === undefined
     ? createTimestamps(nowMs) : nextTimestamps(key, id, before, nowMs);
-  const createdAt = record.createdAt ?? earlier(stamps.createdAt, record.updatedAt);
-  const isDated = before === undefined && record.createdAt !== null;
+  // A record may have one of the dates alone: the other must not contradict it.
+  const createdAt = record.createdAt ?? earlier(timestamps.createdAt, record.updatedAt);
+  const isNewWithDate = before === undefined && record.createdAt !== null;
   const updatedAt = record.updatedAt
-    ?? (isDated ? createdAt : later(createdAt, stamps.updatedAt));
+    ?? (isNewWithDate ? createdAt : later(createdAt, timestamps.updatedAt));
   transaction.put(collection, id,
     encodeRecord(key, id, { createdAt, updatedAt }, record.fields));
   return before === undefined ? 'imported' : 'replaced';
@@ -113,13 +116,13 @@ export function createBookShelf(catalog: Catalog): BookShelf {
   };
 }
 
-// Programs in plain JavaScript have no types to keep them from handing on what is undefined.
+// A program in plain JavaScript may pass undefined, or anything else, as an id.
 function checkId(id: unknown): string {
   if (typeof id === 'string') return id;
   throw notFoundError('book', String(id));
 }
 
-// A program may give dates, undefined members, objects that change later: JSON has none of these.
+// A program may pass dates, undefined members, objects that change later: JSON has none of these.
 function toJson(value: object): unknown {
   return JSON.parse(encodeChecked(value));
 }

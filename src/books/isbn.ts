@@ -18,8 +18,8 @@ export function parseIsbn(text: string): string | null {
   if (text.length > LENGTH_MAX) return null;
   const compact = removeSeparators(text);
   if (ISBN_13.test(compact)) {
-    const isRight = isInBookland(compact) && compact[12] === checkDigit13(compact);
-    return isRight ? compact : null;
+    const isValid = isInBookland(compact) && compact[12] === checkDigit13(compact);
+    return isValid ? compact : null;
   }
   if (!ISBN_10.test(compact) || compact[9]?.toUpperCase() !== checkDigit10(compact)) return null;
   const digits = `978${compact.slice(0, 9)}`;
@@ -72,6 +72,7 @@ function removeSeparators(text: string): string {
   return ISBN_13.test(text) ? text : text.replace(SEPARATORS, '');
 }
 
+/** Whether 13 digits that begin with 978 or 979 are a book's: 979-0 is for printed music. */
 function isInBookland(digits: string): boolean {
   return !digits.startsWith('9790');
 }
@@ -80,7 +81,9 @@ function digitAt(digits: string, index: number): number {
   return digits.charCodeAt(index) - 48;
 }
 
-function explainCheckDigit(quotedText: string, check: string | undefined, right: string): string {
-  return `must be an ISBN, not ${quotedText}: its check digit is ${check}, `
-    + `but the other digits give ${right}`;
+function explainCheckDigit(
+  quotedText: string, actualDigit: string | undefined, correctDigit: string,
+): string {
+  return `must be an ISBN, not ${quotedText}: its check digit is ${actualDigit}, `
+    + `but the other digits give ${correctDigit}`;
 }

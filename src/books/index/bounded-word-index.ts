@@ -1,6 +1,7 @@
 /**
  * The word index within its share of the memory. While the catalog is too large for an index there
- * is none, and queries read every book: the answers are the same but come later.
+ * is none, and queries read every book: the results are the same but come later. Once the catalog
+ * has become small enough, the next search makes a new index.
  */
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { BookFilter } from '../query/parse-query.ts';
@@ -34,6 +35,7 @@ export class BoundedWordIndex implements BookSearch {
   ): Promise<Candidates | null> {
     if (this.isTooLarge) return Promise.resolve(null);
     return Promise.resolve(loadWordIndex(({ WordIndex: Index }) => {
+      // An index that has a `booksMax` has dropped everything.
       if (this.#index === null || this.#index.booksMax !== null) {
         this.#index = new Index(this.#options);
         if (this.#isClosed) this.#index.close();

@@ -1,4 +1,7 @@
-/** Makes a segment of a full memtable. */
+/**
+ * Makes a segment of a full memtable. The memtable numbers its documents as they came; a segment
+ * knows a book by its place, its slot counted from the segment's first.
+ */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -12,7 +15,10 @@ const KEYS_PER_YIELD = 4096;
 const PAIRS_PER_YIELD = 4096;
 const POSTING_BYTES = 4;
 
-/** A segment of the live books; null when there are none. Nothing may be added meanwhile. */
+/**
+ * A segment of the memtable's live books; null when there are none. Nothing may be added to the
+ * memtable meanwhile; books may be removed.
+ */
 export function* createSegment(memtable: Memtable): Steps<Segment | null> {
   const { terms } = memtable;
   const [firstSlot, placeBound] = findSlotRange(memtable);
@@ -35,7 +41,10 @@ export function* createSegment(memtable: Memtable): Steps<Segment | null> {
   return writer.finish(collectLivePlaces(memtable, firstSlot, placeBound));
 }
 
-/** By bytes. Their first ones, as numbers, decide nearly always, in a third of the time. */
+/**
+ * The numbers of the terms in the order of their bytes. The first bytes are compared as one number:
+ * that decides nearly always, in a third of the time.
+ */
 function* sortTerms(terms: TermTable): Steps<Uint32Array> {
   const keys = new Float64Array(terms.count);
   for (let term = 0; term < terms.count; term += 1) {
@@ -86,7 +95,7 @@ function isRising(places: Uint32Array, start: number, end: number): boolean {
   return true;
 }
 
-/** Read at the end, because books may be removed while the segment is being written. */
+/** Called at the end, because books may be removed while the segment is being written. */
 function collectLivePlaces(
   { live, slots }: Memtable, firstSlot: number, placeBound: number,
 ): BitSet {
@@ -97,6 +106,7 @@ function collectLivePlaces(
   return places;
 }
 
+/** Where the segment begins and how many places it has; no places when no book is live. */
 function findSlotRange(
   { live, slots }: Memtable,
 ): readonly [firstSlot: number, placeBound: number] {
@@ -107,6 +117,7 @@ function findSlotRange(
     last = Math.max(last, slots[document] ?? 0);
   }
   if (last < 0) return [0, 0];
+  // A multiple of 32, so that the places of two segments differ by whole words of a BitSet.
   const firstSlot = first - first % 32;
   return [firstSlot, last - firstSlot + 1];
 }

@@ -1,7 +1,7 @@
 /**
- * Which documents of a memtable have which terms: pairs in the order in which they came, so that
- * documents rise. They are sorted by term once, by counting, when the memtable is full: an array
- * for each term, or a linked list, took twice the time.
+ * The postings of a memtable: pairs of a term and a document that has it, in the order in which
+ * they came, so that documents rise. They are sorted by term once, by counting, when the memtable
+ * is full: an array for each term, or a linked list, took twice the time.
  */
 import { growInt32 } from '../../base/structures/typed-arrays.ts';
 
@@ -12,8 +12,8 @@ export class MemtablePostings {
   #count = 0;
   #terms = new Int32Array(FIRST_PAIRS);
   #documents = new Int32Array(FIRST_PAIRS);
-  /** The last document of each term, plus one. */
-  #last = new Int32Array(FIRST_TERMS);
+  /** The last document of each term, plus one; 0 for a term without documents. */
+  #lastDocuments = new Int32Array(FIRST_TERMS);
   #documentCounts = new Int32Array(FIRST_TERMS);
 
   get count(): number { return this.#count; }
@@ -23,14 +23,14 @@ export class MemtablePostings {
   /** How many documents have a term. */
   documentCount(term: number): number { return this.#documentCounts[term] ?? 0; }
 
-  /** Documents must rise; what is there already is not added again. */
+  /** Adds a pair, unless it is there already. `document` must not be lower than before. */
   add(term: number, document: number): void {
-    if (term >= this.#last.length) {
-      this.#last = growInt32(this.#last, term + 1);
+    if (term >= this.#lastDocuments.length) {
+      this.#lastDocuments = growInt32(this.#lastDocuments, term + 1);
       this.#documentCounts = growInt32(this.#documentCounts, term + 1);
     }
-    if (this.#last[term] === document + 1) return;
-    this.#last[term] = document + 1;
+    if (this.#lastDocuments[term] === document + 1) return;
+    this.#lastDocuments[term] = document + 1;
     this.#documentCounts[term] = (this.#documentCounts[term] ?? 0) + 1;
     const pair = this.#count;
     if (pair === this.#terms.length) {

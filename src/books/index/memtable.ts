@@ -1,6 +1,7 @@
 /**
- * The part of the word index that takes new books one by one until it is full. A book that is
- * indexed again becomes a new document, and its old one is removed.
+ * The part of the word index that takes new books one by one until it is full. Each becomes a
+ * document, numbered from 0 in the order in which they come. A book that is indexed again becomes
+ * a new document, and its old one is removed.
  *
  * Words of plain ASCII, which most are, go from the bytes of the book into the table of terms
  * without a string in between. Any other text is decoded, and takes the way that words of queries
@@ -16,7 +17,10 @@ import type { ByteMap } from './term-table.ts';
 import { visitTexts, findStringEnd } from './searchable-texts.ts';
 import type { TokenVisitor } from './searchable-texts.ts';
 
-/** The first letter of a term says which member it is from: one dictionary serves all filters. */
+/**
+ * The tags of terms. The first letter of a term says which member it is from, so that one
+ * dictionary serves all filters.
+ */
 export const TEXT = 't';
 export const AUTHOR = 'a';
 /** A whole keyword, case folded. */
@@ -32,8 +36,8 @@ const CHECKS_PER_YIELD = 2048;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-// Classes in BYTE_CLASS of bytes that are no ASCII letter or digit. A letter or digit has the code
-// of its lower-case form there, which is larger than all of these.
+// BYTE_CLASS holds one of these for a byte that is no ASCII letter or digit. For a letter or digit
+// it holds the code of its lower-case form, which is larger than all of these.
 const NO_WORD = 0;
 const TEXT_END = 1;
 /** Not ASCII, or escaped. */
@@ -55,7 +59,8 @@ export class Memtable implements TokenVisitor {
   /** The documents that are not removed. */
   readonly live = new BitSet();
   #currentDocument = 0;
-  // Names and keywords repeat: texts that had to be decoded, as stored, and the terms of each.
+  // The texts that had to be decoded, as they are stored, and the terms of each: names and keywords
+  // repeat.
   readonly #decodedTexts = new TermTable();
   readonly #decodedTextTerms: (readonly number[])[] = [];
 
@@ -82,7 +87,7 @@ export class Memtable implements TokenVisitor {
     return this.live.delete(document);
   }
 
-  /** Adds to `into` the documents of the terms that begin with `start`, or equal it. */
+  /** Adds to `into` the documents of the terms that begin with `prefixText`, or equal it. */
   * addMatches(prefixText: string, isWholeTerm: boolean, into: BitSet): Steps<void> {
     const { terms, postings } = this;
     const prefix = Buffer.from(prefixText, 'latin1');
@@ -129,8 +134,8 @@ export class Memtable implements TokenVisitor {
         at += 1;
         kind = BYTE_CLASS[bytes[at] ?? QUOTE] ?? TEXT_END;
       }
-      // A letter that is not ASCII may belong to the word before it. What was added before that
-      // word stays as it is: nothing reaches over what is no letter.
+      // A letter that is not ASCII may belong to the word before it, so the whole text is decoded.
+      // Words that were added by now come again, which adds nothing.
       if (kind === NEEDS_DECODING) return this.#addDecoded(tag, bytes, start);
       if (at > wordStart) {
         this.#addPosting(terms.intern(hash, tag, bytes, wordStart, at, BYTE_CLASS));
@@ -139,7 +144,7 @@ export class Memtable implements TokenVisitor {
     }
   }
 
-  /** As `#addWords`, for any text: it is decoded first. A whole keyword is a term, too. */
+  /** Does what `#addWords` does, for any text; for a keyword it adds the whole keyword as well. */
   #addDecoded(tag: number, bytes: Buffer, start: number): number {
     const end = findStringEnd(bytes, start);
     const hash = hashTerm(tag, bytes, start, end, UNCHANGED);
@@ -151,12 +156,13 @@ export class Memtable implements TokenVisitor {
     return end;
   }
 
+  /** The terms of a decoded text. */
   #internTerms(tag: number, text: string): readonly number[] {
     const numbers: number[] = [];
-    const add = (ofTag: number, term: string): void => {
+    const add = (termTag: number, term: string): void => {
       const bytes = Buffer.from(term, 'latin1');
-      const hash = hashTerm(ofTag, bytes, 0, bytes.length, UNCHANGED);
-      numbers.push(this.terms.intern(hash, ofTag, bytes, 0, bytes.length, UNCHANGED));
+      const hash = hashTerm(termTag, bytes, 0, bytes.length, UNCHANGED);
+      numbers.push(this.terms.intern(hash, termTag, bytes, 0, bytes.length, UNCHANGED));
     };
     if (tag === KEYWORD_TAG) add(KEYWORD_TAG, encodeByteString(foldCase(text)));
     eachTerm(text, (term) => add(tag === KEYWORD_TAG ? TEXT_TAG : tag, term));

@@ -9,18 +9,23 @@ import type { Segment } from './segment.ts';
 const TERMS_PER_YIELD = 64;
 // Up to this many places of a term are gathered as a sorted list, more as bits.
 const LIST_MAX = 4096;
-// How much longer the first number of a list may become in a larger segment.
+// How much longer the first varint of a list may become in a larger segment.
 const BYTES_GROWN_MAX = 4;
 
+/** A term of a segment, whose turn comes in the order of terms. */
 type SegmentCursor = {
   readonly segment: Segment;
-  /** Its place among the segments, in whose order places mostly rise. */
+  /** The segment's index among all, in whose order places mostly rise. */
   readonly order: number;
+  /** The term's index in the segment. */
   readonly index: number;
   readonly term: string;
 };
 
-/** Null when no book in them is live. A book removed meanwhile is not live in the result. */
+/**
+ * One segment of the live books of all; null when there are none. A book that is removed meanwhile
+ * is not live in the result.
+ */
 export function* mergeSegments(segments: readonly Segment[]): Steps<Segment | null> {
   const firstSlot = Math.min(...segments.map((segment) => segment.firstSlot));
   const placeBound = Math.max(...segments.map((segment) =>
@@ -36,6 +41,7 @@ export function* mergeSegments(segments: readonly Segment[]): Steps<Segment | nu
   const collector = new PlaceCollector(firstSlot, placeBound);
   for (let step = 1; ; step += 1) {
     if (step % TERMS_PER_YIELD === 0) yield;
+    // The segments that have the next term, at that term.
     const holders = popSmallestTerm(cursors);
     const [first] = holders;
     if (first === undefined) break;
@@ -82,6 +88,7 @@ class PlaceCollector {
     this.#placeBound = placeBound;
   }
 
+  /** Writes the term that `holders` are at, with its live places. */
   * write(writer: SegmentWriter, holders: readonly SegmentCursor[]): Steps<void> {
     let bound = 0;
     for (const { segment, index } of holders) {
@@ -94,6 +101,7 @@ class PlaceCollector {
     else yield* this.#writeMany(writer, holders);
   }
 
+  /** Gathers few places into `#places`, in rising order. Returns how many there are. */
   #gatherList(holders: readonly SegmentCursor[]): number {
     const places = this.#places;
     let count = 0;
@@ -112,6 +120,7 @@ class PlaceCollector {
     return count;
   }
 
+  /** Gathers many places as bits, and writes them in the form that is shorter. */
   * #writeMany(writer: SegmentWriter, holders: readonly SegmentCursor[]): Steps<void> {
     const all = new BitSet(this.#placeBound);
     for (const { segment, index } of holders) {
@@ -121,12 +130,13 @@ class PlaceCollector {
       const live = segment.live.words;
       for (const [word, bits] of words.entries()) {
         if (bits === 0) continue;
-        const place = word + wordOffset;
-        all.words[place] = (all.words[place] ?? 0) | (bits & (live[word] ?? 0));
+        const target = word + wordOffset;
+        all.words[target] = (all.words[target] ?? 0) | (bits & (live[word] ?? 0));
       }
       yield;
     }
     const count = all.count();
+    // A bitmap takes a bit a place, a list a byte or more for each place in it.
     if (count * 8 >= this.#placeBound) {
       writer.addBitmap(all.words);
       return;
@@ -162,8 +172,8 @@ function collectLivePlaces(
     const wordOffset = (segment.firstSlot - firstSlot) >>> 5;
     for (const [word, bits] of segment.live.words.entries()) {
       if (bits === 0) continue;
-      const place = word + wordOffset;
-      live.words[place] = (live.words[place] ?? 0) | bits;
+      const target = word + wordOffset;
+      live.words[target] = (live.words[target] ?? 0) | bits;
     }
   }
   return live;

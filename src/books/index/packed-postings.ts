@@ -1,12 +1,19 @@
 /**
- * The places of one term, packed. Places are slots of a segment, counted from its first.
+ * The places of one term, packed. A place is a slot, counted from the segment's first.
  *
- * Format: either a list, one varint (7 bits a byte, lowest first, the high bit says that more
- * follow) a place, holding its distance from the one before, the first from -1, and so never zero;
- * or a zero byte and then one bit a place, lowest first, from place 0 on. The shorter is taken.
+ * Format: a list or a bitmap, whichever is shorter. A list has a varint for each place (7 bits a
+ * byte, lowest first; the high bit says that more follow): its distance from the place before, for
+ * the first from -1, so that it is never zero. A bitmap is a zero byte and then one bit a place,
+ * lowest first, from place 0 on.
+ *
+ * `addPlaces` and `eachPlace` both decode a list, in a loop of their own: a call for each place
+ * would slow down searches.
  */
 
-/** Sets the bit of every place; `words` must be long enough for all of the segment. */
+/**
+ * Sets the bit of every place from `start` to `end` of `postings`, whether they are a list or a
+ * bitmap. `words` must be long enough for all of the segment.
+ */
 export function addPlaces(
   words: Uint32Array, postings: Uint8Array, start: number, end: number,
 ): void {
@@ -30,7 +37,7 @@ export function addPlaces(
   }
 }
 
-/** Gives the places of a list, not of a bitmap, one by one. */
+/** Visits the places of a list, not of a bitmap, one by one. */
 export function eachPlace(
   postings: Uint8Array, start: number, end: number, visit: (place: number) => void,
 ): void {
@@ -54,8 +61,8 @@ export function isBitmap(postings: Uint8Array, start: number): boolean {
 }
 
 /**
- * Packs the rising places from `start` to `stop` into `into` at `offset`, five bytes each at most;
- * the offset after them.
+ * Packs the rising places from `start` to `stop` into `into` at `offset`, five bytes each at most.
+ * Returns the offset after them.
  */
 export function writeList(
   into: Uint8Array, offset: number, places: Uint32Array, start: number, stop: number,
@@ -76,7 +83,7 @@ export function writeList(
   return end;
 }
 
-/** Packs the places that are set in `words` as bits; the offset after them. */
+/** Packs the places that are set in `words` as bits. Returns the offset after them. */
 export function writeBitmap(into: Uint8Array, offset: number, words: Uint32Array): number {
   let length = words.length;
   while (length > 0 && words[length - 1] === 0) length -= 1;

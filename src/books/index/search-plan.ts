@@ -1,7 +1,7 @@
 /**
- * Searches the memtable and the segments. All words of a query must be in one book, and a book is
- * in one part only, so each part is searched by itself: sets of places are intersected as bits, the
- * rarest words first.
+ * Searches the memtable and the segments, the parts of the index. All words of a query must be in
+ * one book, and a book is in one part only, so each part is searched by itself: sets of places (of
+ * a segment) or documents (of the memtable) are intersected as bits, the rarest words first.
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/parse-query.ts';
@@ -20,7 +20,7 @@ import type { Clause } from '../query/words.ts';
  */
 export type SearchPlan = {
   readonly groups: readonly (readonly Alternative[])[];
-  /** Whether the books it finds match without being checked again. */
+  /** Whether each book that it finds matches; else the texts of the books must be checked. */
   readonly isExact: boolean;
 };
 type Alternative = readonly TermMatch[];
@@ -60,7 +60,7 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet)
     terms.map((term) => findTermRanges(segment, term))));
   const costs = groups.map((group) => Math.max(...group.map((terms) =>
     Math.min(...terms.map(({ bytes }) => bytes)))));
-  // If no book here has a word, nothing terms to be unpacked.
+  // If no book here has some word, nothing matches, and nothing need be unpacked.
   if (costs.includes(0)) return;
   const matches = Uint32Array.from(segment.live.words);
   const order = [...groups.keys()].sort((left, right) => (costs[left] ?? 0) - (costs[right] ?? 0));
@@ -102,8 +102,10 @@ export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: BitS
   }
 }
 
+/** The terms of a segment that a `TermMatch` matches. */
 type TermRanges = {
   readonly ranges: readonly (readonly [first: number, end: number])[];
+  /** The bytes of their postings: what it costs to unpack them. */
   readonly bytes: number;
 };
 
@@ -118,6 +120,7 @@ function findTermRanges(segment: Segment, { prefixes, isWholeTerm }: TermMatch):
   return { ranges, bytes };
 }
 
+/** The places of the books that have a term of each kind, the rarest kind first. */
 function* intersectPlaces(
   segment: Segment, terms: readonly TermRanges[], wordCount: number,
 ): Steps<Uint32Array> {
@@ -155,13 +158,13 @@ function* intersectDocuments(
   return all.words;
 }
 
-/** Reduces `left` to what is in both. Returns whether anything is. */
+/** Reduces `left` to the numbers that are in both. Returns whether there are any. */
 function intersect(left: Uint32Array, right: Uint32Array): boolean {
-  let rest = 0;
+  let commonBits = 0;
   for (let index = 0; index < left.length; index += 1) {
     const bits = (left[index] ?? 0) & (right[index] ?? 0);
     left[index] = bits;
-    rest |= bits;
+    commonBits |= bits;
   }
-  return rest !== 0;
+  return commonBits !== 0;
 }

@@ -2,9 +2,9 @@
  * Finds the texts of a stored book that are searched, in its bytes: to parse the book took 1.3 of
  * the 5 µs that indexing it took.
  *
- * Rests on how books are stored (`resources/record.ts`): no space between tokens, members in the
- * model's order. So nothing after the keywords is looked at, and an author begins with the name. A
- * member is known by its first letter and its length, of which no two in the model share both.
+ * It relies on how books are stored (`resources/record.ts`): no space between tokens, members in
+ * the model's order. So nothing after the keywords is looked at, and an author begins with the
+ * name. A member is told by its name's first letter and length, which no two in the model share.
  */
 
 import { TIME_LENGTH } from '../../resources/record.ts';
@@ -40,7 +40,7 @@ const URL = nameCode('url');
 const IMAGE = nameCode('image');
 const METADATA = nameCode('metadata');
 
-/** Hands each title, subtitle, ISBN, author's name and keyword of a stored book to `sink`. */
+/** Hands each title, subtitle, ISBN, author's name and keyword of a stored book to `visitor`. */
 export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
   for (let at = findStringEnd(bytes, ID_START) + STAMPS_LENGTH; bytes[at] === QUOTE;) {
     const name = at + 1;
@@ -80,7 +80,7 @@ export function findStringEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** The index after the array of authors. */
+/** Visits the names in the array at `start`. Returns the index after the array. */
 function visitAuthors(bytes: Buffer, start: number, visitor: TokenVisitor): number {
   let at = start + 1;
   while (bytes[at] === BRACE) {
@@ -119,10 +119,12 @@ function findNestingEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
+/** The number that stands for a member: see `memberCode`. */
 function nameCode(name: string): number {
   return memberCode(name.charCodeAt(0), name.length);
 }
 
+/** A number for the member whose name has this first byte and this length. */
 function memberCode(first: number | undefined, length: number): number {
   return length * 256 + (first ?? 0);
 }

@@ -1,7 +1,8 @@
 /**
  * An immutable part of the word index: a sorted dictionary of terms and, for each, the places of
- * the books that have it. Only `live` changes: removing a book clears its bit (a tombstone). All
- * words of a book are in the same segment, so a segment can be searched by itself.
+ * the books that have it. A book's place is its slot in the store, counted from the segment's first
+ * slot. Only `live` changes: removing a book clears its bit (a tombstone). All words of a book are
+ * in the same segment, so a segment can be searched by itself.
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { writeBitmap, writeList } from './packed-postings.ts';
@@ -11,9 +12,11 @@ export class Segment {
   readonly termCount: number;
   /** The slot of place 0, a multiple of 32. */
   readonly firstSlot: number;
+  /** All places are below it. */
   readonly placeBound: number;
   /** The places whose books have not changed since the segment was written. */
   readonly live: BitSet;
+  /** How many books there were when the segment was written. */
   readonly documentCount: number;
   liveCount: number;
   readonly #terms: Buffer;
@@ -53,7 +56,7 @@ export class Segment {
     return this.#terms.toString('latin1', this.#termEnds[index - 1] ?? 0, this.#termEnds[index]);
   }
 
-  /** Makes a term that of what is written next. */
+  /** Sets a term as the one that `writer` writes next. */
   copyTermTo(index: number, writer: SegmentWriter): void {
     writer.setTerm(this.#terms, this.#termEnds[index - 1] ?? 0, this.#termEnds[index] ?? 0);
   }
@@ -97,7 +100,7 @@ type SegmentCapacity = {
 const VARINT_BYTES_MAX = 5;
 const NO_TERM = Buffer.alloc(0);
 
-/** Writes a segment from terms in rising order, each set and then given its places. */
+/** Writes a segment: for each term, in rising order, `setTerm`, then `addList` or `addBitmap`. */
 export class SegmentWriter {
   readonly #capacity: SegmentCapacity;
   readonly #terms: Buffer;
@@ -119,21 +122,21 @@ export class SegmentWriter {
     this.#postings = Buffer.allocUnsafeSlow(capacity.postingBytes);
   }
 
-  /** Says of which term the next call is; its bytes are copied then. */
+  /** Sets the term whose places come next. Its bytes must not change until then. */
   setTerm(bytes: Buffer, start: number, end: number): void {
     this.#term = bytes;
     this.#termStart = start;
     this.#termEnd = end;
   }
 
-  /** The places from `start` to `end` are in rising order. */
+  /** Writes the term with the places from `start` to `end`, which rise; without any, nothing. */
   addList(places: Uint32Array, start: number, end: number): void {
     if (start === end) return;
     this.#reserve((end - start) * VARINT_BYTES_MAX);
     this.#finishTerm(writeList(this.#postings, this.#postingBytes, places, start, end));
   }
 
-  /** The places as bits, for terms that many books have. */
+  /** Writes the term with its places as bits, for terms that many books have. */
   addBitmap(words: Uint32Array): void {
     this.#reserve(words.length * 4 + 1);
     this.#finishTerm(writeBitmap(this.#postings, this.#postingBytes, words));

@@ -25,10 +25,10 @@ export class Segments {
     return sumDocuments(this.#all);
   }
 
-  /** Replaces `group` with `segment`, if there is anything in it. */
+  /** Replaces `group` with `segment`, or with nothing. */
   replace(group: readonly Segment[], segment: Segment | null): void {
-    const rest = this.#all.filter((one) => !group.includes(one));
-    this.#all = segment === null ? rest : [...rest, segment];
+    const others = this.#all.filter((one) => !group.includes(one));
+    this.#all = segment === null ? others : [...others, segment];
   }
 
   clear(): void {
@@ -40,7 +40,7 @@ export class Segments {
     this.#all.some((segment) => segment.remove(slot));
   }
 
-  /** The segments to merge next; none where the result would not fit into `bytesMax`. */
+  /** The segments to merge next; none where there is no room for the result beside them. */
   nextMerge(bytesMax: number): readonly Segment[] {
     const group = this.#nextGroup();
     return this.bytes + sumBytes(group) <= bytesMax ? group : [];

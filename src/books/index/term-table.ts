@@ -1,7 +1,7 @@
 /**
  * The terms of a memtable: byte strings, each with a number, from 0 on in the order in which they
- * came. A hash table with open addressing over typed arrays, as a Map would want a string of each
- * word of each book: that took most of the time of the build.
+ * came. This is a hash table with open addressing over typed arrays, because a Map would want a
+ * string of each word of each book: that took most of the time of the build.
  */
 import { growInt32 } from '../../base/structures/typed-arrays.ts';
 
@@ -13,7 +13,7 @@ const FIRST_BYTES = 4096;
 /** How many bytes of a term `sortKey` holds: as many as a double has room for. */
 const KEY_BYTES = 6;
 
-/** For a byte of a term as it is given, the byte that is kept. */
+/** Maps each byte of a term's source to the byte that the table holds, such as its lower case. */
 export type ByteMap = Uint8Array;
 
 export class TermTable {
@@ -22,7 +22,7 @@ export class TermTable {
   /** The end of each term in `#bytes`, from index 1 on. */
   #ends = new Int32Array(FIRST_TERMS);
   #hashes = new Int32Array(FIRST_TERMS);
-  /** The number of a term plus one, or 0 where there is none: at most half of them are taken. */
+  /** The number of a term plus one; 0 in an empty bucket. At most half of them are in use. */
   #buckets = new Int32Array(2 * FIRST_TERMS);
 
   get count(): number { return this.#count; }
@@ -30,7 +30,10 @@ export class TermTable {
   start(term: number): number { return this.#ends[term] ?? 0; }
   end(term: number): number { return this.#ends[term + 1] ?? 0; }
 
-  /** The number of the term that is `tag` and then the bytes of `source`, through `map`. */
+  /**
+   * The number of the term that is `tag` and then the bytes of `source`, through `map`; it is added
+   * if it is new. `hash` is the term's, as from `hashTerm`.
+   */
   intern(
     hash: number, tag: number, source: Buffer, start: number, end: number, map: ByteMap,
   ): number {

@@ -12,7 +12,7 @@ import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
 import { malformed } from './query-parameters.ts';
 import type { SortKey } from './query-parameters.ts';
 
-/** A book's place in a sorted answer. A title's key is a byte string. */
+/** A book's position in a sorted list. A title's key is a byte string (`encodeByteString`). */
 export type BookPosition = { readonly key: SortValue; readonly id: string };
 export type SortValue = string | number | null;
 
@@ -55,6 +55,7 @@ function decodeKey(key: unknown): SortValue {
   return typeof key === 'number' ? key : null;
 }
 
+/** The three members of the JSON, which may be anything; null when the text holds no such array. */
 function decodeMembers(text: string): readonly unknown[] | null {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64url');

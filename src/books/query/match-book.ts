@@ -12,7 +12,7 @@ type SearchableBook = {
   readonly isbn?: string;
 };
 
-/** `published` is as `encodeDate` writes it, or 0 for a book without a date. */
+/** `published` is a number of `encodeDate`, or 0 for a book without a date, which never matches. */
 export function matchesDate(filter: BookFilter, published: number): boolean {
   const { publishedFrom, publishedTo } = filter;
   return published > 0 && published >= (publishedFrom ?? 0)
@@ -32,15 +32,18 @@ export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   return matchesWords(words, [...authors, ...texts.flatMap(tokenize)]);
 }
 
+/** Whether there is a condition that is read from a book's bytes without parsing them. */
 export function hasMemberConditions(filter: BookFilter): boolean {
   const { isbn, language, publishedFrom, publishedTo } = filter;
   return isbn !== null || language !== null || publishedFrom !== null || publishedTo !== null;
 }
 
+/** Whether there is a condition that `matchesText` checks. */
 export function hasTextConditions(filter: BookFilter): boolean {
   return filter.keyword !== null || filter.words.length > 0 || filter.authorWords.length > 0;
 }
 
+/** A stored book, with the type of the members that are searched. */
 export function decodeSearchable(bytes: Buffer): SearchableBook {
   const book: SearchableBook = JSON.parse(bytes.toString());
   return book;

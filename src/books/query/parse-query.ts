@@ -17,8 +17,9 @@ import { didYouMean } from '../../base/text/nearest.ts';
 import { quoted } from '../../base/text/refusal.ts';
 
 export type BookQuery = {
+  /** The most books of a page; null: all books are one page. */
   readonly limit: number | null;
-  /** The position after which the answer begins. */
+  /** The position after which the response begins; null: at the first book. */
   readonly after: BookPosition | null;
   readonly filter: BookFilter;
   readonly sort: BookSort;
@@ -69,24 +70,24 @@ export function parseBookListQuery(query: BookListQuery): BookQuery {
 }
 
 function parseValues(values: QueryValues): BookQuery {
-  const read = <T>(name: string, parse: (text: string) => T): T | null => {
+  const readValue = <T>(name: string, parse: (text: string) => T): T | null => {
     const text = values.get(name);
     return text === undefined ? null : parse(text);
   };
-  const limit = read('limit', parseLimit);
+  const limit = readValue('limit', parseLimit);
   const filter: BookFilter = {
-    words: read('q', (text) => parseWords(text, '`q`')) ?? [],
-    authorWords: read('author', (text) => parseWords(text, '`author`')) ?? [],
-    isbn: read('isbn', parseIsbnValue),
-    language: read('inLanguage', parseLanguageRange),
-    keyword: read('keyword', parseKeyword),
-    publishedFrom: read('publishedFrom', (text) => parseDate('publishedFrom', text).from),
-    publishedTo: read('publishedTo', (text) => parseDate('publishedTo', text).to),
+    words: readValue('q', (text) => parseWords(text, '`q`')) ?? [],
+    authorWords: readValue('author', (text) => parseWords(text, '`author`')) ?? [],
+    isbn: readValue('isbn', parseIsbnValue),
+    language: readValue('inLanguage', parseLanguageRange),
+    keyword: readValue('keyword', parseKeyword),
+    publishedFrom: readValue('publishedFrom', (text) => parseDate('publishedFrom', text).from),
+    publishedTo: readValue('publishedTo', (text) => parseDate('publishedTo', text).to),
   };
-  const sort = read('sort', parseSort) ?? { key: 'id', isDescending: false };
+  const sort = readValue('sort', parseSort) ?? { key: 'id', isDescending: false };
   const fingerprint = loadCrypto().createHash('sha256').update(JSON.stringify([filter, sort]))
     .digest('base64url').slice(0, 12);
-  const after = read('cursor', (text) => decodeCursor(text, fingerprint, sort.key));
+  const after = readValue('cursor', (text) => decodeCursor(text, fingerprint, sort.key));
   return { limit, after, filter, sort, fingerprint, values };
 }
 
@@ -109,7 +110,10 @@ function parseKeyword(text: string): string {
 
 const LANGUAGE_RANGE = /^(?:[a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)$/i;
 
-/** A basic language range (RFC 4647 §2.1), in lower case; outdated tags as their stored form. */
+/**
+ * A basic language range (RFC 4647 §2.1), in lower case. An outdated tag becomes the one that is
+ * stored in its place.
+ */
 function parseLanguageRange(text: string): string {
   if (!LANGUAGE_RANGE.test(text)) {
     throw malformed('`inLanguage` must be a language range such as `en` or `pt-BR`, '

@@ -1,6 +1,6 @@
 /**
  * The query parameters of `GET /api/books`: their names and what each may hold. Reads raw text into
- * named values, which `parse.ts` interprets.
+ * named values, which `parse-query.ts` interprets.
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -70,7 +70,10 @@ export function readQueryString(search: string): QueryValues {
   return parseQuery(search, NAMES);
 }
 
-/** The values of an object that a program passed. Throws `malformed` for unknown members. */
+/**
+ * The values of an object that a program passed. Throws `malformed` for unknown members, and for
+ * values that are neither text nor numbers.
+ */
 export function readQueryObject(query: unknown): QueryValues {
   if (!isJsonObject(query)) throw malformed('a query must be an object');
   const values = new Map<string, string>();

@@ -33,7 +33,10 @@ export function readTitle(bytes: Buffer): string {
   return String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));
 }
 
-/** A number of milliseconds that orders times exactly; its start and months are not real ones. */
+/**
+ * A number of milliseconds that orders times exactly. It is no time since the epoch: a date counts
+ * as its digits (`encodeDate`), so that months are 100 days long.
+ */
 export function readUpdatedAt(bytes: Buffer): number {
   const start = bytes.indexOf(UPDATED_AT) + UPDATED_AT.length;
   const seconds = digits(bytes, start + 11, 2) * 3600 + digits(bytes, start + 14, 2) * 60
@@ -42,7 +45,7 @@ export function readUpdatedAt(bytes: Buffer): number {
     + digits(bytes, start + 20, 3);
 }
 
-/** The date as `encodeDate` writes it; null when the book has none. */
+/** The date as a number of `encodeDate`; null when the book has none. */
 export function readDatePublished(bytes: Buffer): number | null {
   const start = findOptional(bytes, DATE_PUBLISHED);
   return start < 0 ? null : readDate(bytes, start, bytes.indexOf(QUOTE, start));
@@ -81,7 +84,7 @@ function digits(bytes: Buffer, start: number, count: number): number {
   return value;
 }
 
-/** The value of a member that never contains an escape. */
+/** The value of a member that never contains an escape; null when the book has none. */
 function readPlain(bytes: Buffer, name: Buffer): string | null {
   const start = findOptional(bytes, name);
   return start < 0 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));

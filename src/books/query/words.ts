@@ -1,6 +1,6 @@
 /**
- * Tokens: what counts as a word. The index, queries and the exact check all use this file, so they
- * agree. Pure.
+ * Tokens: what counts as a word. The index, queries and the check of a book's own text all use this
+ * file, so they agree. Pure.
  *
  * Text is folded and split into tokens: runs of letters, digits and marks of any script. Scripts
  * that put no spaces between words (Chinese, Japanese, Thai, …) form tokens of their own, in which
@@ -19,13 +19,13 @@ import { malformed } from './query-parameters.ts';
 
 type TextToken = { readonly text: string; readonly isUnspaced: boolean };
 
-/** Alternatives: a clause matches when every word of one of them is in the text. */
+/** A list of alternatives: a clause matches when every word of one of them is in the text. */
 export type Clause = readonly (readonly TextToken[])[];
 
 // A search for more words than this is a mistake or an attack.
 const WORDS_MAX = 64;
 
-// Nobody searches for a longer run without a space, and splitting one takes quadratic time.
+// A longer run without a space is no search, and splitting it would take quadratic time.
 const CUT_LENGTH_MAX = 256;
 
 const UNSPACED_CLASS = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}'
@@ -68,12 +68,12 @@ export function matchesWords(clauses: readonly Clause[], tokens: readonly TextTo
 
 /** Calls `add` with every term under which the index keeps the text; a term may come twice. */
 export function eachTerm(text: string, add: (term: string) => void): void {
-  const folded = fold(text);
-  if (ASCII.test(folded)) {
-    for (const word of folded.match(ASCII_RUNS) ?? []) add(word);
+  const foldedText = fold(text);
+  if (ASCII.test(foldedText)) {
+    for (const word of foldedText.match(ASCII_RUNS) ?? []) add(word);
     return;
   }
-  for (const token of tokenizeFolded(folded)) {
+  for (const token of tokenizeFolded(foldedText)) {
     if (!token.isUnspaced) {
       add(encodeByteString(token.text));
       continue;
@@ -86,9 +86,10 @@ export function eachTerm(text: string, add: (term: string) => void): void {
 }
 
 /**
- * For every text that `word` matches, the index has a term beginning with each of these. The
- * reverse does not hold (`isExact` is false) for a word of an unspaced script that is longer than
- * the pairs of characters the index keeps.
+ * For every text that `word` matches, the index has a term that begins with each of `prefixes`.
+ * With `isExact` the reverse holds, too. It does not for a word of an unspaced script of more than
+ * two characters: the index has pairs of characters alone, and a text may have all of a word's
+ * pairs without the word.
  */
 export function deriveTermPrefixes(
   word: TextToken,
@@ -121,9 +122,9 @@ function parseClauses(part: string): Clause[] {
   const isNumber = (part.includes('-') && HYPHENATED_NUMBER.test(part))
     || ISBN_10.test(part);
   if (isbn === null && !isNumber) return tokens.map((token) => [cutWords(token)]);
-  const whole = isbn ?? part.replaceAll('-', '').toLowerCase();
-  const isSame = tokens.length === 1 && tokens[0]?.text === whole;
-  return isSame ? [[tokens]] : [[tokens, [{ text: whole, isUnspaced: false }]]];
+  const number = isbn ?? part.replaceAll('-', '').toLowerCase();
+  const isOnlyToken = tokens.length === 1 && tokens[0]?.text === number;
+  return isOnlyToken ? [[tokens]] : [[tokens, [{ text: number, isUnspaced: false }]]];
 }
 
 /**
@@ -151,7 +152,7 @@ function getSegmenter(): Intl.Segmenter {
   return segmenter;
 }
 
-// Folding decomposes two vowels (Thai and Lao AM) that the dictionaries have in composed form.
+// Folding decomposes two vowels (Thai and Lao AM), which the dictionaries have in composed form.
 function composeVowels(folded: string): string {
   return folded.replaceAll('\u0e4d\u0e32', '\u0e33').replaceAll('\u0ecd\u0eb2', '\u0eb3');
 }
@@ -160,6 +161,7 @@ function isOneCharacter(text: string): boolean {
   return text.length <= 2 && [...text].length === 1;
 }
 
+/** In an unspaced token a word may stand anywhere, in others only at the beginning. */
 function hasWord(tokens: readonly TextToken[], word: TextToken): boolean {
   return tokens.some((token) => token.isUnspaced === word.isUnspaced
     && (word.isUnspaced ? token.text.includes(word.text) : token.text.startsWith(word.text)));

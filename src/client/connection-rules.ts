@@ -13,7 +13,7 @@ import { TargetCache } from './policy/request-target.ts';
 export type ConnectionOptions = {
   /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
   readonly connectTimeoutMs: number;
-  /** False: any certificate is accepted. */
+  /** False: every certificate is accepted. */
   readonly verify: boolean;
   /** A URL with `http://` or `https://`, with credentials if the proxy asks for them. */
   readonly proxy: string | null;

@@ -7,7 +7,7 @@ import { NetworkError } from '../network-error.ts';
 import type { PendingConnection } from './pending-connection.ts';
 
 export type TlsOptions = {
-  /** False: any certificate is accepted. */
+  /** False: every certificate is accepted. */
   readonly verifiesCertificates: boolean;
   readonly secureContext: SecureContext;
 };

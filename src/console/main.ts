@@ -37,10 +37,10 @@ function showScreen(): void {
   const [name = screens[0]?.name] = address.path;
   const screen = allowedScreens().find((candidate) => candidate.name === name);
   closeScreen();
-  // What they ask is of the screen before.
+  // Open dialogs belong to the screen before.
   document.querySelectorAll<HTMLDialogElement>('dialog:not([data-stays])')
     .forEach((candidate) => candidate.close());
-  // Of its own: an answer that comes when one has gone on is not shown on another screen.
+  // Each screen has its own container: a late response must not show up on the next screen.
   const container = h('div');
   fill(main, container);
   document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
@@ -65,11 +65,11 @@ function showNavigation(current: string | undefined): void {
     href: href([name]), 'aria-current': name === current ? 'page' : null,
   }, title)));
   const currentLink = navigation.querySelector<HTMLElement>('[aria-current]');
-  // Not scrollIntoView: Tab would go on from there.
+  // Not scrollIntoView, which would move the starting point of Tab.
   if (currentLink !== null) navigation.scrollLeft = currentLink.offsetLeft - navigation.offsetLeft;
 }
 
-/** Whoever hears the page is told that it is another one, as soon as it has a title. */
+/** Focuses the title once there is one, so that screen readers announce the new screen. */
 function focusTitle(): void {
   const focus = (): boolean => {
     const title = main.querySelector('h1');
@@ -79,27 +79,27 @@ function focusTitle(): void {
   main.focus({ preventScroll: true });
   if (focus()) return;
   const observer = new MutationObserver(() => {
-    // Whoever has gone elsewhere meanwhile stays there.
+    // The focus stays where the user has moved it meanwhile.
     if (document.activeElement !== main || focus()) observer.disconnect();
   });
   observer.observe(main, { childList: true, subtree: true });
 }
 
-/** Nothing that is being typed is lost to a token that has ended meanwhile. */
+/** A form that is being filled in stays: the token may have expired meanwhile. */
 function onSignedIn(): void {
   if (main.querySelector('form.record') === null) return showScreen();
   showNavigation(parseAddress().path[0]);
   showNotice('Signed in. What you typed is still here.');
 }
 
-/** Asks until the server answers, which is told of by the session. */
+/** Asks for the scope until the server answers; `session.onConnection` reports the state. */
 async function connect(): Promise<void> {
   clearTimeout(timer);
   try {
     await loadScope();
     if (displayedHash === null) showScreen();
   } catch (thrown) {
-    // The sign-in goes on from here.
+    // The sign-in dialog continues.
     if (thrown instanceof ApiError && thrown.status === 401) return;
     if (displayedHash === null) showFailureIn(main, thrown, () => void connect());
     connectSoon();
@@ -139,7 +139,7 @@ session.onConnection = (isOnline) => {
   else if (displayedHash !== null && main.querySelector('.failure') !== null) showScreen();
 };
 document.querySelector('.skip')?.addEventListener('click', (event) => {
-  // Its target is no address of a screen.
+  // The link's `#main` is no address of a screen.
   event.preventDefault();
   main.focus();
 });
@@ -156,7 +156,7 @@ listenToKeys(allowedScreens);
 addEventListener('hashchange', showScreen);
 setInterval(() => {
   refreshTimes();
-  // A screen that asks for nothing learns here that the server is gone.
+  // Screens that send no requests notice here that the server is gone.
   if (!document.hidden && displayedHash !== null && session.isOnline) void connect();
 }, REFRESH_TIMES_MS);
 void connect();

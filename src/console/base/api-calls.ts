@@ -1,4 +1,4 @@
-/** Calls of the service's own API. The page does nothing that this cannot do. */
+/** Calls the service's public API: the console has no other way to the service. */
 import { session } from './caller-session.ts';
 
 type ProblemDocument = {
@@ -11,7 +11,7 @@ type ProblemDocument = {
 /** `pointer` is a JSON Pointer into the body that was sent. */
 type FieldProblem = { readonly pointer: string; readonly detail: string };
 
-/** An answer that is no success, or none at all (status 0). */
+/** The server answered with an error, or did not answer (status 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly problem: ProblemDocument;
@@ -29,16 +29,16 @@ type JsonResponse<Body> = {
 
 type CallOptions = {
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** A body that is sent as it is, in place of `body`. */
   readonly raw?: BodyInit;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 };
 
-/** The path of the service: the page may stand below one. */
+/** The path prefix of the service: a reverse proxy may put it below one. */
 export const BASE = location.pathname.replace(/\/console\/?$/, '');
 
-/** Throws ApiError. After a 401 the sign-in is shown, and what was typed stays. */
+/** Throws ApiError. A 401 also opens the sign-in dialog above the screen, whose inputs stay. */
 export async function callApi<Body>(
   method: string, path: string, options: CallOptions = {},
 ): Promise<JsonResponse<Body>> {
@@ -55,7 +55,7 @@ export async function getJson<Body>(path: string, signal?: AbortSignal): Promise
   return (await callApi<Body>('GET', path, signal === undefined ? {} : { signal })).body;
 }
 
-/** The response as it comes, for streams and files. Throws ApiError where there is none. */
+/** Resolves with the raw response, for streams and files. Throws ApiError without a response. */
 export async function sendRequest(
   method: string, path: string, { body, raw, headers = {}, signal }: CallOptions = {},
 ): Promise<Response> {
@@ -95,11 +95,11 @@ type ApiPage<Item> = {
   readonly items: readonly Item[];
   /** The path of the next page; null at the end. */
   readonly next: string | null;
-  /** How many there are on all pages; null where the server does not say. */
+  /** The number of items on all pages; null where the server does not say. */
   readonly total: number | null;
 };
 
-/** One page of a list. `path` with its query, or `next` of the page before. */
+/** Fetches one page of a list. `path` has its query, or is `next` of the page before. */
 export async function getPage<Item>(path: string, signal?: AbortSignal): Promise<ApiPage<Item>> {
   const options = signal === undefined ? {} : { signal };
   const { body, headers } = await callApi<readonly Item[]>('GET', path, options);
@@ -110,7 +110,7 @@ export async function getPage<Item>(path: string, signal?: AbortSignal): Promise
   };
 }
 
-/** The same list with another query: the path of the link may be one that only a proxy knows. */
+/** Only the query of the link is used: its path may be one that only a reverse proxy knows. */
 function parseNextLink(path: string, links: string | null): string | null {
   const target = /<([^<>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];
   if (target === undefined) return null;

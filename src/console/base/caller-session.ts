@@ -1,4 +1,4 @@
-/** Who looks at the page: the token, kept for this tab alone, and what it may do. */
+/** The user's token, stored for this tab only, its scope, and whether the server is reachable. */
 
 export type CallerScope = 'read' | 'write' | 'admin';
 
@@ -6,13 +6,13 @@ const TOKEN_KEY = 'hookshelf-token';
 const RANKS: readonly CallerScope[] = ['read', 'write', 'admin'];
 
 class CallerSession {
-  /** null: none was given; a loopback server may need none. */
+  /** null: the user has given no token; a server on loopback may need none. */
   token: string | null = sessionStorage.getItem(TOKEN_KEY);
   scope: CallerScope = 'read';
   isOnline = true;
   /** Called when a token is needed. */
   onRefused: () => void = () => {};
-  /** Called when the server is lost, and when it is reached again. */
+  /** Called when the server becomes unreachable, and when it is reached again. */
   onConnection: (isOnline: boolean) => void = () => {};
 
   may(scope: CallerScope): boolean {

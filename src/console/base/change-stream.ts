@@ -1,6 +1,6 @@
 /**
- * What changes, as it changes: `GET /api/stream` read with `fetch`, as EventSource cannot send a
- * token. Reconnects by itself and misses nothing, as far as the server still knows.
+ * Listens to changes of records: reads `GET /api/stream` with `fetch`, as EventSource cannot send a
+ * token. Reconnects by itself and misses no change that the server still remembers.
  */
 import { sendRequest } from './api-calls.ts';
 
@@ -13,19 +13,19 @@ type StreamEvent = {
 
 type StreamListener = {
   readonly onEvent: (event: StreamEvent) => void;
-  /** From now on changes are told, and none from before: read all that is shown. */
+  /** The stream starts here, without earlier changes: the listener must read its records now. */
   readonly onStart: () => void;
 };
 
 const RETRY_MS = 2000;
 const RETRY_MS_MAX = 30_000;
-/** A stream that is not open by then may be held back on the way: nobody waits longer to see. */
+/** A proxy may hold the stream back: after this time the screen is shown without it. */
 const OPEN_MS_MAX = 1000;
 
-/** A page that is hidden for so long gives its connection back: a browser has six for all tabs. */
+/** A page hidden for so long closes its connection: a browser has six a host, for all tabs. */
 const HIDDEN_MS_MAX = 3000;
 
-/** Listens until the function that it returns is called. */
+/** Listens until the returned function is called. */
 export function listenToChanges(
   topics: string, hook: string, listener: StreamListener,
 ): () => void {
@@ -64,7 +64,7 @@ async function runStream(
       }
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       delayMs = RETRY_MS;
-      // What is read before the stream is open may miss what changes in between.
+      // Not earlier: records read before the stream is open would miss changes in between.
       if (lastEventId === '') start();
       await readEvents(response.body, (id, name, data) => {
         if (id !== '') lastEventId = id;
@@ -74,12 +74,12 @@ async function runStream(
       });
     } catch {
       if (signal.aborted) return;
-      // Without changes as they happen there is still something to be seen.
+      // The screen is useful without live changes, too.
       if (!isStarted) start();
     }
     const wasLeft = connection.signal.aborted;
     connection.abort();
-    // At once, a page that is being left would ask again, and be kept with that connection.
+    // Not synchronously: a page that is being left would reconnect, and stay alive by that.
     await new Promise((resolve) => void setTimeout(resolve, wasLeft ? 0 : delayMs));
     if (wasLeft) continue;
     delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
@@ -93,7 +93,7 @@ async function waitUntilVisible(): Promise<void> {
   }
 }
 
-/** Is aborted with `signal`, when the page is left, and when it has been hidden for a while. */
+/** Aborted with `signal`, when the page is left, and when it was hidden for HIDDEN_MS_MAX. */
 function createConnection(signal: AbortSignal): AbortController {
   const connection = new AbortController();
   const options = { signal: connection.signal };
@@ -108,7 +108,7 @@ function createConnection(signal: AbortSignal): AbortController {
   return connection;
 }
 
-/** The lines of an event stream (HTML, section 9.2); an id may come without data. */
+/** Parses an event stream (HTML Living Standard §9.2); an id may come without data. */
 async function readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   onEvent: (id: string, name: string, data: string) => void,

@@ -1,14 +1,14 @@
 /**
- * Makes nodes. Whatever is shown goes through here as text: nothing in the console parses HTML.
+ * Creates DOM nodes. All content becomes text nodes: nothing in the console parses HTML.
  */
 
 type EventHandler = (event: Event) => void;
-/** An attribute; true stands for an empty one, null, undefined and false for none. */
+/** true makes an empty attribute; null, undefined and false make none. */
 type AttributeValue = string | number | boolean | null | undefined | EventHandler;
 type Attributes = Readonly<Record<string, AttributeValue>>;
 export type Child = Node | string | number | null | false;
 
-/** An element with its attributes and children; `onclick` and the like are listeners. */
+/** Creates an element, as in hyperscript; functions such as `onclick` become listeners. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name, attributes: Attributes = {}, ...children: readonly Child[]
 ): HTMLElementTagNameMap[Name] {
@@ -29,7 +29,7 @@ export function svg(
   return element;
 }
 
-/** Puts these in the place of all children. */
+/** Replaces all children. */
 export function fill(parent: Element, ...children: readonly Child[]): void {
   parent.replaceChildren();
   append(parent, children);
@@ -39,8 +39,8 @@ const BUSY_POLL_MS = 50;
 const latestChildren = new WeakMap<Element, readonly Child[]>();
 
 /**
- * As `fill`, of the same thing anew: what was open stays open, and the focus where it was. While
- * something of it is being clicked, or at work, it waits.
+ * Replaces all children by a newer rendering of the same thing: `details` stay open, and the focus
+ * stays where it was. Waits while a part of it is being clicked or a button is at work.
  */
 export function refill(parent: Element, ...children: readonly Child[]): void {
   latestChildren.set(parent, children);
@@ -81,7 +81,7 @@ function append(parent: Element, children: readonly Child[]): void {
   }
 }
 
-/** Names what would turn the direction of the text around it, so that nothing misleads. */
+/** Makes bidirectional control characters visible: untrusted text could mislead with them. */
 function escapeDirection(text: string): string {
   return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (character) =>
     `‹U+${character.charCodeAt(0).toString(16).toUpperCase()}›`);
@@ -97,7 +97,7 @@ function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** A link; only to http, https and within the page, whatever is given. */
+/** A link to http, https or a screen; any other URL, such as javascript:, becomes plain text. */
 export function link(href: string, ...children: readonly Child[]): HTMLElement {
   if (href.startsWith('#')) return h('a', { href }, ...children);
   const isSafe = /^https?:\/\//i.test(href);

@@ -1,4 +1,4 @@
-/** Values as people read them. */
+/** Formats values for people. */
 import { h } from './dom.ts';
 
 const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -16,7 +16,7 @@ export function formatQuantity(value: number, noun: string, plural = `${noun}s`)
   return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
 
-/** In binary units. */
+/** `1.5 MiB` */
 export function formatBytes(value: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let left = value;
@@ -37,7 +37,7 @@ export function formatDuration(ms: number): string {
     : `${Math.round(ms / 86_400_000)} days`;
 }
 
-/** How long ago, or in how long; `nowMs` is milliseconds since the epoch. */
+/** `3 hr. ago`, `in 2 min`; both times are milliseconds since the epoch. */
 function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   for (const [unit, size] of RELATIVE_UNITS) {
@@ -46,7 +46,7 @@ function formatRelative(atMs: number, nowMs: number): string {
   return Math.abs(seconds) < 5 ? 'now' : relativeFormat.format(Math.trunc(seconds), 'second');
 }
 
-/** A time: relative, kept so by `refreshTimes`, with the exact one on hover and in `datetime`. */
+/** A relative time that `refreshTimes` keeps current; the exact one shows on hover. */
 export function timeElement(iso: string | null | undefined, none = '–'): HTMLElement {
   const atMs = Date.parse(iso ?? '');
   if (iso === null || iso === undefined || Number.isNaN(atMs)) return h('span', {}, none);
@@ -54,7 +54,7 @@ export function timeElement(iso: string | null | undefined, none = '–'): HTMLE
     formatRelative(atMs, Date.now()));
 }
 
-/** In the reader's own time zone, to the second. */
+/** The time to the second, in the time zone of the browser. */
 export function formatTimestamp(iso: string): string {
   return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 }

@@ -1,12 +1,12 @@
-/** JSON as it was sent: numbers keep their digits, and what is said twice is there twice. */
+/** Handles JSON as text: numbers keep all their digits, and duplicate members stay. */
 
-/** A string, a mark, or what else is a value. */
+/** A string, a punctuation mark, or another literal. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Deep ones grow by the square of their depth. */
+/** The indentation of deep JSON grows by the square of its depth. */
 const PRETTY_LENGTH_MAX = 1 << 24;
 
-/** With a line for each value; null: it is no JSON, or too deep for that. */
+/** Puts each value on a line; null for invalid JSON, and when the result would be too large. */
 export function formatPrettyJson(text: string): string | null {
   if (parseKeepingDigits(text) === undefined) return null;
   let line = '\n';
@@ -25,7 +25,7 @@ export function formatPrettyJson(text: string): string | null {
   return pretty;
 }
 
-/** Numbers as the text that they are sent as; undefined: it is no JSON. */
+/** Parses JSON with numbers as strings of their digits; undefined for invalid JSON. */
 export function parseKeepingDigits(text: string): unknown {
   try {
     JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The models as the service publishes them, from `/openapi.json`: forms are made from these. */
+/** Loads the schemas of models from `/openapi.json`: forms are made from these. */
 import { getJson } from './api-calls.ts';
 
 export type ModelSchema = {
@@ -27,7 +27,7 @@ type OpenApiDocument = {
 let loadingDocument: Promise<OpenApiDocument> | null = null;
 let models: Readonly<Record<string, ModelSchema>> = {};
 
-/** The model of that name, `Book`. What it refers to is found by `resolve` from then on. */
+/** Loads the model of a name, such as `Book`. `resolveSchema` finds its references afterwards. */
 export async function loadModel(name: string): Promise<ModelSchema> {
   loadingDocument ??= getJson<OpenApiDocument>('/openapi.json');
   try {
@@ -39,13 +39,13 @@ export async function loadModel(name: string): Promise<ModelSchema> {
   return models[name] ?? {};
 }
 
-/** The model that a schema is, or refers to; null for one without a name. */
+/** The name of the model that a schema refers to; null for an inline schema. */
 export function findModelName({ $ref, anyOf = [] }: ModelSchema): string | null {
   const own = $ref?.split('/').at(-1);
   return own ?? anyOf.map(findModelName).find((name) => name !== null) ?? null;
 }
 
-/** What a reference leads to, and without the null that an optional member may be. */
+/** Follows references, and drops the alternative `null` of an optional member. */
 export function resolveSchema(schema: ModelSchema): ModelSchema {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return resolveSchema({ ...models[name], ...pickDescription(schema) });

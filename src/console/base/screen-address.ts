@@ -1,6 +1,6 @@
 /**
- * The address of what is shown, after the `#`: a path and a query, `#/requests/0190…?as=raw`. It
- * can be sent to a colleague; back and forward follow it.
+ * The address of a screen, after the `#`: a path and a query, `#/requests/0190…?with=0191…`. Users
+ * can share it, and the browser's back and forward follow it.
  */
 
 export type ScreenAddress = {
@@ -25,7 +25,7 @@ function decodeSegment(step: string): string {
   }
 }
 
-/** What links to it: `href('requests', id)`. Members of `query` that are empty are left out. */
+/** The link to an address: `href(['requests', id])`. Empty members of `query` are left out. */
 export function href(
   path: readonly string[], query: Readonly<Record<string, string>> = {},
 ): string {
@@ -40,7 +40,7 @@ export function goToScreen(
   location.hash = href(path, query);
 }
 
-/** Another query in the place of this one, without a step back to it and without a new screen. */
+/** Replaces the query without a history entry, and without opening the screen again. */
 export function replaceQuery(query: Readonly<Record<string, string>>): void {
   history.replaceState(null, '', href(parseAddress().path, query));
 }

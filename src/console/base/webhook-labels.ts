@@ -1,4 +1,4 @@
-/** What people know webhooks by, for whoever shows an identifier of one. Read once a screen. */
+/** Labels of webhooks, for screens that have only identifiers. Loaded once for each screen. */
 import { getJson } from './api-calls.ts';
 
 type LabelledWebhook = {
@@ -9,7 +9,7 @@ type ListedWebhook = LabelledWebhook & {
 };
 
 export type WebhookLabel = {
-  /** Its name; where it has none, its place. */
+  /** The name; without one the endpoint. */
   readonly title: string;
   /** The path segment of an incoming webhook, host and path of an outgoing one. */
   readonly endpoint: string;
@@ -36,7 +36,7 @@ export function createWebhookLabel(
   return { title: name ?? endpoint, endpoint };
 }
 
-/** Of one that is gone, the end of its identifier. */
+/** For a webhook that was removed: the end of its identifier. */
 export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
   if (identifier === null) return { title: '–', endpoint: '–' };
   const webhook = incoming.get(identifier) ?? outgoing.get(identifier);
@@ -45,13 +45,13 @@ export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
   return { title: end, endpoint: end };
 }
 
-/** As text: `crm (api.example.com/hooks)`. */
+/** `crm (api.example.com/hooks)` */
 function formatWebhookName(identifier: string): string {
   const { title, endpoint } = resolveWebhookLabel(identifier);
   return title === endpoint ? title : `${title} (${endpoint})`;
 }
 
-/** Whether that is what somebody calls the webhook: its identifier, name or path segment. */
+/** Whether the text names the webhook: by its identifier, name or path segment. */
 export function isWebhookCalled(identifier: string | null, calledName: string): boolean {
   const webhook = incoming.get(identifier ?? '') ?? outgoing.get(identifier ?? '');
   return identifier === calledName || (webhook !== undefined && isCalled(webhook, calledName));
@@ -61,23 +61,23 @@ function isCalled({ identifier, name, pathSegment }: ListedWebhook, calledName: 
   return [identifier, name, pathSegment].includes(calledName);
 }
 
-/** The sender of an incoming webhook; undefined where it is an outgoing one. */
+/** The preset of an incoming webhook, '' without one; undefined for an outgoing webhook. */
 export function findPreset(identifier: string): string | undefined {
   const webhook = incoming.get(identifier);
   return webhook === undefined ? undefined : webhook.verification?.preset ?? '';
 }
 
-/** Path segments, which stand in addresses of the page. */
+/** The path segments of incoming webhooks, which addresses of screens use as names. */
 export function listIncomingPaths(): readonly string[] {
   return [...incoming.values()].map(({ pathSegment = '' }) => pathSegment).sort();
 }
 
-/** How the incoming webhook is shown that somebody calls so, in an address of the page. */
+/** Formats the incoming webhook that an address names; an unknown name stays as it is. */
 export function formatIncomingName(calledName: string): string {
   return formatNameAmong(incoming, calledName);
 }
 
-/** The same of an outgoing one. */
+/** Formats the outgoing webhook that an address names; an unknown name stays as it is. */
 export function formatOutgoingName(calledName: string): string {
   return formatNameAmong(outgoing, calledName);
 }

@@ -1,8 +1,8 @@
-/** Buttons that do one thing at a time. */
+/** Buttons that run one action at a time. */
 import { h } from '../base/dom.ts';
 import { showFailureNotice } from './notice.ts';
 
-/** Until its work has settled, it and the buttons beside it do nothing. */
+/** While its action runs, the button and those beside it do nothing. */
 export function asyncButton(
   text: string, action: () => Promise<unknown>, style = '',
 ): HTMLButtonElement {
@@ -13,12 +13,12 @@ export function asyncButton(
   return button;
 }
 
-/** Does nothing while one of these is at work. Throws what `work` throws. */
+/** Does nothing while one of the buttons is at work. Throws what `action` throws. */
 export async function runExclusively(
   buttons: readonly HTMLButtonElement[], action: () => Promise<unknown>,
 ): Promise<void> {
   if (buttons.some(({ ariaDisabled }) => ariaDisabled !== null)) return;
-  // Not `disabled`: that would take the focus away.
+  // Not `disabled`, which would lose the focus.
   for (const button of buttons) button.ariaDisabled = 'true';
   try {
     await action();

@@ -1,4 +1,4 @@
-/** States in a word and a colour, the same everywhere; the word alone says it too. */
+/** A state as a word in a colour, the same everywhere; the word alone is enough. */
 import { h } from '../base/dom.ts';
 
 const TONES: Readonly<Record<string, string>> = {

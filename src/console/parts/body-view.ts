@@ -1,4 +1,4 @@
-/** Bytes of strangers: pretty where they are JSON, raw where they are text, and as hex. */
+/** Shows an untrusted body: formatted if it is JSON, raw if it is text, and as hex. */
 import { sendRequest } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatBytes } from '../base/format.ts';
@@ -11,7 +11,7 @@ const HEX_BYTES_MAX = 16_384;
 const TEXT_LENGTH_MAX = 200_000;
 const ROW_BYTES = 16;
 
-/** The body that is at that path: asked for when it is long. */
+/** Fetches and shows the body at `path`; a long one only when the user asks for it. */
 export function bodySection(path: string, length: number): HTMLElement {
   const container = h('div');
   const show = async (): Promise<void> => {
@@ -60,7 +60,7 @@ function renderBody(body: Uint8Array): HTMLElement {
   return h('div', {}, h('div', { class: 'actions' }, ...buttons, download), container);
 }
 
-/** null: it is no text. */
+/** null: the body is not UTF-8. */
 function decodeText(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);

@@ -1,19 +1,19 @@
-/** Bars over time, drawn by hand: stacked, with axes and units, and a table of the same behind. */
+/** Stacked bars over time as SVG, with axes and units, and the same values as a table. */
 import { h, svg } from '../base/dom.ts';
 import { formatCount } from '../base/format.ts';
 
 type ChartSeries = {
   readonly name: string;
-  /** A class that gives its colour. */
+  /** The CSS class that sets the colour. */
   readonly tone: 'good' | 'bad' | 'waiting';
   readonly values: readonly number[];
 };
 
 type ChartOptions = {
   readonly title: string;
-  /** What is counted, `requests`. */
+  /** The unit of the values: `requests a minute`. */
   readonly unit: string;
-  /** When each bar begins: RFC 3339. */
+  /** The beginning of each bar, RFC 3339. */
   readonly times: readonly string[];
   readonly series: readonly ChartSeries[];
 };
@@ -87,7 +87,7 @@ function seriesTable(times: readonly string[], series: readonly ChartSeries[]): 
     h('tbody', {}, ...rows));
 }
 
-/** A line of the last values, for one row of a list. */
+/** A small line chart for a cell of a list. */
 export function sparkline(values: readonly number[], label: string): SVGElement {
   const top = Math.max(...values, 1);
   const points = values.map((value, index) => {
@@ -106,7 +106,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The next of 2, 4, 10, 20, 40, 100, … so that half of it is whole too. */
+/** Rounds up to 2, 4, 10, 20, 40, 100, …: numbers whose half is an integer too. */
 function roundUpScale(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;

@@ -1,4 +1,4 @@
-/** Text as it is, with a button that copies it. */
+/** Shows code with a button that copies it. */
 import { h } from '../base/dom.ts';
 
 const COPIED_MS = 1500;
@@ -8,7 +8,7 @@ export function codeBlock(text: string, label = 'Copy'): HTMLElement {
     h('pre', { tabindex: 0 }, h('code', {}, text)));
 }
 
-/** `text` may be made when it is asked for. */
+/** A function for `text` is called when the button is pressed. */
 export function copyButton(
   text: string | (() => Promise<string>), label = 'Copy',
 ): HTMLElement {

@@ -1,15 +1,15 @@
-/** Questions that are asked once, before something is lost. */
+/** Modal dialogs, and the question before something is lost. */
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
 type ConfirmOptions = {
   readonly title: string;
-  /** What will be lost, or done. */
+  /** Says what will be lost or done. */
   readonly text: string;
-  /** What the button says that does it. */
+  /** The label of the button that does it. */
   readonly action: string;
-  /** The same on the command line. */
+  /** The command that does the same, to copy. */
   readonly command?: string;
   readonly isDestructive?: boolean;
 };
@@ -36,8 +36,8 @@ export function askToConfirm(question: ConfirmOptions): Promise<boolean> {
 }
 
 /**
- * Esc and `close()` end it; the focus returns to where it was, or to the title of the screen when
- * that was drawn anew meanwhile. It goes with its screen, unless it `stays`.
+ * Esc and `close()` close the dialog; the focus returns to where it was, or to the title of the
+ * screen when that was redrawn meanwhile. A new screen closes the dialog, unless it `stays`.
  */
 export function openDialog(
   title: string, children: readonly Child[], { stays = false } = {},

@@ -1,4 +1,4 @@
-/** Names and values of one thing. */
+/** A list of names and values, and the head of a screen. */
 import { href } from '../base/screen-address.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
@@ -11,13 +11,13 @@ export function factList(rows: readonly Fact[]): HTMLElement {
     h('div', {}, h('dt', {}, name), h('dd', {}, value))));
 }
 
-/** The head of a screen: its title, and what can be done there. */
+/** The title of a screen and its buttons. */
 export function heading(title: string, ...actions: readonly Child[]): HTMLElement {
   return h('div', { class: 'heading' }, h('h1', { tabindex: -1 }, title),
     h('div', { class: 'actions' }, ...actions));
 }
 
-/** The way back to the list that a record is of. */
+/** The link from a record back to its list. */
 export function backLink(screen: string, title: string): HTMLElement {
   return h('p', { class: 'back' }, h('a', { href: href([screen]) }, `← ${title}`));
 }

@@ -1,4 +1,4 @@
-/** Headers as they were sent: names and values. */
+/** A table of header names and values, as they were sent. */
 import { h } from '../base/dom.ts';
 
 export function headerTable(headers: readonly (readonly [string, string])[]): HTMLElement {

@@ -1,4 +1,4 @@
-/** Short messages: what was done, what went wrong, what a list without rows says. */
+/** Short notices, failures in place of content, and the content of empty lists. */
 import { ApiError, messageOf } from '../base/api-calls.ts';
 import { h, fill } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
@@ -17,14 +17,14 @@ export function showNotice(text: string, kind: 'good' | 'bad' = 'good'): void {
   setTimeout(() => notice.remove(), NOTICE_MS);
 }
 
-/** Tells of a failure; not of one that the sign-in or the lost connection tells of itself. */
+/** Shows an error as a notice, unless the sign-in or the connection banner shows it already. */
 export function showFailureNotice(thrown: unknown): void {
   if (thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 0)) return;
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
   showNotice(messageOf(thrown), 'bad');
 }
 
-/** Shows a failure in the place of what could not be read. */
+/** Shows an error in place of content that could not be fetched. */
 export function showFailureIn(container: HTMLElement, thrown: unknown, retry: () => void): void {
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
   fill(container, h('div', { class: 'empty failure', role: 'alert' },
@@ -32,7 +32,7 @@ export function showFailureIn(container: HTMLElement, thrown: unknown, retry: ()
     h('button', { type: 'button', onclick: retry }, 'Try again')));
 }
 
-/** What stands where a list has no rows: what to do next, with a line to copy. */
+/** The content of an empty list: what to do next, with a command to copy. */
 export function emptyState(text: string, command: string | null, ...more: Child[]): HTMLElement {
   return h('div', { class: 'empty' },
     h('p', {}, text), command === null ? null : codeBlock(command), ...more);

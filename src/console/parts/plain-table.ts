@@ -1,4 +1,4 @@
-/** A table of what is known in full; its first column names the rows. */
+/** A table without paging; its first column holds row headers. */
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 

@@ -1,4 +1,4 @@
-/** One record of work, looked at while it changes. */
+/** Shows one request or delivery, and follows its changes. */
 import { getJson } from '../base/api-calls.ts';
 import { fill, h, refill } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
@@ -10,9 +10,9 @@ type RecordViewOptions<Item> = {
   readonly topic: string;
   readonly path: string;
   readonly matches: (item: Item) => boolean;
-  /** What changes; `again` reads it anew. */
+  /** Renders the part that changes; `again` fetches the record again. */
   readonly renderHead: (item: Item, again: () => void) => readonly Child[];
-  /** What stays as it is until `versionOf` the record is another. */
+  /** Renders the part that stays the same as long as `getVersion` of the record does. */
   readonly renderBody: (item: Item) => Promise<readonly Child[]>;
   readonly getVersion: (item: Item) => number;
   readonly onDeleted: () => void;
@@ -29,7 +29,7 @@ export function openRecordView<Item>(
   let isStale = false;
   const read = async (): Promise<void> => {
     const [item] = await Promise.all([getJson<Item>(options.path), loadWebhookLabels()]);
-    // Two may tell of one change: what stands there is not taken from under a click.
+    // Two events may announce one change: an equal record is not redrawn, as for a click on it.
     const text = JSON.stringify(item);
     if (text === renderedText) return;
     refill(head, ...options.renderHead(item, refresh));
@@ -47,7 +47,7 @@ export function openRecordView<Item>(
   async function readAll(): Promise<void> {
     isReading = true;
     try {
-      // What changes while it is read is read once more.
+      // A change during the fetch makes another fetch necessary.
       while (isStale) {
         isStale = false;
         await read();

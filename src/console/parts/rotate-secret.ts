@@ -1,4 +1,4 @@
-/** A new secret beside the old one, which counts for a day longer. */
+/** Rotates a webhook's secret: a new one is generated, and the old one counts for one more day. */
 import { callApi } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
@@ -20,7 +20,7 @@ export async function rotateSecret(
   await onDone();
 }
 
-/** Resolves once it is closed. */
+/** Shows the secret this once. Resolves when the dialog is closed. */
 export function openSecretDialog(secret: string): Promise<void> {
   return new Promise((resolve) => {
     const dialog = openDialog('The new secret', [

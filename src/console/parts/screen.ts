@@ -1,4 +1,4 @@
-/** What a screen is. */
+/** The contract of screens, and helpers that draw them. */
 import { goToScreen } from '../base/screen-address.ts';
 import type { ScreenAddress } from '../base/screen-address.ts';
 import type { CallerScope } from '../base/caller-session.ts';
@@ -10,13 +10,13 @@ export type Screen = {
   readonly title: string;
   /** `g`, then this letter, opens it. */
   readonly key: string;
-  /** Who may not do this is not shown it. */
+  /** Hidden from callers without this scope. */
   readonly scope?: CallerScope;
-  /** Shows it in an empty place; what it returns ends timers and streams. */
+  /** Draws the screen in an empty container; the returned function ends timers and streams. */
   readonly open: (container: HTMLElement, address: ScreenAddress) => () => void;
 };
 
-/** For screens that are drawn when they are opened, and when `again` is called. */
+/** Opens a screen that is drawn once, and again only when its `again` is called. */
 export function openView(
   container: HTMLElement, draw: (redraw: () => Promise<void>) => Promise<void>,
 ): () => void {
@@ -34,7 +34,7 @@ export function openView(
   return () => {};
 }
 
-/** As `go`, for whoever has not gone elsewhere meanwhile. */
+/** Like `goToScreen`, unless the user has left the screen meanwhile. */
 export function goIfStillHere(container: HTMLElement, ...to: Parameters<typeof goToScreen>): void {
   if (container.isConnected) goToScreen(...to);
 }

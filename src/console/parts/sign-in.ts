@@ -1,4 +1,4 @@
-/** Asks for the token when the server does. What was typed on the screen stays as it is. */
+/** Asks for a token after a 401. Inputs on the screen behind stay as they are. */
 import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
 import { session } from '../base/caller-session.ts';
@@ -26,7 +26,7 @@ export function openSignIn(onDone: () => void): void {
   openedDialog = dialog;
   dialog.addEventListener('close', () => {
     openedDialog = null;
-    // There is nothing behind it yet to close it for.
+    // Nothing can be shown without a token: the dialog opens again.
     if (dialog.returnValue === '' && document.querySelector('main > *') === null) {
       openSignIn(onDone);
     }
@@ -36,7 +36,7 @@ export function openSignIn(onDone: () => void): void {
     session.signIn(input.value.trim());
     try {
       await loadScope();
-      // This one, or the one that came when it was closed meanwhile.
+      // This dialog, or the one that opened when it was closed meanwhile.
       openedDialog?.close('done');
       onDone();
     } catch (thrown) {
@@ -49,7 +49,7 @@ export function openSignIn(onDone: () => void): void {
   }
 }
 
-/** What the token may do. Throws ApiError. */
+/** Asks the server what the token may do. Throws ApiError. */
 export async function loadScope(): Promise<void> {
   const { scope } = await getJson<{ readonly scope: CallerScope }>('/api/access');
   session.scope = scope;

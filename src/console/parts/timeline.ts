@@ -1,4 +1,4 @@
-/** Attempts in the order in which they were made, and when the next one is due. */
+/** A list of attempts in order, and when the next one is due. */
 import { h, type Child } from '../base/dom.ts';
 import { formatDuration, timeElement } from '../base/format.ts';
 
@@ -7,11 +7,11 @@ type TimelineStep = {
   readonly durationMs: number;
   readonly isGood: boolean;
   readonly text: string;
-  /** Shown when it is opened. */
+  /** Shown when the user unfolds it. */
   readonly detail: string | null;
 };
 
-/** `wait` stands in place of the next attempt: what that waits for. */
+/** `wait` says what the next attempt waits for; it is shown in place of `nextAt`. */
 export function timeline(
   steps: readonly TimelineStep[], nextAt: string | null, wait: string | null = null,
 ): HTMLElement {

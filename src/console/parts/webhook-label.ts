@@ -1,4 +1,4 @@
-/** What a webhook is called, and where it is below or beside that. */
+/** The name of a webhook, with its endpoint beside or below. */
 import { h } from '../base/dom.ts';
 import { resolveWebhookLabel } from '../base/webhook-labels.ts';
 import type { WebhookLabel } from '../base/webhook-labels.ts';

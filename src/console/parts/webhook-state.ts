@@ -1,4 +1,4 @@
-/** Whether a webhook works, since when, and what failed last. */
+/** The health of a webhook: its state, since when, and its last failure. */
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { timeElement } from '../base/format.ts';
@@ -9,7 +9,7 @@ type WebhookWithHealth = Pick<IncomingWebhook | OutgoingWebhook, 'health' | 'dis
 
 export const WEBHOOK_STATES = ['failing', 'rejecting', 'off', 'healthy'] as const;
 
-/** Of `disabledReason`. */
+/** Texts for `disabledReason`. */
 const REASONS = {
   gone: 'its target is gone (410)', failing: 'every attempt failed for too long',
   manual: 'somebody turned it off',
@@ -21,14 +21,14 @@ export function webhookState({ health: { state, since } }: WebhookWithHealth): H
     h('span', { class: 'place' }, 'since ', timeElement(since)));
 }
 
-/** The same, and why it is off. */
+/** The state, since when, and why the webhook is off. */
 export function detailedWebhookState(webhook: WebhookWithHealth): HTMLElement {
   const { disabledReason } = webhook;
   return disabledReason === undefined ? webhookState(webhook)
     : h('span', {}, webhookState(webhook), `: ${REASONS[disabledReason]}`);
 }
 
-/** What failed last, and when; nothing where nothing did. */
+/** The last failure and its time; null when there was none. */
 export function lastFailure({ health: { lastFailure: failure } }: WebhookWithHealth): Child {
   if (failure === null) return null;
   return h('span', { title: failure.reason }, failure.reason, ' ',

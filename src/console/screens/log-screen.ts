@@ -1,4 +1,4 @@
-/** The last lines of the log, and new ones as they come. */
+/** The screen of the log: the last lines, and new ones as they are written. */
 import type { ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
@@ -10,7 +10,7 @@ import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
 
 type LogLine = {
-  /** Rises by one with each line, and over restarts. */
+  /** Rises by one with each line, also across restarts. */
   readonly number: number;
   readonly time: string;
   readonly level: string;
@@ -32,10 +32,10 @@ export const logScreen: Screen = {
 function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
   const list = h('ol', { class: 'log', 'aria-label': 'Lines of the log, newest first' });
   const status = h('p', { class: 'count', role: 'status' });
-  /** null: the lines are being read anew. */
+  /** null: all lines are being fetched again. */
   let lastNumber: number | null = null;
   let isPaused = false;
-  // What was asked for before the filters changed is not shown any more.
+  // Aborted when the filters change: older responses must not be shown.
   let controller = new AbortController();
   const pause = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
     isPaused = !isPaused;
@@ -75,7 +75,7 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     const after = lastNumber;
     try {
       const lines = await read();
-      // It was asked twice, and the other answer came first.
+      // Two requests were running, and the other response came first.
       if (after !== lastNumber) return;
       if (isPaused) updateCount(lines.length);
       else show(lines);
@@ -88,7 +88,7 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     const before = document.documentElement.scrollHeight;
     lastNumber = lines.at(-1)?.number ?? lastNumber ?? 0;
     list.prepend(...lines.toReversed().map(renderLine));
-    // Who has scrolled down keeps looking at the same lines.
+    // A user who has scrolled down keeps seeing the same lines.
     if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - before);
     while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
     updateCount(0);

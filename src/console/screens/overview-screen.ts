@@ -1,4 +1,4 @@
-/** Is anything wrong, since when, and what waits. */
+/** The overview screen: whether anything is wrong, since when, and how much work waits. */
 import { href, replaceQuery } from '../base/screen-address.ts';
 import { BASE, getJson } from '../base/api-calls.ts';
 import { fill, h, refill } from '../base/dom.ts';
@@ -123,7 +123,7 @@ function statusBanner(
     ' All is well: writes are taken.');
 }
 
-/** How many webhooks are in each state, the worst first; states that none is in are left out. */
+/** The number of webhooks in each state, the worst first, without empty states. */
 function formatStateCounts({ webhooks }: ServiceStatus): string {
   return WEBHOOK_STATES.filter((state) => webhooks[state] > 0)
     .map((state) => `${formatCount(webhooks[state])} ${state}`).join(', ') || 'none yet';

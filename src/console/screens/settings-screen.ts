@@ -1,4 +1,4 @@
-/** Every setting with its value and where it came from; tokens; what runs. */
+/** The settings screen: all settings with their origins, tokens, version and start. */
 import { getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';

@@ -1,4 +1,4 @@
-/** Webhooks that fail or reject, since when and why, and those that answer their sender slowly. */
+/** A table of webhooks that fail or reject, since when and why, or that answer too slowly. */
 import { href } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
@@ -13,19 +13,19 @@ import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 
-/** How long each sender waits for an answer, in milliseconds; null where it is not known. */
+/** How long the sender of each preset waits for a response, in milliseconds; null: unknown. */
 export type AnswerLimits = ReadonlyMap<string, number | null>;
 type WebhookStatistics = StatisticsReport['hooks'][number];
 type UnhealthyWebhook = (IncomingWebhook | OutgoingWebhook) & {
   readonly screen: 'incoming' | 'outgoing';
 };
 
-/** An answer is slow from this part of what its sender waits on. */
+/** A response is slow when it takes this part of the time that the sender waits. */
 const SLOW_PART = 0.5;
-/** Of each kind and state; the lists have them all. */
+/** At most so many webhooks are shown of each kind and state; the lists have them all. */
 const UNHEALTHY_MAX = 20;
 
-/** Webhooks that fail or reject; asked for only when there are some. */
+/** Fetches the webhooks that fail or reject, if the status says that there are some. */
 export async function fetchUnhealthy(
   { webhooks }: ServiceStatus,
 ): Promise<readonly UnhealthyWebhook[]> {
@@ -90,7 +90,7 @@ function webhookLink(screen: string, identifier: string, label: HTMLElement): HT
   return h('a', { href: href([screen, identifier]) }, label);
 }
 
-/** Of the window that is shown. */
+/** The figures of a webhook in the chosen window. */
 function renderFigures(hook: WebhookStatistics, limits: AnswerLimits): readonly Child[] {
   const { requests, runs, deliveries } = hook;
   const [p95Ms, limitMs] = [findSlowestMs(hook), findLimitMs(hook, limits)];

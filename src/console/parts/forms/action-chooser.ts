@@ -1,4 +1,4 @@
-/** Chooses an action configuration, or makes one by a form of the action's own options. */
+/** Lets users choose an action configuration, or create one by a form of the action's options. */
 import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
@@ -13,11 +13,11 @@ const DESCRIPTION_LENGTH_MAX = 90;
 
 type ActionChooser = {
   readonly element: HTMLElement;
-  /** The identifier of the configuration that was chosen, or made now. Throws ApiError. */
+  /** Resolves with the chosen configuration's identifier, creating it first. Throws ApiError. */
   readonly choose: () => Promise<string>;
 };
 
-/** What the service can do, and the configurations of it that exist. */
+/** The actions of the service, and their existing configurations. */
 export class ActionCatalog {
   readonly #actions: readonly ActionDescription[];
   readonly #configurations: WebhookActionConfiguration[];
@@ -36,7 +36,7 @@ export class ActionCatalog {
     ]));
   }
 
-  /** What a configuration does, in words. */
+  /** Describes in words what a configuration does. */
   describe(identifier: string): string {
     const configuration = this.#configurations.find((each) => each.identifier === identifier);
     if (configuration === undefined) return identifier;
@@ -104,7 +104,7 @@ export class ActionCatalog {
     };
   }
 
-  /** A member that names a configuration. */
+  /** A field for a member that holds the identifier of a configuration. */
   createField(options: FieldOptions): Field {
     const select = h('select', {}, options.isRequired ? null : h('option', { value: '' }, 'None'),
       ...this.#optionElements());
@@ -166,7 +166,7 @@ function createOptionField(
   return { ...field, read: () => isSwitch ? field.read() : parseOptionValue(field.read()) };
 }
 
-/** Objects and arrays are typed as JSON; everything else is text. */
+/** The user types objects and arrays as JSON; anything else is text. */
 function parseOptionValue(text: unknown): unknown {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
   try {

@@ -1,6 +1,6 @@
 /**
- * A condition as rows: what is looked at, how it is compared, with what. A group says how many of
- * its rows must hold, and may stand within another. Whoever likes writes JSON.
+ * Edits a condition in rows: a path, an operator, an operand. A group says how many of its rows
+ * must hold, and may stand within another group. The condition can be edited as JSON, too.
  */
 import { fill, h } from '../../base/dom.ts';
 import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
@@ -82,7 +82,7 @@ function createGroup(condition: Condition | undefined): ConditionEditor {
     },
   }, text);
   show();
-  // An empty group is not sent, and a group of one is its row.
+  // An empty group is not sent, and a group of one row is sent as that row.
   const listNonEmpty = (): ConditionEditor[] =>
     editors.filter((editor) => editor.read() !== undefined);
   return {

@@ -1,12 +1,12 @@
 /**
- * Conditions in words, and their values as they are typed: text as it is, JSON for what is no text,
- * or has more than one line. Pure.
+ * Formats conditions in words, and parses operands as users type them: plain text for strings, JSON
+ * for other values and for strings of several lines. Pure.
  */
 import type { Condition } from '../../../webhooks/filters/condition.ts';
 
 type ConditionValue = Condition['value'];
 
-/** `missing` is `exists` with the value false. */
+/** `missing` stands for `exists` with the value false. */
 export const OPERATORS = [
   ['eq', 'is'], ['ne', 'is not'], ['in', 'is one of'], ['exists', 'is there'],
   ['missing', 'is not there'], ['prefix', 'begins with'], ['suffix', 'ends with'],
@@ -31,12 +31,12 @@ export function findOperator({ op = 'eq', value }: Condition): string {
   return op === 'exists' && value === false ? 'missing' : op;
 }
 
-/** Whether it is compared with nothing. */
+/** Whether the operator takes no operand. */
 export function isUnary(operator: string): boolean {
   return operator === 'exists' || operator === 'missing';
 }
 
-/** These compare with text alone. */
+/** Operators whose operand is always a string. */
 const TEXT_OPERATORS = ['prefix', 'suffix'];
 
 export function parseConditionValue(text: string, operator: string): ConditionValue {
@@ -54,7 +54,7 @@ export function formatConditionValue(value: ConditionValue, operator: string): s
   return isPlain ? texts.join(', ') : JSON.stringify(value);
 }
 
-/** `5` is a number, `"5"` is text, and so is what is no JSON. */
+/** `5` is a number, `"5"` a string; text that is no JSON is a string, too. */
 function parseItem(text: string): ConditionValue {
   if (!/^(?:true|false|null|-?\d.*|".*"|\[.*\])$/s.test(text)) return text;
   try {
@@ -70,7 +70,7 @@ function formatItem(value: ConditionValue): string {
   return isText ? value : JSON.stringify(value);
 }
 
-/** An input of one line would lose them. */
+/** A one-line input would drop line breaks. */
 export function hasLineBreak(value: unknown): boolean {
   return typeof value === 'string' && /[\r\n]/.test(value);
 }

@@ -1,4 +1,4 @@
-/** Two versions of one record beside each other, when somebody else has changed it meanwhile. */
+/** Shows two versions of a record side by side, when it has changed on the server meanwhile. */
 import { h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
 import { plainTable } from '../plain-table.ts';
@@ -9,7 +9,7 @@ const READ_ONLY = [
   'disabledReason', 'disabledAt', 'health',
 ];
 
-/** True: the own version is to be kept; false: the stored one; null: neither, keep editing. */
+/** Resolves with true to save ours, false to take the stored version, null to go on editing. */
 export function askWhichVersion(
   ours: Readonly<Record<string, unknown>>, stored: Readonly<Record<string, unknown>>,
 ): Promise<boolean | null> {

@@ -1,4 +1,4 @@
-/** Changes a record by a form of its model, guarded against changes that others make meanwhile. */
+/** Edits a record by a form of its model; `If-Match` detects changes by others meanwhile. */
 import { ApiError, callApi } from '../../base/api-calls.ts';
 import { fill } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
@@ -16,13 +16,13 @@ type EditOptions = FieldCustomization & {
   readonly schema: ModelSchema;
   readonly record: object;
   readonly etag: string;
-  /** Members that are not asked for, and stay as they are. */
+  /** Members without a field; they keep their values. */
   readonly omitted?: readonly string[];
   readonly rare?: readonly string[];
-  /** What is sent of what was typed; all that is not in it stays with PATCH. */
+  /** PUT by default; with PATCH, members that are not sent keep their values. */
   readonly method?: 'PUT' | 'PATCH';
   readonly toBody?: (value: Record<string, unknown>) => Record<string, unknown>;
-  /** What stands below the form; `read` gives its members as they are now. */
+  /** Content below the form; `read` returns the current members. */
   readonly renderBelow?: (read: () => Record<string, unknown>) => Child;
   /** Shows the record again. */
   readonly onDone: () => Promise<void>;

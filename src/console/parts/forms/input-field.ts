@@ -1,13 +1,13 @@
-/** One input with its label, its hint, and what is wrong with it. */
+/** The contract of form fields, and a field of one input with its label, hint and error. */
 import { h, uniqueId } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 
 export interface Field {
   readonly element: HTMLElement;
-  /** undefined: absent. Throws FieldMistake for what cannot be sent. */
+  /** undefined: the member is absent. Throws InputError for input that cannot be sent. */
   read(): unknown;
-  /** Shows what is wrong at a JSON Pointer below this field; false when there is no such place. */
+  /** Shows an error at a JSON Pointer below this field; false when there is no such field. */
   showError(steps: readonly string[], detail: string): boolean;
   clearError(): void;
 }
@@ -19,19 +19,19 @@ export type FieldOptions = {
   readonly schema: ModelSchema;
   readonly value: unknown;
   readonly isRequired: boolean;
-  /** What the field is called; made of its name when absent. */
+  /** The label; made from the name by default. */
   readonly label?: string;
   readonly itemLabel?: string;
-  /** The models that this stands in: one that holds itself is asked for as JSON. */
+  /** The models around this field: a model within itself is edited as JSON. */
   readonly outerModels?: readonly string[];
   readonly customization?: FieldCustomization;
 };
 
-/** By the name of a member; `item` is what one of a list is called. */
+/** Texts by the name of a member; `item` is the label of one item of a list. */
 export type FieldTexts =
   Readonly<Record<string, readonly [label: string, hint: string, item?: string]>>;
 
-/** How some members are asked for; a form may say it better than the model does. */
+/** Texts and fields for some members, where a form can do better than the model. */
 export type FieldCustomization = {
   readonly texts?: FieldTexts;
   readonly factories?: Readonly<Record<string, (options: FieldOptions) => Field>>;
@@ -68,7 +68,7 @@ export function inputField(
     element, showError, clearError,
     read() {
       try {
-        // Its value is empty then, as if nothing had been typed.
+        // The value of a bad number is empty, as if the user had typed nothing.
         if (input.validity.badInput) throw new InputError(`${label}: this is no number.`);
         return read();
       } catch (thrown) {
@@ -83,7 +83,7 @@ export function errorLine(id: string | null = null): HTMLElement {
   return h('p', { class: 'problem', id: id === null ? null : `${id}-problem` });
 }
 
-/** What stands between backticks is code. */
+/** Text between backticks is shown as code. */
 export function hintLine(
   { description = '' }: ModelSchema, id: string | null = null,
 ): HTMLElement | null {

@@ -1,4 +1,4 @@
-/** One member of a model as inputs. What is emptied is absent from the value. */
+/** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
 import { fill, h } from '../../base/dom.ts';
 import { findModelName, resolveSchema, findType } from '../../base/model-schema.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
@@ -8,7 +8,7 @@ import { hasLineBreak } from './condition-text.ts';
 import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
 import type { FieldCustomization, Field, FieldOptions } from './input-field.ts';
 
-/** Longer texts get several lines. */
+/** Texts that may be longer get several lines. */
 const LINE_LENGTH = 1000;
 const CONDITION = 'WebhookConditionBody';
 const INPUT_TYPES = ['string', 'number', 'integer'];
@@ -77,7 +77,7 @@ function createBooleanField(options: FieldOptions): Field {
   return inputField(options, box, () => box.checked);
 }
 
-/** An object without a model, or a value of any type: JSON as text. */
+/** Edits an object without a model, or a value of any type, as JSON text. */
 function createJsonField(options: FieldOptions): Field {
   const { value, name } = options;
   const area = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
@@ -119,7 +119,7 @@ function createObjectField(
   };
 }
 
-/** A field for each member of a model that may be sent, in the model's order. */
+/** Creates a field for each writable member of a model, in the model's order. */
 export function createMemberFields(
   schema: ModelSchema, value: unknown, customization: FieldCustomization = {},
   outerModels: readonly string[] = [],
@@ -143,8 +143,8 @@ export function createMemberFields(
 }
 
 /**
- * A field that gives the value it was given while its inputs hold what they held at first: inputs
- * cannot tell an empty list or text from none, and change line breaks.
+ * A field that returns its original value as long as its inputs are unchanged: inputs cannot tell
+ * an empty list or text from an absent one, and they change line breaks.
  */
 function keepUntouchedValue(
   create: (options: FieldOptions) => Field, options: FieldOptions,
@@ -179,15 +179,15 @@ function createArrayField(
   const problem = errorLine();
   const itemSchema = resolveSchema(schema.items ?? {});
   const mayBeEmpty = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
-  /** Those that are sent: an input that is left empty is no item. */
+  /** The items that are sent: an empty input is no item. */
   const listSentItems = (): Field[] =>
     mayBeEmpty ? items.filter((item) => item.read() !== undefined) : items;
   const create = (item: unknown, index: number): Field => keepUntouchedValue(modelField, {
     name: itemName(index), value: item, isRequired: !mayBeEmpty, outerModels, customization,
-    // What is said of all need not be said of each.
+    // The hint of the list need not be repeated for each item.
     schema: itemLabel === undefined ? schema.items ?? {} : { ...schema.items, description: '' },
   });
-  // Each is made anew, as its number stands in its name.
+  // All fields are created again, as their names hold their numbers.
   const showItems = (values: readonly unknown[]): void => {
     items = values.map(create);
     fill(container, ...items.map((item, index) => h('div', { class: 'item' }, item.element,

@@ -1,4 +1,4 @@
-/** An object of texts, such as headers, as rows of a name and a value. */
+/** Edits an object of strings, such as headers, as rows of a name and a value. */
 import { h } from '../../base/dom.ts';
 import { InputError, hintLine, formatLabel, errorLine } from './input-field.ts';
 import type { Field, FieldOptions } from './input-field.ts';

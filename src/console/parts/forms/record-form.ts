@@ -1,4 +1,4 @@
-/** A form for one record, made from its model; the API's own errors stand beside their fields. */
+/** A form for one record, made from its model; errors of the API are shown beside their fields. */
 import { ApiError, messageOf } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
@@ -12,13 +12,13 @@ import type { FieldCustomization, Field } from './input-field.ts';
 type FormOptions = FieldCustomization & {
   readonly schema: ModelSchema;
   readonly value: unknown;
-  /** What the button says. */
+  /** The label of the submit button. */
   readonly action: string;
-  /** Members that are not asked for. */
+  /** Members without a field. */
   readonly omitted?: readonly string[];
-  /** Members that few people need: they stand folded at the end. */
+  /** Members that few users need: their fields are folded at the end. */
   readonly rare?: readonly string[];
-  /** Saves; what it throws is shown in the form. */
+  /** Saves the record; an error that it throws is shown in the form. */
   readonly save: (value: Record<string, unknown>) => Promise<void>;
   readonly extra?: readonly Child[];
 };
@@ -26,7 +26,7 @@ type FormOptions = FieldCustomization & {
 interface RecordForm {
   readonly element: HTMLFormElement;
   read(): Record<string, unknown>;
-  /** Shows why it could not be saved, beside the fields that the API names. */
+  /** Shows why saving failed, beside the fields that the API names. */
   showErrors(thrown: unknown): void;
 }
 
@@ -82,7 +82,7 @@ function listElements(
   return [...members].filter(([name]) => isIncluded(name)).map(([, { element }]) => element);
 }
 
-/** RFC 6901. */
+/** Unescapes a reference token of a JSON Pointer (RFC 6901 §4). */
 function unescapePointerToken(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,4 +1,4 @@
-/** Many records sent again: counted first, then done by a job. */
+/** Sends many records again: counts them, asks, and adds a job. */
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
@@ -11,16 +11,16 @@ export type BulkOptions = {
   readonly path: string;
   readonly nouns: readonly [string, string];
   readonly filter: Readonly<Record<string, string>>;
-  /** What the same is called on the command line. */
+  /** The command that does the same: `request:replay`. */
   readonly command: string;
 };
 
-/** How they are sent: by the value that the API takes. */
+/** The API's values of `as`, and their labels. */
 const SEND_MODES = [
   ['retry', 'Under the same id: who has it already may drop it'], ['new', 'As a new one'],
 ] as const;
 
-/** Two choices; `onChange` is told the chosen one. */
+/** Radio buttons of the two modes; `onChange` gets the chosen one. */
 export function sendModeChoice(onChange: (mode: string) => void): HTMLElement {
   return h('fieldset', {}, h('legend', {}, 'How'), ...SEND_MODES.map(([value, label], index) => {
     const input = h('input', { type: 'radio', name: 'as', onchange: () => onChange(value) });
@@ -29,7 +29,7 @@ export function sendModeChoice(onChange: (mode: string) => void): HTMLElement {
   }));
 }
 
-/** `onJob` is told the id of the job. Whoever has left `place` is asked nothing. */
+/** `onJob` gets the id of the job. Does not ask when the user has left the screen meanwhile. */
 export async function openBulkDialog(
   container: HTMLElement, options: BulkOptions, onJob: (id: string) => void,
 ): Promise<void> {

@@ -1,15 +1,15 @@
-/** The filters of a list, kept in the address bar. */
+/** The filters of a list; their values are stored in the address. */
 import { replaceQuery } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
 
 export type FilterSpec = {
   readonly name: string;
   readonly label: string;
-  /** With it a choice, without it a text. */
+  /** The options of a select; without them the filter is a text input. */
   readonly values?: readonly string[];
-  /** What a value of the choice is called. */
+  /** The label of an option; its value by default. */
   readonly formatLabel?: (value: string) => string;
-  /** What the choice says when nothing is chosen. */
+  /** The label of the option that filters nothing. */
   readonly noneLabel?: string;
   readonly type?: 'search' | typeof TIME;
 };
@@ -20,11 +20,11 @@ export const TIME_FILTERS: readonly FilterSpec[] = [
   { name: 'since', label: 'Since', type: TIME }, { name: 'until', label: 'Until', type: TIME },
 ];
 
-/** On a narrow page; the others are folded until they are asked for, or one is set. */
+/** A narrow page shows so many filters; the others are folded unless one is set. */
 const UNFOLDED_MAX = 2;
-/** Typing is waited out for so long. */
+/** The list is read when the user has not typed for so long. */
 const TYPING_MS = 250;
-/** With a year of four digits in it, Chromium lets nobody type more of them. */
+/** Limits the year to four digits: else Chromium lets users type six. */
 const TIME_MAX = '9999-12-31T23:59';
 const MINUTE_MS = 60_000;
 
@@ -33,14 +33,14 @@ export class FilterForm {
   readonly #inputs = new Map<string, HTMLInputElement | HTMLSelectElement>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onChange` is called with the query of the filters that are set. */
+  /** `onChange` gets the query of the filters that are set. */
   constructor(
     filters: readonly FilterSpec[], query: URLSearchParams,
     onChange: (query: Record<string, string>) => void,
   ) {
     const change = (): void => {
       clearTimeout(this.#timer);
-      // Another screen has come while the typing was waited out.
+      // The user has left the screen before the typing delay was over.
       if (!this.element.isConnected) return;
       const current = this.readQuery();
       replaceQuery(current);
@@ -68,7 +68,7 @@ export class FilterForm {
       event.preventDefault();
       change();
     };
-    // Not validated: a time with seconds, from an address, is as good as one without.
+    // Not validated: a time with seconds, from an address, is valid for the API.
     this.element = h('form', { class: 'filters', role: 'search', novalidate: true, onsubmit },
       ...labels, filters.length > UNFOLDED_MAX ? unfold : null);
     this.element.classList.toggle('open', this.isSet);
@@ -82,7 +82,7 @@ export class FilterForm {
     return Object.keys(this.readQuery()).length > 0;
   }
 
-  /** As the API takes them, and as they stand in the address bar; times in UTC. */
+  /** The filters that are set, for the API and the address; times in UTC. */
   readQuery(): Record<string, string> {
     return Object.fromEntries([...this.#inputs]
       .map(([name, { value, type }]) => [name, type === TIME ? toUtc(value) : value])
@@ -94,7 +94,7 @@ function createChoice(
   { noneLabel = 'all', formatLabel }: FilterSpec, values: readonly string[], value: string,
   onchange: () => void,
 ): HTMLSelectElement {
-  // What the address says is shown as chosen, also where it is not among the choices.
+  // A value from the address is shown as chosen, even if it is none of the options.
   const all = value === '' || values.includes(value) ? values : [...values, value];
   const select = h('select', { onchange }, h('option', { value: '' }, noneLabel),
     ...all.map((option) => h('option', { value: option }, formatLabel?.(option) ?? option)));
@@ -108,14 +108,14 @@ function createInput(
   const input = h('input', { type, oninput, max: type === TIME ? TIME_MAX : null });
   if (type !== TIME) input.value = value;
   else {
-    // In the reader's own time zone, as is one of which an older address says no zone.
+    // Shown in the browser's time zone. Older addresses hold local times without a zone.
     const at = new Date(value);
     input.valueAsNumber = at.getTime() - at.getTimezoneOffset() * MINUTE_MS;
   }
   return input;
 }
 
-/** Of a local time; empty where it is none. */
+/** Converts a local time to UTC; '' for an invalid time. */
 function toUtc(local: string): string {
   const at = new Date(local);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();

@@ -1,4 +1,4 @@
-/** A job that runs: how far it has got, and a button that stops it. It goes on without the page. */
+/** Shows the progress of a running job, and a button that stops it. A job needs no open page. */
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
@@ -17,7 +17,7 @@ export class JobWatch {
   readonly #onEnd: () => void;
   #isClosed = false;
 
-  /** Finds the job of that kind that runs already, as after the page was loaded anew. */
+  /** Finds a job of this kind that runs already, as after the page was loaded again. */
   constructor(kind: string, onEnd: () => void) {
     this.#onEnd = onEnd;
     void getJson<readonly JobProgress[]>('/api/jobs').then((jobs) => {

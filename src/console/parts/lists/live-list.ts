@@ -1,4 +1,4 @@
-/** A list of work as it happens: filtered, held still while one reads, and sent again in bulk. */
+/** A live list of requests or deliveries, with filters, pause, and sending many again. */
 import { fill, h } from '../../base/dom.ts';
 import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { session } from '../../base/caller-session.ts';
@@ -14,7 +14,7 @@ import { JobWatch } from './job-watch.ts';
 import { PagedList } from './paged-list.ts';
 import type { RowColumn } from './virtual-rows.ts';
 
-/** What all lists of work filter by. */
+/** The members that the filters of live lists use. */
 type WorkItem = {
   readonly hook: string | null; readonly event: string | null; readonly status: string;
   readonly eventId?: string | null;
@@ -24,22 +24,22 @@ type WorkItem = {
 type LiveListOptions<Item extends WorkItem> = {
   readonly title: string;
   readonly path: string;
-  /** What the stream calls them. */
+  /** The topic of the change stream. */
   readonly topic: string;
   readonly nouns: readonly [string, string];
-  /** Sent with every question for the list. */
+  /** Query parameters of every request for the list. */
   readonly baseQuery: Readonly<Record<string, string>>;
   readonly columns: readonly RowColumn<Item>[];
   readonly getKey: (item: Item) => string;
   readonly getHref: (item: Item) => string;
-  /** The names of webhooks are known by then. */
+  /** Called once the labels of webhooks are loaded. */
   readonly filters: () => readonly FilterSpec[];
-  /** What a list says in which nothing ever was, and a line to copy. */
+  /** Shown when there are no records at all: a text, and a command to copy. */
   readonly empty: readonly [text: string, command: string];
   readonly bulk: Omit<BulkOptions, 'filter' | 'nouns'> & { readonly job: string };
 };
 
-/** Of more that came while the list was held still the list is read anew. */
+/** After more changes during a pause, the list is read again instead. */
 const PENDING_CHANGES_MAX = 5000;
 
 export function openLiveList<Item extends WorkItem>(
@@ -55,7 +55,7 @@ export function openLiveList<Item extends WorkItem>(
       if (!isClosed) close = openWithLabels(list, actions, query, options);
     }, (thrown: unknown) => showFailureIn(list, thrown, show));
   };
-  // The title stays what it is from the first: it has the focus.
+  // The title is not redrawn later, as it has the focus.
   fill(container, heading(options.title, actions), list);
   show();
   return () => {
@@ -85,10 +85,10 @@ function openWithLabels<Item extends WorkItem>(
     if (matchesQuery(item, filters.readQuery())) list.put(item);
     else list.remove(getKey(item));
   };
-  // null: it was deleted.
+  // Changes during a pause, by key; null: the record was deleted.
   const pendingChanges = new Map<string, Item | null>();
   let isPaused = false;
-  /** It is to be read when it goes on; null: it has not been read yet. */
+  /** Whether the list must be read again after the pause; null: it was not read yet. */
   let isStale: boolean | null = null;
   const pause = h('button', { type: 'button', onclick: () => {
     isPaused = !isPaused;
@@ -135,7 +135,7 @@ function openWithLabels<Item extends WorkItem>(
   };
 }
 
-/** Whether it belongs into the list, as the server would filter. */
+/** Whether the record matches the filters; the rules are those of the server. */
 function matchesQuery(item: WorkItem, query: Readonly<Record<string, string>>): boolean {
   const { hook, status, event, since, until, eventId } = query;
   const at = item.receivedAt ?? item.createdAt ?? '';

@@ -1,4 +1,4 @@
-/** A list that reads its next pages when they come into view. */
+/** A list that fetches its next page when the user scrolls near its end. */
 import { getPage } from '../../base/api-calls.ts';
 import { h, fill } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
@@ -8,19 +8,19 @@ import type { RowColumn } from './virtual-rows.ts';
 
 type PagedListOptions<Item> = {
   readonly label: string;
-  /** What one is called, and several. */
+  /** Singular and plural. */
   readonly nouns: readonly [string, string];
   readonly columns: readonly RowColumn<Item>[];
   readonly getKey: (item: Item) => string;
   readonly getHref: (item: Item) => string;
-  /** Stands in the place of a list without rows. */
+  /** Creates the content that is shown when there are no rows. */
   readonly empty: () => HTMLElement;
 };
 
-/** Of the pages after the first, whose size is the caller's. */
+/** The size of all pages but the first, whose size the path says. */
 const PAGE_SIZE = 1000;
 const RETRY_MS = 2000;
-/** Rows are counted anew at most so often. */
+/** The server is asked for the number of rows at most so often. */
 const COUNT_MS = 1000;
 
 export class PagedList<Item> {
@@ -34,7 +34,7 @@ export class PagedList<Item> {
   #controller = new AbortController();
   #isReading = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** What came while the first page was read: it may be older. */
+  /** Changes that arrived during a read, whose response may be older; null: no read is running. */
   #earlyChanges: (() => void)[] | null = null;
 
   constructor(options: PagedListOptions<Item>) {
@@ -51,7 +51,7 @@ export class PagedList<Item> {
     this.#rows.close();
   }
 
-  /** Reads the list of that path anew. */
+  /** Fetches the list at `path` from its first page. */
   async read(path: string): Promise<void> {
     this.#controller.abort();
     const controller = new AbortController();
@@ -80,7 +80,7 @@ export class PagedList<Item> {
     return this.#find(key).isKnown;
   }
 
-  /** A new row, or one that has changed, of a list whose keys fall from row to row. */
+  /** Inserts or updates a row. The rows are in descending order of their keys. */
   put(item: Item): void {
     if (this.#earlyChanges !== null) return void this.#earlyChanges.push(() => this.put(item));
     if (this.#rows.items.length === 0) return this.#show([item], this.#total);
@@ -100,7 +100,7 @@ export class PagedList<Item> {
     this.#updateCount(-1);
   }
 
-  /** Where the row of that key is, or would be; `isUnread`: on a page that is not read yet. */
+  /** The index of the row, or where it belongs; `isUnread`: on a page that was not fetched yet. */
   #find(key: string): {
     readonly index: number; readonly isKnown: boolean; readonly isUnread: boolean;
   } {
@@ -119,7 +119,7 @@ export class PagedList<Item> {
     return { index: low, isKnown: keyAt(low) === key, isUnread };
   }
 
-  /** Whether a row that is not read yet came or went, the server alone knows. */
+  /** Only the server knows the number of rows on pages that were not fetched. */
   #recountSoon(): void {
     this.#timer ??= setTimeout(() => void this.#recount(), COUNT_MS);
   }
@@ -136,7 +136,7 @@ export class PagedList<Item> {
     }
   }
 
-  /** `total` is what the server counted, if it did; once all rows are read, they are counted. */
+  /** `total` is the server's count, if there is one; it is ignored once all pages are fetched. */
   #show(items: readonly Item[], total: number | null): void {
     this.#total = this.#next === null ? items.length : Math.max(total ?? 0, items.length);
     const content = this.#total === 0 ? this.#options.empty() : this.#rows.element;

@@ -1,7 +1,7 @@
 /**
- * A table of any length: only the rows in view are in the page, and room is kept for those that are
- * not read yet. All rows have one height. The page itself scrolls, and keeps its place when rows
- * come in above.
+ * A table of any length (virtual scrolling): the DOM holds only the rows in view, and spacers for
+ * all others, fetched or not. All rows have one height. The page itself scrolls, and its position
+ * is corrected when rows are inserted above the view.
  */
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
@@ -10,8 +10,8 @@ export type RowColumn<Item> = {
   readonly title: string;
   readonly cell: (item: Item) => Child;
   /**
-   * `number`: to the right, and on narrow screens behind its title. `extra`: not on narrow screens.
-   * `main`, `wide`: takes more room.
+   * `number`: aligned right, and after its title on narrow screens. `extra`: hidden on narrow
+   * screens. `main`, `wide`: wider.
    */
   readonly kind?: 'main' | 'wide' | 'number' | 'number extra' | 'extra';
 };
@@ -20,15 +20,15 @@ type VirtualRowsOptions<Item> = {
   readonly label: string;
   readonly columns: readonly RowColumn<Item>[];
   readonly getKey: (item: Item) => string;
-  /** Where the row leads to; its first cell is the link. */
+  /** The link of the row, in its first cell. */
   readonly getHref: (item: Item) => string;
-  /** Called when rows that are not read yet come near what is in view. */
+  /** Called when the user scrolls near the end of the fetched rows. */
   readonly onEnd?: () => void;
 };
 
-/** Browsers end a page at 17 to 33 million pixels: so many rows fit, also on a narrow screen. */
+/** Browsers limit a page to 17 to 33 million pixels: so many rows fit, even on narrow screens. */
 const ROWS_MAX = 300_000;
-/** Rows made beyond both ends of what is in view. */
+/** Rows rendered above and below the view. */
 const MARGIN_ROWS = 12;
 const ROW_PIXELS = 44;
 
@@ -42,12 +42,12 @@ export class VirtualRows<Item> {
   #total = 0;
   #rowPixels = ROW_PIXELS;
   #renderedRange = { start: -1, end: -1 };
-  /** The rows that are made, by what they show: an item that was read anew is another object. */
+  /** The rendered rows by the JSON of their item: a refetched item is another object. */
   #rowsByContent: ReadonlyMap<string, HTMLElement> = new Map();
-  /** Pixels that came in above what is in view, and that the page has not scrolled by yet. */
+  /** The height of rows inserted above the view, which the page has to scroll by. */
   #pixelsAbove = 0;
   #isRenderScheduled = false;
-  /** Where the page was when one left the list by a row of it, and comes back. */
+  /** The scroll position to restore when the user comes back from a row to the list. */
   #savedScrollY = readScrollY(history.state);
   readonly #onScroll = (): void => this.#scheduleRender();
 
@@ -76,19 +76,19 @@ export class VirtualRows<Item> {
     return this.#items;
   }
 
-  /** `total` counts those that are not read yet, too. */
+  /** `total` includes rows that were not fetched yet. */
   set(items: readonly Item[], total = items.length): void {
     this.#items = items.slice(0, ROWS_MAX);
     this.#total = Math.min(total, ROWS_MAX);
     this.#invalidate();
   }
 
-  /** Takes out so many rows from `index` on and puts in others. */
+  /** Removes rows from `index` on, and inserts others there. */
   replace(index: number, removedCount: number, ...newItems: readonly Item[]): void {
     this.#items.splice(index, removedCount, ...newItems);
     const added = newItems.length - removedCount;
     this.#total += added;
-    // Who has scrolled down keeps looking at the same rows.
+    // A user who has scrolled down keeps seeing the same rows.
     const top = this.#body.getBoundingClientRect().top - this.#pixelsAbove;
     if (top + index * this.#rowPixels < 0) this.#pixelsAbove += added * this.#rowPixels;
     this.#invalidate();
@@ -136,13 +136,13 @@ export class VirtualRows<Item> {
     if (this.#total > 0) this.#savedScrollY = 0;
   }
 
-  /** What one is clicking on stays there: the row of before where it shows the same. */
+  /** Reuses the previous element of an unchanged row, so that a click on it is not lost. */
   #renderRow(item: Item, index: number, previousRow: HTMLElement | undefined): HTMLElement {
     const { columns, getHref, getKey } = this.#options;
     const row = previousRow ?? h('tr', { 'data-key': getKey(item) },
       ...columns.map(({ title, cell }, column) => {
         const content = cell(item);
-        // It may be cut at the end of its cell.
+        // The tooltip shows all of a text that is cut at the end of its cell.
         const whole = typeof content === 'string' ? content : null;
         return h('td', { class: this.#cellClasses[column], 'data-title': title, title: whole },
           column === 0 ? h('a', { href: getHref(item), class: 'row-link' }, content) : content);
@@ -156,7 +156,7 @@ export class VirtualRows<Item> {
     return h('tr', { 'aria-hidden': 'true' }, h('td', { colspan: length }, '…'));
   }
 
-  // The height follows from the width of the screen and the size of its letters.
+  // The height depends on the width of the screen and the font size.
   #measure(row: HTMLElement | undefined): void {
     const pixels = row?.getBoundingClientRect().height ?? 0;
     if (pixels === 0 || Math.abs(pixels - this.#rowPixels) < 0.5) return;
@@ -180,14 +180,14 @@ export class VirtualRows<Item> {
       ? row.getAttribute('data-key') : null;
   }
 
-  // Where the row is out of view the list has the focus, so that Tab goes on in what is in view.
+  // If the row is out of view, the list gets the focus, so that Tab continues in the view.
   #focus(key: string): void {
     const row = this.#body.querySelector(`tr[data-key="${CSS.escape(key)}"] a`);
     (row instanceof HTMLElement ? row : this.element).focus({ preventScroll: true });
   }
 }
 
-/** On narrow screens cells stand two in a line: `right` is the second one. */
+/** On narrow screens there are two cells in a line: `right` is the second one. */
 function cellClasses(columns: readonly Pick<RowColumn<unknown>, 'kind'>[]): string[] {
   let shownCount = 0;
   return columns.map(({ kind = '' }) => {
@@ -197,7 +197,7 @@ function cellClasses(columns: readonly Pick<RowColumn<unknown>, 'kind'>[]): stri
   });
 }
 
-/** Puts these in the place of all rows; those that stay are not taken out meanwhile. */
+/** Replaces the rows; elements that stay are not detached meanwhile. */
 function replaceRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
   const staying = new Set<Element>(rows);
   for (const row of [...body.children]) if (!staying.has(row)) row.remove();

@@ -1,4 +1,4 @@
-/** A list of the webhooks of one kind: by their state, which is read anew while one looks. */
+/** A list of incoming or outgoing webhooks, filtered by state and refreshed by a timer. */
 import { href } from '../../base/screen-address.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
@@ -17,9 +17,9 @@ type WebhookListOptions<Row> = {
   readonly screen: 'incoming' | 'outgoing';
   readonly getId: (row: Row) => string;
   readonly columns: readonly RowColumn<Row>[];
-  /** The webhooks that this path of the API lists. */
+  /** Fetches the webhooks that this path of the API lists. */
   readonly fetchRows: (path: string, signal: AbortSignal) => Promise<readonly Row[]>;
-  /** What the list says where there is no webhook, and a line to copy. */
+  /** Shown when there is no webhook: a text, and a command to copy. */
   readonly empty: readonly [text: string, command: string];
 };
 
@@ -42,7 +42,7 @@ export function openWebhookList<Row>(
   const table = h('div');
   const none = emptyState(...empty);
   const noMatch = emptyState('No webhook is in this state.', null);
-  // What was asked for before the filter changed is not shown any more.
+  // Aborted when the filter changes: older responses must not be shown.
   let controller = new AbortController();
   const filters = new FilterForm([
     { name: 'state', label: 'State', values: listStates(screen) },
@@ -53,7 +53,7 @@ export function openWebhookList<Row>(
     const webhooks = await fetchRows(path, signal);
     if (signal.aborted) return;
     count.textContent = webhooks.length === 0 ? '' : formatQuantity(webhooks.length, 'webhook');
-    // What is there already stays: somebody may be using it.
+    // Content that is there already is not replaced: the user may be using it.
     const content = webhooks.length > 0 ? rows.element : filters.isSet ? noMatch : none;
     if (content.parentElement !== table) fill(table, content);
     rows.set(webhooks);

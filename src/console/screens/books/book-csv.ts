@@ -1,12 +1,12 @@
 /**
- * Comma-separated values (RFC 4180) as lines of JSON, as `hookshelf book:import` reads them: the
- * first row names the members, an empty cell is an absent one, names of authors and keywords are
- * separated by semicolons, and what begins like JSON is JSON.
+ * Converts books from and to comma-separated values (RFC 4180), by the rules of `hookshelf
+ * book:import`: the first row names the members, an empty cell is an absent member, names of
+ * authors and keywords are separated by semicolons, and a cell that begins like JSON is JSON.
  */
 
 type CsvCell = { readonly text: string; readonly isQuoted: boolean };
 
-/** Of each book its JSON and the line that it begins on. Throws Error for what is none. */
+/** The JSON of each book and the line that it begins on. Throws Error for invalid CSV. */
 export function parseCsvBooks(text: string): { readonly line: number; readonly json: string }[] {
   const [header, ...rows] = parseRows(text);
   const names = header?.cells.map((cell) => cell.text.trim()) ?? [];
@@ -44,7 +44,7 @@ function parseRows(text: string): CsvRow[] {
   let line = 1;
   let row: CsvRow & { readonly cells: CsvCell[] } = { line, cells: [] };
   let readLength = 0;
-  // A cell, quoted or not, and what ends it.
+  // A cell, quoted or not, and the comma or line break that ends it.
   const cells = /(?:"((?:[^"]|"")*)"|((?:[^",\n][^,\n]*?)??))(,|\r?\n|$)/gy;
   for (const [match, quoted, plain = '', end] of text.matchAll(cells)) {
     const isQuoted = quoted !== undefined;
@@ -59,7 +59,7 @@ function parseRows(text: string): CsvRow[] {
   throw new Error(`Line ${line}: a quoted cell does not end where it should.`);
 }
 
-/** Books as `hookshelf book:export` writes them: nested values are JSON, plain authors names. */
+/** Formats books as `hookshelf book:export` does: nested values as JSON, plain authors as names. */
 export function formatBooksCsv(
   columns: readonly string[], books: readonly Readonly<Record<string, unknown>>[],
 ): string {
@@ -73,7 +73,7 @@ function formatCell(value: unknown): string {
   return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Of things that have a name and nothing else; null for any other value. */
+/** Joins the names of objects that have only a name; null for any other value. */
 function formatPlainNames(value: unknown): string | null {
   if (!Array.isArray(value)) return null;
   const names = value.map((item) => Object.keys({ ...item }).join() === 'name' ? item.name : null);

@@ -1,4 +1,4 @@
-/** Import with a dry run, progress and errors by line; export as a file. */
+/** Imports books with a dry run, progress and errors by line; exports them as a file. */
 import { callApi, sendRequest } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
@@ -9,7 +9,7 @@ import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { formatBooksCsv, parseCsvBooks } from './book-csv.ts';
 
-/** Sent at a time: the page tells how far it is after each. */
+/** Books in one request: the progress is updated after each. */
 const BATCH_BOOKS = 500;
 const ERRORS_SHOWN_MAX = 200;
 
@@ -32,7 +32,7 @@ export function openTransfer(container: HTMLElement): () => void {
 
 type BookRecords = readonly Readonly<Record<string, unknown>>[];
 
-/** What the files are, by their names; null: as the API gives them. */
+/** The export formats by file name; null: the response of the API as it is. */
 const FORMATS: Readonly<Record<string, ((books: BookRecords) => Promise<string>) | null>> = {
   'books.json': null,
   'books.jsonl': async (books) => books.map((book) => `${JSON.stringify(book)}\n`).join(''),
@@ -84,7 +84,7 @@ function importSection(signal: AbortSignal): HTMLElement[] {
   ];
 }
 
-/** What is sent of each book, and where it stands in the file. */
+/** A book to send, and its position in the file: `Line 7`. */
 type ImportSource = { readonly json: string; readonly label: string };
 
 function parseSources(name: string, text: string): ImportSource[] {

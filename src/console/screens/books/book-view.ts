@@ -1,4 +1,4 @@
-/** One book: its members, and the form that adds or changes it. */
+/** The view of one book, and the forms that add or change one. */
 import { ApiError, callApi } from '../../base/api-calls.ts';
 import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';

@@ -1,4 +1,4 @@
-/** The catalog: search as you type, filters, pages; one book; a new one. */
+/** The screen of the catalog: search as you type, filters, pages. */
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { href } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';

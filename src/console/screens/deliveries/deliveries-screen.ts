@@ -1,4 +1,4 @@
-/** What goes out: by status, one with its attempts, many sent again. */
+/** The screen of deliveries: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
 import { timeElement } from '../../base/format.ts';
 import { listOutgoingIds, formatOutgoingName } from '../../base/webhook-labels.ts';

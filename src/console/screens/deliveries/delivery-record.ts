@@ -1,11 +1,11 @@
-/** A delivery as the API shows it. */
+/** A delivery as the API represents it. */
 import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
 import type { WebhookLabel } from '../../base/webhook-labels.ts';
 
 export type DeliveryRecord = {
   readonly identifier: string; readonly hook: string | null; readonly event: string | null;
   readonly hookName: string | null;
-  /** Host and path of where it goes, or went. */
+  /** Host and path of the target. */
   readonly target: string | null;
   readonly status: string; readonly createdAt: string; readonly nextAttemptAt: string | null;
   readonly waitsFor: 'webhook' | null;
@@ -14,19 +14,19 @@ export type DeliveryRecord = {
     readonly at: string; readonly durationMs: number; readonly statusCode: number | null;
     readonly error: string | null; readonly response: string | null;
   }[];
-  /** Of one that is looked at: what went out last. */
+  /** The last request that was sent; absent in lists. */
   readonly sent?: {
     readonly method: string; readonly url: string; readonly bodyBytes: number;
     readonly headers: readonly (readonly [string, string])[];
   } | null;
 };
 
-/** What a delivery waits for whose time may be long past; null: for its time alone. */
+/** Says what else the delivery waits for; null: only for the time of its next attempt. */
 export function formatWait({ waitsFor }: DeliveryRecord): string | null {
   return waitsFor === null ? null : 'waits: its webhook is off';
 }
 
-/** Where it goes, also when its webhook is gone or it has none. */
+/** A label of the target, also when the webhook was removed or there is none. */
 export function createTargetLabel({ hook, hookName, target }: DeliveryRecord): WebhookLabel {
   const endpoint = target ?? resolveWebhookLabel(hook).endpoint;
   return { title: hookName ?? endpoint, endpoint };

@@ -1,4 +1,4 @@
-/** One delivery: its attempts, what was sent and what came back. */
+/** The view of one delivery: its attempts, the request that was sent, and the responses. */
 import { goToScreen, href } from '../../base/screen-address.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';

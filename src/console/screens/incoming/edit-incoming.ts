@@ -1,4 +1,4 @@
-/** Forms that change an incoming webhook: who may call it, and what it does. */
+/** Forms that edit an incoming webhook: one for its sender, one for its action and routes. */
 import { getJson } from '../../base/api-calls.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { loadModel } from '../../base/model-schema.ts';
@@ -16,7 +16,7 @@ import type { PresetDescription } from '../../../webhooks/senders/presets/descri
 export type IncomingView = {
   readonly webhook: IncomingWebhook; readonly path: string; readonly etag: string;
   readonly actions: ActionCatalog;
-  /** Shows it again. */
+  /** Fetches and shows the webhook again. */
   readonly refresh: () => Promise<void>;
 };
 

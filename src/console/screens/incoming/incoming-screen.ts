@@ -1,5 +1,5 @@
 /**
- * Incoming webhooks: whether each works, when it was last called, and how often it and its actions
+ * The screen of incoming webhooks: the states, the last calls, and how often calls and actions
  * succeed.
  */
 import { getJson } from '../../base/api-calls.ts';
@@ -21,7 +21,7 @@ type IncomingRow = {
   readonly webhook: IncomingWebhook;
   readonly statistics: StatisticsReport['hooks'][number] | undefined;
   readonly lastAt: string | null;
-  /** Since when calls are counted. */
+  /** The time from which calls are counted. */
   readonly since: string;
 };
 
@@ -89,7 +89,7 @@ function findStatistics(
   return hooks.find(({ hook }) => hook === identifier);
 }
 
-/** When the last slot with a call began. */
+/** The beginning of the last time slot with a call. */
 function findLastCall(webhook: IncomingWebhook, report: StatisticsReport): string | null {
   const statistics = findStatistics(webhook, report);
   if (statistics === undefined) return null;
@@ -101,7 +101,7 @@ function sumCalls({ requests }: StatisticsReport['hooks'][number]): number[] {
     value + (requests.rejected[index] ?? 0) + (requests.failed[index] ?? 0));
 }
 
-/** Of all requests, those that were let in, whatever became of them. */
+/** The share of requests that passed their checks, whatever became of them. */
 function formatAcceptedShare(statistics: IncomingRow['statistics']): string {
   if (statistics === undefined) return '–';
   const { accepted, failed } = statistics.requests;

@@ -1,4 +1,4 @@
-/** One incoming webhook: what to paste at its sender, a test, what it does, rotation. */
+/** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { href } from '../../base/screen-address.ts';
 import { BASE, callApi, getJson, getPage } from '../../base/api-calls.ts';
@@ -106,7 +106,7 @@ type SampleRequest = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A request signed as the sender would, sent from this browser; what it was answered. */
+/** Sends a request from this browser, signed as the sender would, and shows the response. */
 function testSection(
   { webhook, path }: IncomingView, { setup }: IncomingWebhookExamples,
 ): HTMLElement {
@@ -138,7 +138,7 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
     await refresh();
   };
   const refreshWithoutSecret = (): Promise<void> => {
-    // It may have another by now.
+    // The webhook may have another secret by now.
     newSecrets.delete(identifier);
     return refresh();
   };

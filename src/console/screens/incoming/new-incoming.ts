@@ -99,7 +99,7 @@ function createActionStep(
     h('button', { type: 'button', onclick: back }, 'Back'), button));
 }
 
-/** It is shown in the next step, this once. */
+/** Has the server generate a secret, which the next step shows. */
 async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
   const path = `/api/incoming-webhooks/${identifier}/rotate-secret`;
   try {

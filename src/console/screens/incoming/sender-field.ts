@@ -1,11 +1,11 @@
-/** Who sends, and how that is verified: a preset with what it needs. */
+/** The field for `verification`: a preset, and the members that it needs. */
 import { fill, h } from '../../base/dom.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
-/** What the presets that need more are to be told. */
+/** Labels and hints of the members that presets may need. */
 const NEEDS: Readonly<Record<string, readonly [label: string, hint: string]>> = {
   url: ['Address', 'As it is registered with the sender, word by word'],
   webhookId: ['Webhook id', 'What the sender calls this webhook'],
@@ -13,7 +13,7 @@ const NEEDS: Readonly<Record<string, readonly [label: string, hint: string]>> = 
   scheme: ['Scheme', 'How the sender signs, as JSON'],
 };
 
-/** The member `verification`. `onChange` is told the preset, also at first. */
+/** `onChange` gets the chosen preset, also once at the beginning; null for none. */
 export function createSenderField(
   presets: readonly PresetDescription[], onChange: (preset: PresetDescription | null) => void,
 ): (options: FieldOptions) => Field {

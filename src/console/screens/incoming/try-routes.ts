@@ -1,4 +1,4 @@
-/** What a webhook does: its action, or its routes, tried against a request that was kept. */
+/** Shows the action or the routes of a webhook, and tries routes with a stored request. */
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatTimestamp } from '../../base/format.ts';
@@ -35,8 +35,8 @@ export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog):
 }
 
 /**
- * Offers the last requests of the webhook to choose from, to try its routes with, or those that
- * `readRoutes` gives.
+ * Lets the user choose one of the webhook's last requests, and shows which routes it would run: of
+ * those that `readRoutes` returns, else of those that are stored.
  */
 export function trySection(
   webhook: IncomingWebhook, readRoutes: () => unknown,

@@ -58,7 +58,7 @@ async function create(
 
 type SecretField = {
   readonly field: Field;
-  /** Whether the secret was made here, so that it has to be shown. */
+  /** Whether the secret was generated here and must be shown. */
   readonly isGenerated: () => boolean;
 };
 

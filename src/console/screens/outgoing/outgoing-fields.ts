@@ -1,4 +1,4 @@
-/** How the members of an outgoing webhook are asked for. */
+/** Labels, hints and special fields of the forms for outgoing webhooks. */
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import type {
   Field, FieldCustomization, FieldOptions, FieldTexts,
@@ -29,7 +29,7 @@ const FIELD_TEXTS: FieldTexts = {
   secret: ['Secret', 'Requests are signed with it. Left empty: as it is'],
 };
 
-/** In the order of the model. `triggerEvent` is one of `triggerEvents`. */
+/** `triggerEvent` has no field: the form shows it as the only one of `triggerEvents`. */
 export function customizeOutgoingFields(
   actions: ActionCatalog,
 ): FieldCustomization & { readonly without: readonly string[]; readonly rare: readonly string[] } {

@@ -1,4 +1,4 @@
-/** Outgoing webhooks: whether each works, and what it hears. */
+/** The screen of outgoing webhooks: the state of each, and its events. */
 import { getJson } from '../../base/api-calls.ts';
 import { timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';

@@ -1,4 +1,4 @@
-/** One outgoing webhook: what it sends, a test, its form, rotation. */
+/** The view of one outgoing webhook: its members, a test, buttons. */
 import { href } from '../../base/screen-address.ts';
 import { callApi, getPage } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
@@ -78,7 +78,7 @@ function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {
   ];
 }
 
-/** False also for somebody who has gone elsewhere meanwhile. */
+/** Resolves with false also when the user has left the screen meanwhile. */
 async function confirmTurningOff(
   container: HTMLElement, { webhook: { identifier, targetUrl } }: OutgoingView,
 ): Promise<boolean> {

@@ -1,17 +1,17 @@
-/** A sample event: what would be sent of it, and sending it for a test. */
+/** A sample event: a preview of the request for it, and a button that sends it. */
 import { callApi, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
 import { InputError, inputField } from '../../parts/forms/input-field.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { fillPayloadTemplate } from './payload-template.ts';
+import { fillPayloadTemplate } from './template-preview.ts';
 import type { SendResult } from '../../../webhooks/sending/webhook-sender.ts';
 
 const SAMPLE = {
   type: 'book.created', timestamp: '2026-01-02T03:04:05.678Z', data: { book: { title: 'Emma' } },
 };
 
-/** `read` gives the webhook as it is now; without `path` it cannot be sent. */
+/** `read` returns the current members of the webhook; without `path` nothing can be sent. */
 export function sampleSection(
   read: () => { readonly payloadTemplate?: unknown; readonly actionConfiguration?: unknown },
   path: string | null = null,
@@ -29,7 +29,7 @@ export function sampleSection(
       try {
         await action();
       } catch (thrown) {
-        // A mistake in the webhook is told where it is.
+        // An error in the form of the webhook is shown at its own field.
         if (!(thrown instanceof InputError)) sample.showError([], messageOf(thrown));
       }
     });

@@ -1,4 +1,4 @@
-/** Two requests beside each other: in what they differ. The other one is chosen from a list. */
+/** Compares two requests: chooses the other one from a list, and shows the differences. */
 import { href } from '../../base/screen-address.ts';
 import { getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
@@ -12,7 +12,7 @@ import { requestPath } from './request-record.ts';
 import type { RequestRecord } from './request-record.ts';
 
 const CHOICES_MAX = 50;
-/** Longer bodies are compared by their hash alone. */
+/** Longer bodies are compared only by their hash. */
 const BODY_BYTES_MAX = 1 << 20;
 const VALUE_LENGTH_MAX = 1000;
 
@@ -36,7 +36,7 @@ export async function openCompareDialog(
   ]);
 }
 
-/** Members, headers and members of the body in which they differ. */
+/** A table of the members, headers and members of the body that differ. */
 export async function compareRequests(
   request: RequestRecord, otherId: string,
 ): Promise<HTMLElement> {

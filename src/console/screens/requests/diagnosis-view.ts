@@ -1,4 +1,4 @@
-/** Why a request was taken or not: the checks of the diagnosis, one after another. */
+/** Diagnoses a request: the checks one after another, against the webhook as it is now. */
 import { href } from '../../base/screen-address.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
@@ -8,7 +8,7 @@ import { showFailureNotice } from '../../parts/notice.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { RequestRecord } from './request-record.ts';
 
-/** Asked for at once where the request was rejected. */
+/** A rejected request is diagnosed at once, any other when the user asks. */
 export function diagnosisSection(request: RequestRecord): HTMLElement | null {
   if (!session.may('write')) return null;
   const container = h('div', { role: 'status' });
@@ -41,6 +41,6 @@ function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
 function formatOutcome({ accepted, failedCheck, checks }: Diagnosis): string {
   if (accepted) return 'It would be accepted.';
   const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
-  // It is answered 200, as its sender has done all that it should.
+  // A duplicate is answered 200, as its sender has done all that it should.
   return failedCheck === 'duplicate' ? `It would not run: ${why}.` : `It would be refused: ${why}.`;
 }

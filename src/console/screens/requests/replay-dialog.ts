@@ -1,4 +1,4 @@
-/** One request sent again: through which routes, and as which request. */
+/** Asks how to send one request again: through which routes, and in which mode. */
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { codeBlock } from '../../parts/code-block.ts';
@@ -8,7 +8,7 @@ import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { requestPath } from './request-record.ts';
 import type { RequestRecord } from './request-record.ts';
 
-/** `onDone` is told the id of the request that runs, which may be another one. */
+/** `onDone` gets the id of the request that runs, which may be a new one. */
 export async function openReplayDialog(
   container: HTMLElement, { id, hook, routes }: RequestRecord, onDone: (id: string) => void,
 ): Promise<void> {

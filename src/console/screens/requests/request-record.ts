@@ -1,4 +1,4 @@
-/** A kept request as the API shows it. */
+/** A stored request as the API represents it. */
 
 export type RequestRecord = {
   readonly id: string; readonly hook: string; readonly receivedAt: string;

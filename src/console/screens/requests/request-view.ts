@@ -1,4 +1,4 @@
-/** One request: why it was taken or not, what its routes did, what it held. */
+/** The view of one request: its verdict, the runs of its routes, headers and body. */
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { goToScreen, href } from '../../base/screen-address.ts';
 import { BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
@@ -46,12 +46,12 @@ export function openRequest(
   });
 }
 
-/** The other one may be gone by now: this one is there. */
+/** The other request may have been deleted; this one is still shown. */
 function renderNotCompared(thrown: unknown): HTMLElement {
   return h('p', { class: 'hint' }, `It is compared with nothing: ${messageOf(thrown)}.`);
 }
 
-/** What changes while it is looked at. */
+/** The part of the view that changes while the user looks at it. */
 function renderHead(
   container: HTMLElement, request: RequestRecord, refresh: () => void,
 ): (HTMLElement | null)[] {
@@ -103,7 +103,7 @@ function actions(
   };
   const replay = asyncButton('Send again…',
     () => openReplayDialog(container, request, onReplayed), 'primary');
-  // Rejected ones are in memory alone.
+  // Rejected requests are only in memory: they cannot be pinned or deleted.
   if (status === 'rejected') return [replay, ...readActions];
   const pin = asyncButton(pinned ? 'Unpin' : 'Pin', async () => {
     await callApi('PATCH', requestPath(id), { body: { pinned: !pinned } });

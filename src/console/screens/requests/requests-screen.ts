@@ -1,4 +1,4 @@
-/** What came in, as it comes: filtered, and many sent again at once. */
+/** The screen of requests: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
 import { formatDuration, timeElement } from '../../base/format.ts';
 import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';

@@ -1,6 +1,6 @@
 /** Fills a payload template as the service does. Pure. */
 
-/** A value, as the template's JSON says it. Throws Error for what the service would refuse. */
+/** Returns the filled value. Throws Error for a template that the service would reject. */
 export function fillPayloadTemplate(template: string, payload: unknown): unknown {
   return fillValue(JSON.parse(template), payload);
 }
@@ -13,7 +13,7 @@ function fillValue(template: unknown, payload: unknown): unknown {
     [name, fillValue(value, payload)]));
 }
 
-/** A string that is one placeholder becomes the value itself; `\{{` stands for `{{`. */
+/** A string of only one placeholder becomes the value itself; `\{{` stands for `{{`. */
 function fillText(text: string, payload: unknown): unknown {
   const [, whole] = /^\{\{([^{}]*)\}\}$/.exec(text) ?? [];
   if (whole !== undefined) return resolvePath(whole, payload) ?? null;
@@ -25,7 +25,7 @@ function fillText(text: string, payload: unknown): unknown {
   });
 }
 
-/** `payload` may come first, where the payload has no member of that name. */
+/** A path may begin with `payload`, unless the payload has a member of that name. */
 function resolvePath(path: string, payload: unknown): unknown {
   const steps = path.split('.').map((step) => step.trim());
   if (steps.includes('')) throw new Error('A placeholder needs a path: {{ path.to.value }}.');

@@ -1,7 +1,7 @@
 /** The preview of a template fills it as the service does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillPayloadTemplate } from '../../../../src/console/screens/outgoing/payload-template.ts';
+import { fillPayloadTemplate } from '../../../../src/console/screens/outgoing/template-preview.ts';
 import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/payload-template.ts';
 
 const PAYLOAD = {

@@ -40,7 +40,8 @@ export type { BookListQuery } from './books/query/parse-query.ts';
 export type { SettingsInput as Settings } from './settings/load.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
-  Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload, Verified,
+  Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
+  VerifiedSender as Verified,
 } from './webhooks/actions/action.ts';
 export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/http/http-sender.ts';
 export type { SendOptions } from './webhooks/outgoing/send-options.ts';

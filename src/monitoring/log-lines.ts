@@ -9,7 +9,7 @@ const LINES_MAX = 1000;
 const FIELDS_LENGTH_MAX = 4096;
 const MESSAGE_LENGTH_MAX = 1024;
 
-type NumberedLine = LogLine & {
+export type NumberedLine = LogLine & {
   /** Rises by one with each line. The first is its time, so that numbers rise over restarts. */
   readonly number: number;
 };

@@ -146,7 +146,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
-      records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
+      records: resources.outgoing, webhooks: indexes.outgoing, store, now: () => clock.now(),
       health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),

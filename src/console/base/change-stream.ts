@@ -26,20 +26,19 @@ const OPEN_MS_MAX = 1000;
 const HIDDEN_MS_MAX = 3000;
 
 /** Listens until the returned function is called. */
-export function listenToChanges(
-  topics: string, hook: string, listener: StreamListener,
-): () => void {
+export function listenToChanges(topic: string, listener: StreamListener): () => void {
   const controller = new AbortController();
-  void runStream(topics, hook, listener, controller.signal);
+  void runStream(topic, listener, controller.signal);
   return () => controller.abort();
 }
 
 async function runStream(
-  topics: string, hook: string, { onEvent, onStart }: StreamListener, signal: AbortSignal,
+  topic: string, { onEvent, onStart }: StreamListener, signal: AbortSignal,
 ): Promise<void> {
   let lastEventId = '';
   let delayMs = RETRY_MS;
   let isStarted = false;
+  // May be called again: by the timer, and by a stream that opens later.
   const start = (): void => {
     clearTimeout(timer);
     isStarted = true;
@@ -47,7 +46,6 @@ async function runStream(
   };
   const timer = setTimeout(start, OPEN_MS_MAX);
   signal.addEventListener('abort', () => clearTimeout(timer));
-  const query = new URLSearchParams(hook === '' ? { topics } : { topics, hook });
   while (!signal.aborted) {
     await waitUntilVisible();
     if (signal.aborted) return;
@@ -55,8 +53,9 @@ async function runStream(
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' };
       if (lastEventId !== '') headers['Last-Event-ID'] = lastEventId;
-      const response = await sendRequest('GET', `/api/stream?${query}`,
+      const response = await sendRequest('GET', `/api/stream?topics=${topic}`,
         { headers, signal: connection.signal });
+      // The server does not remember the last event any more: the stream starts again.
       if (response.status === 410) {
         lastEventId = '';
         connection.abort();
@@ -77,11 +76,12 @@ async function runStream(
       // The screen is useful without live changes, too.
       if (!isStarted) start();
     }
-    const wasLeft = connection.signal.aborted;
+    // The page was left or hidden: nothing has failed, so there is no delay.
+    const isPageAway = connection.signal.aborted;
     connection.abort();
     // Not synchronously: a page that is being left would reconnect, and stay alive by that.
-    await new Promise((resolve) => void setTimeout(resolve, wasLeft ? 0 : delayMs));
-    if (wasLeft) continue;
+    await new Promise((resolve) => void setTimeout(resolve, isPageAway ? 0 : delayMs));
+    if (isPageAway) continue;
     delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
   }
 }
@@ -93,7 +93,10 @@ async function waitUntilVisible(): Promise<void> {
   }
 }
 
-/** Aborted with `signal`, when the page is left, and when it was hidden for HIDDEN_MS_MAX. */
+/**
+ * The controller of one connection: it is aborted with `signal`, when the page is left, and when it
+ * was hidden for HIDDEN_MS_MAX.
+ */
 function createConnection(signal: AbortSignal): AbortController {
   const connection = new AbortController();
   const options = { signal: connection.signal };

@@ -54,24 +54,26 @@ export function refill(parent: Element, ...children: readonly Child[]): void {
 }
 
 function drawKeepingState(parent: Element, draw: () => void): void {
-  const details = (): NodeListOf<HTMLDetailsElement> => parent.querySelectorAll('details');
-  const controls = (): HTMLElement[] =>
+  const listDetails = (): NodeListOf<HTMLDetailsElement> => parent.querySelectorAll('details');
+  const listControls = (): HTMLElement[] =>
     [...parent.querySelectorAll<HTMLElement>('a, button, summary, [tabindex]')];
-  const wasOpen = [...details()].map((element) => element.open);
-  const before = controls();
+  const openStates = [...listDetails()].map(({ open }) => open);
+  const before = listControls();
   const index = before.findIndex((control) => control === document.activeElement);
-  const focused = before[index];
-  const isSame = (control: HTMLElement): boolean => control.textContent === focused?.textContent
-    && control.getAttribute('href') === focused.getAttribute('href');
+  const focusedControl = before[index];
   draw();
-  details().forEach((element, position) => {
-    element.open = wasOpen[position] ?? false;
+  listDetails().forEach((element, position) => {
+    element.open = openStates[position] ?? false;
   });
-  if (focused === undefined) return;
-  const after = controls();
-  const alike = after.filter(isSame);
-  (alike[before.slice(0, index).filter(isSame).length] ?? alike[0] ?? after[index])
-    ?.focus({ preventScroll: true });
+  if (focusedControl === undefined) return;
+  // The same control is the one with the same text and link; of several, the one in the same place.
+  const isSame = ({ textContent, attributes }: HTMLElement): boolean =>
+    textContent === focusedControl.textContent
+    && attributes.getNamedItem('href')?.value === focusedControl.getAttribute('href');
+  const after = listControls();
+  const sameControls = after.filter(isSame);
+  const rank = before.slice(0, index).filter(isSame).length;
+  (sameControls[rank] ?? sameControls[0] ?? after[index])?.focus({ preventScroll: true });
 }
 
 function append(parent: Element, children: readonly Child[]): void {

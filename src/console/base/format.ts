@@ -1,7 +1,7 @@
 /** Formats values for people. */
 import { h } from './dom.ts';
 
-const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+const RELATIVE_UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
   ['year', 31_536_000], ['month', 2_592_000], ['day', 86_400], ['hour', 3600], ['minute', 60],
 ];
 const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
@@ -19,13 +19,13 @@ export function formatQuantity(value: number, noun: string, plural = `${noun}s`)
 /** `1.5 MiB` */
 export function formatBytes(value: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let left = value;
+  let amount = value;
   let unit = 0;
-  while (left >= 1024 && unit < units.length - 1) {
-    left /= 1024;
+  while (amount >= 1024 && unit < units.length - 1) {
+    amount /= 1024;
     unit += 1;
   }
-  return `${unit === 0 || left >= 100 ? Math.round(left) : left.toFixed(1)} ${units[unit]}`;
+  return `${unit === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[unit]}`;
 }
 
 export function formatDuration(ms: number): string {

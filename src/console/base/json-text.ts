@@ -9,17 +9,18 @@ const PRETTY_LENGTH_MAX = 1 << 24;
 /** Puts each value on a line; null for invalid JSON, and when the result would be too large. */
 export function formatPrettyJson(text: string): string | null {
   if (parseKeepingDigits(text) === undefined) return null;
+  // A line break, and the indentation of the next line.
   let line = '\n';
-  let before = '';
+  let previousToken = '';
   let pretty = '';
   for (const token of text.match(TOKENS) ?? []) {
     const isEnd = token === '}' || token === ']';
     if (isEnd) line = line.slice(0, -2);
-    const isEmpty = isEnd && '{['.includes(before);
-    if (!isEmpty && (isEnd || ['{', '[', ','].includes(before))) pretty += line;
+    const isEmpty = isEnd && '{['.includes(previousToken);
+    if (!isEmpty && (isEnd || ['{', '[', ','].includes(previousToken))) pretty += line;
     pretty += token === ':' ? ': ' : token;
     if (token === '{' || token === '[') line += '  ';
-    before = token;
+    previousToken = token;
     if (pretty.length > PRETTY_LENGTH_MAX) return null;
   }
   return pretty;

@@ -20,29 +20,40 @@ export type ModelSchema = {
   readonly writeOnly?: boolean;
 };
 
-type OpenApiDocument = {
+/** The part of the OpenAPI document that has the models. */
+type ModelDocument = {
   readonly components?: { readonly schemas?: Readonly<Record<string, ModelSchema>> };
 };
 
-let loadingDocument: Promise<OpenApiDocument> | null = null;
+let loadingDocument: Promise<ModelDocument> | null = null;
 let models: Readonly<Record<string, ModelSchema>> = {};
 
 /** Loads the model of a name, such as `Book`. `resolveSchema` finds its references afterwards. */
 export async function loadModel(name: string): Promise<ModelSchema> {
-  loadingDocument ??= getJson<OpenApiDocument>('/openapi.json');
+  loadingDocument ??= getJson<ModelDocument>('/openapi.json');
   try {
     models = (await loadingDocument).components?.schemas ?? {};
   } catch (thrown) {
+    // The next call tries again.
     loadingDocument = null;
     throw thrown;
   }
   return models[name] ?? {};
 }
 
+/** A model of only these members, in this order. */
+export function pickMembers(model: ModelSchema, names: readonly string[]): ModelSchema {
+  const { properties = {}, required = [] } = model;
+  return {
+    properties: Object.fromEntries(names.map((name) => [name, properties[name] ?? {}])),
+    required: required.filter((name) => names.includes(name)),
+  };
+}
+
 /** The name of the model that a schema refers to; null for an inline schema. */
 export function findModelName({ $ref, anyOf = [] }: ModelSchema): string | null {
-  const own = $ref?.split('/').at(-1);
-  return own ?? anyOf.map(findModelName).find((name) => name !== null) ?? null;
+  const ownName = $ref?.split('/').at(-1);
+  return ownName ?? anyOf.map(findModelName).find((name) => name !== null) ?? null;
 }
 
 /** Follows references, and drops the alternative `null` of an optional member. */
@@ -54,9 +65,10 @@ export function resolveSchema(schema: ModelSchema): ModelSchema {
   return first === undefined ? schema : resolveSchema({ ...first, ...outer });
 }
 
+/** The type of a resolved schema; `json` for a schema of any type. */
 export function findType({ type }: ModelSchema): string {
   if (typeof type === 'string') return type;
-  return type?.find((one) => one !== 'null') ?? 'json';
+  return type?.find((name) => name !== 'null') ?? 'json';
 }
 
 function pickDescription({ description }: ModelSchema): ModelSchema {

@@ -1,10 +1,11 @@
 /** Labels of webhooks, for screens that have only identifiers. Loaded once for each screen. */
 import { getJson } from './api-calls.ts';
 
-type LabelledWebhook = {
+/** The members of a webhook that its label is made of. */
+type LabelMembers = {
   readonly name?: string; readonly pathSegment?: string; readonly targetUrl?: string;
 };
-type ListedWebhook = LabelledWebhook & {
+type ListedWebhook = LabelMembers & {
   readonly identifier: string; readonly verification?: { readonly preset: string };
 };
 
@@ -30,7 +31,7 @@ async function fetchWebhooks(path: string): Promise<ReadonlyMap<string, ListedWe
 }
 
 export function createWebhookLabel(
-  { name, pathSegment, targetUrl = '' }: LabelledWebhook,
+  { name, pathSegment, targetUrl = '' }: LabelMembers,
 ): WebhookLabel {
   const endpoint = pathSegment ?? formatHostAndPath(targetUrl);
   return { title: name ?? endpoint, endpoint };

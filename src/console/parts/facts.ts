@@ -5,9 +5,10 @@ import type { Child } from '../base/dom.ts';
 
 type Fact = readonly [name: string, value: Child];
 
+/** Rows with the value null or false are left out. */
 export function factList(rows: readonly Fact[]): HTMLElement {
-  const present = rows.filter(([, value]) => value !== null && value !== false);
-  return h('dl', { class: 'facts' }, ...present.map(([name, value]) =>
+  const nonEmptyRows = rows.filter(([, value]) => value !== null && value !== false);
+  return h('dl', { class: 'facts' }, ...nonEmptyRows.map(([name, value]) =>
     h('div', {}, h('dt', {}, name), h('dd', {}, value))));
 }
 

@@ -63,7 +63,7 @@ export function openRecordView<Item>(
     body.removeAttribute('aria-busy');
   }
   fill(container, head, body);
-  return listenToChanges(options.topic, '', {
+  return listenToChanges(options.topic, {
     onEvent({ change, record }) {
       if (!options.matches(record as unknown as Item)) return;
       if (change === 'deleted') options.onDeleted();

@@ -19,10 +19,10 @@ export function timeline(
     h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', {}, text),
       ` in ${formatDuration(durationMs)}`, detail === null ? null
         : h('details', {}, h('summary', {}, 'What came back'), h('pre', {}, detail))));
-  const waiting = (...text: readonly Child[]): void =>
+  const addWaitingItem = (...text: readonly Child[]): void =>
     void items.push(h('li', { class: 'waiting' }, ...text));
-  if (wait !== null) waiting(wait);
-  else if (nextAt !== null) waiting('next attempt ', timeElement(nextAt));
+  if (wait !== null) addWaitingItem(wait);
+  else if (nextAt !== null) addWaitingItem('next attempt ', timeElement(nextAt));
   if (items.length === 0) return h('p', { class: 'hint' }, 'Nothing was tried.');
   return h('ol', { class: 'timeline' }, ...items);
 }

@@ -8,15 +8,7 @@ import { heading } from '../parts/facts.ts';
 import { FilterForm, appendQuery } from '../parts/lists/filter-form.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-
-type LogLine = {
-  /** Rises by one with each line, also across restarts. */
-  readonly number: number;
-  readonly time: string;
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-};
+import type { NumberedLine } from '../../monitoring/log-lines.ts';
 
 const REFRESH_MS = 2000;
 const LINES_MAX = 1000;
@@ -49,7 +41,7 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     { name: 'requestId', label: 'Request id' },
   ], query, () => void readAll());
 
-  function read(): Promise<readonly LogLine[]> {
+  function read(): Promise<readonly NumberedLine[]> {
     const after = lastNumber === null ? {} : { after: String(lastNumber) };
     const path = appendQuery('/api/log', { ...filters.readQuery(), ...after });
     return getJson(path, controller.signal);
@@ -84,20 +76,21 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     }
   }
 
-  function show(lines: readonly LogLine[]): void {
-    const before = document.documentElement.scrollHeight;
+  function show(lines: readonly NumberedLine[]): void {
+    const heightBefore = document.documentElement.scrollHeight;
     lastNumber = lines.at(-1)?.number ?? lastNumber ?? 0;
     list.prepend(...lines.toReversed().map(renderLine));
     // A user who has scrolled down keeps seeing the same lines.
-    if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - before);
+    if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - heightBefore);
     while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
     updateCount(0);
   }
 
-  function updateCount(meanwhile: number): void {
+  /** `newCount`: lines that were written since the pause began. */
+  function updateCount(newCount: number): void {
     const lineCount = list.childElementCount === 0 ? 'No line matches.'
       : formatQuantity(list.childElementCount, 'line');
-    status.textContent = isPaused ? `${lineCount}; paused, ${meanwhile} new meanwhile` : lineCount;
+    status.textContent = isPaused ? `${lineCount}; paused, ${newCount} new meanwhile` : lineCount;
   }
 
   fill(container, heading('Log', pause), filters.element, status, list);
@@ -109,7 +102,7 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
   };
 }
 
-function renderLine({ time, level, message, fields }: LogLine): HTMLElement {
+function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement {
   const members = Object.entries(fields).map(([name, value]) => h('div', {}, h('dt', {}, name),
     h('dd', {}, clip(typeof value === 'string' ? value : JSON.stringify(value)))));
   const at = timeFormat.format(Date.parse(time));

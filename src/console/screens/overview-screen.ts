@@ -12,48 +12,58 @@ import { factList, heading } from '../parts/facts.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-import { webhookHealth, fetchUnhealthy } from './webhook-health.ts';
-import type { AnswerLimits } from './webhook-health.ts';
+import { fetchUnhealthy, unhealthyWebhooks } from './webhook-health.ts';
+import type { SenderTimeouts } from './webhook-health.ts';
 import { plainTable } from '../parts/plain-table.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
 
 const REFRESH_MS = 10_000;
-type PresetLimit = { readonly name: string; readonly answerWithinS: number | null };
+/** The time windows of the charts, and the labels of their buttons. */
+const TIME_WINDOWS = [['1h', '1 hour'], ['24h', '24 hours']] as const;
+type TimeWindow = (typeof TIME_WINDOWS)[number][0];
+const DEFAULT_WINDOW: TimeWindow = '1h';
+
+/** A preset, and the seconds that its sender waits for a response; null: unknown. */
+type PresetTimeout = { readonly name: string; readonly answerWithinS: number | null };
 
 export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
   open(container, { query }) {
-    let window = query.get('window') === '24h' ? '24h' : '1h';
+    let timeWindow: TimeWindow = query.get('window') === '24h' ? '24h' : DEFAULT_WINDOW;
     const content = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
-    let limits: AnswerLimits | null = null;
-    let shownWindow = '';
-    const choices = ['1h', '24h'].map((choice) => h('button', { type: 'button', onclick: () => {
-      window = choice;
-      replaceQuery(choice === '1h' ? {} : { window });
-      void show();
-    } }, choice === '1h' ? '1 hour' : '24 hours'));
+    let senderTimeouts: SenderTimeouts | null = null;
+    let isRendered = false;
+    const windowButtons = TIME_WINDOWS.map(([name, label]) =>
+      h('button', { type: 'button', onclick: () => {
+        timeWindow = name;
+        replaceQuery(name === DEFAULT_WINDOW ? {} : { window: name });
+        void show();
+      } }, label));
     const show = async (): Promise<void> => {
-      choices.forEach((choice, index) =>
-        choice.setAttribute('aria-pressed', String(index === (window === '1h' ? 0 : 1))));
+      windowButtons.forEach((button, index) =>
+        button.setAttribute('aria-pressed', String(TIME_WINDOWS[index]?.[0] === timeWindow)));
       try {
-        limits ??= await fetchLimits();
+        senderTimeouts ??= await fetchSenderTimeouts();
         const [status, statistics, nodes] = await Promise.all([
           getJson<ServiceStatus>('/api/status'),
-          getJson<StatisticsReport>(`/api/statistics?window=${window}`),
+          getJson<StatisticsReport>(`/api/statistics?window=${timeWindow}`),
           getJson<readonly NodeView[]>('/api/nodes'),
         ]);
-        if (statistics.window !== window) return;
-        const health = webhookHealth(status, await fetchUnhealthy(status), statistics, limits);
-        shownWindow = window;
-        refill(content, ...render(status, statistics, health, nodes));
+        // The user has chosen the other window meanwhile: another call shows that.
+        if (statistics.window !== timeWindow) return;
+        const unhealthy =
+          unhealthyWebhooks(status, await fetchUnhealthy(status), statistics, senderTimeouts);
+        isRendered = true;
+        refill(content, ...render(status, statistics, unhealthy, nodes));
       } catch (thrown) {
-        if (shownWindow === '') showFailureIn(content, thrown, () => void show());
-        else showFailureNotice(thrown);
+        // An old overview is better than none.
+        if (isRendered) showFailureNotice(thrown);
+        else showFailureIn(content, thrown, () => void show());
       }
     };
-    fill(container, heading('Overview', ...choices), content);
+    fill(container, heading('Overview', ...windowButtons), content);
     void show();
     const timer = setInterval(() => {
       if (!document.hidden) void show();
@@ -62,16 +72,17 @@ export const overviewScreen: Screen = {
   },
 };
 
-async function fetchLimits(): Promise<AnswerLimits> {
+/** Also loads the labels of webhooks, which the screen needs as well. */
+async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
   const [presets] = await Promise.all([
-    getJson<readonly PresetLimit[]>('/api/verification-presets'), loadWebhookLabels(),
+    getJson<readonly PresetTimeout[]>('/api/verification-presets'), loadWebhookLabels(),
   ]);
   return new Map(presets.map(({ name, answerWithinS }) =>
     [name, answerWithinS === null ? null : answerWithinS * 1000]));
 }
 
 function render(
-  status: ServiceStatus, statistics: StatisticsReport, health: HTMLElement,
+  status: ServiceStatus, statistics: StatisticsReport, unhealthy: HTMLElement,
   nodes: readonly NodeView[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
@@ -87,7 +98,7 @@ function render(
       ['Requests that failed', countLink('requests', 'failed', requests.failed)],
       ['Webhooks', formatStateCounts(status)],
     ]),
-    h('h2', {}, 'Webhooks to look after'), health,
+    h('h2', {}, 'Webhooks to look after'), unhealthy,
     h('h2', {}, 'Lately'), ...charts(statistics),
     ...nodesSection(nodes),
     h('h2', {}, 'Store'),
@@ -130,9 +141,9 @@ function formatStateCounts({ webhooks }: ServiceStatus): string {
 }
 
 function charts(
-  { window, times, requests, runs, deliveries, since }: StatisticsReport,
+  { window: timeWindow, times, requests, runs, deliveries, since }: StatisticsReport,
 ): HTMLElement[] {
-  const unit = window === '1h' ? 'a minute' : 'in 15 minutes';
+  const unit = timeWindow === '1h' ? 'a minute' : 'in 15 minutes';
   return [
     h('div', { class: 'charts' },
       chart({

@@ -62,9 +62,16 @@ function render(
 }
 
 function renderSetting({ name, value, origin, unit, meaning, variable }: PublicSetting): Child[] {
-  const text = value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
-  return [h('span', { title: variable }, name), h('span', {}, h('code', {}, text), ` ${unit}`),
-    origin === 'default' ? origin : h('strong', {}, origin), meaning];
+  return [
+    h('span', { title: variable }, name),
+    h('span', {}, h('code', {}, formatValue(value)), ` ${unit}`),
+    origin === 'default' ? origin : h('strong', {}, origin), meaning,
+  ];
+}
+
+function formatValue(value: PublicSetting['value']): string {
+  if (value === null) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function renderToken(token: ListedToken): Child[] {

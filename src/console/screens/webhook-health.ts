@@ -13,10 +13,14 @@ import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 
-/** How long the sender of each preset waits for a response, in milliseconds; null: unknown. */
-export type AnswerLimits = ReadonlyMap<string, number | null>;
+/**
+ * The milliseconds that the sender of each preset waits for a response, by the preset's name; null:
+ * unknown.
+ */
+export type SenderTimeouts = ReadonlyMap<string, number | null>;
 type WebhookStatistics = StatisticsReport['hooks'][number];
-type UnhealthyWebhook = (IncomingWebhook | OutgoingWebhook) & {
+/** A webhook, and the screen that has its view. */
+type WebhookOfScreen = (IncomingWebhook | OutgoingWebhook) & {
   readonly screen: 'incoming' | 'outgoing';
 };
 
@@ -28,8 +32,8 @@ const UNHEALTHY_MAX = 20;
 /** Fetches the webhooks that fail or reject, if the status says that there are some. */
 export async function fetchUnhealthy(
   { webhooks }: ServiceStatus,
-): Promise<readonly UnhealthyWebhook[]> {
-  const unhealthy: UnhealthyWebhook[] = [];
+): Promise<readonly WebhookOfScreen[]> {
+  const unhealthy: WebhookOfScreen[] = [];
   for (const state of ['failing', 'rejecting'] as const) {
     if (webhooks[state] === 0) continue;
     const query = `?state=${state}&limit=${UNHEALTHY_MAX}`;
@@ -45,20 +49,18 @@ export async function fetchUnhealthy(
   return unhealthy;
 }
 
-export function webhookHealth(
-  { webhooks }: ServiceStatus, unhealthy: readonly UnhealthyWebhook[], { hooks }: StatisticsReport,
-  limits: AnswerLimits,
+/** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */
+export function unhealthyWebhooks(
+  { webhooks }: ServiceStatus, unhealthy: readonly WebhookOfScreen[],
+  { hooks: allStatistics }: StatisticsReport, timeouts: SenderTimeouts,
 ): HTMLElement {
-  const statisticsById = new Map(hooks.map((hook) => [hook.hook, hook]));
+  const statisticsById = new Map(allStatistics.map((each) => [each.hook, each]));
   const unhealthyIds = new Set(unhealthy.map(({ identifier }) => identifier));
   const rows = [
     ...unhealthy.map((webhook) =>
-      renderUnhealthyRow(webhook, statisticsById.get(webhook.identifier), limits)),
-    ...hooks.filter((hook) => !unhealthyIds.has(hook.hook) && isSlow(hook, limits))
-      .map((hook) => [
-        webhookLink('incoming', hook.hook, resolvedWebhookLabel(hook.hook)), badge('slow'), '–',
-        '–', ...renderFigures(hook, limits),
-      ]),
+      renderUnhealthyRow(webhook, statisticsById.get(webhook.identifier), timeouts)),
+    ...allStatistics.filter((each) => !unhealthyIds.has(each.hook) && isSlow(each, timeouts))
+      .map((each) => renderSlowRow(each, timeouts)),
   ];
   if (rows.length === 0) {
     return h('p', { class: 'hint' }, 'None: no webhook fails, and no sender waits long.');
@@ -75,14 +77,23 @@ export function webhookHealth(
 }
 
 function renderUnhealthyRow(
-  webhook: UnhealthyWebhook, statistics: WebhookStatistics | undefined, limits: AnswerLimits,
+  webhook: WebhookOfScreen, statistics: WebhookStatistics | undefined, timeouts: SenderTimeouts,
 ): readonly Child[] {
   const { identifier, screen, health: { state, since } } = webhook;
   return [
     webhookLink(screen, identifier, webhookLabel(createWebhookLabel(webhook))), badge(state),
     timeElement(since),
     lastFailure(webhook) ?? '–',
-    ...statistics === undefined ? ['0', '0', '–', '–'] : renderFigures(statistics, limits),
+    ...statistics === undefined ? ['0', '0', '–', '–'] : renderFigures(statistics, timeouts),
+  ];
+}
+
+/** Only incoming webhooks have a sender that waits. */
+function renderSlowRow(statistics: WebhookStatistics, timeouts: SenderTimeouts): readonly Child[] {
+  const { hook } = statistics;
+  return [
+    webhookLink('incoming', hook, resolvedWebhookLabel(hook)), badge('slow'), '–', '–',
+    ...renderFigures(statistics, timeouts),
   ];
 }
 
@@ -90,30 +101,35 @@ function webhookLink(screen: string, identifier: string, label: HTMLElement): HT
   return h('a', { href: href([screen, identifier]) }, label);
 }
 
-/** The figures of a webhook in the chosen window. */
-function renderFigures(hook: WebhookStatistics, limits: AnswerLimits): readonly Child[] {
-  const { requests, runs, deliveries } = hook;
-  const [p95Ms, limitMs] = [findSlowestMs(hook), findLimitMs(hook, limits)];
+/** The last four cells of a row: the webhook's figures in the chosen time window. */
+function renderFigures(
+  statistics: WebhookStatistics, timeouts: SenderTimeouts,
+): readonly Child[] {
+  const { requests, runs, deliveries } = statistics;
+  const p95Ms = getHighestP95Ms(statistics);
+  const timeoutMs = findTimeoutMs(statistics, timeouts);
   return [
     formatCount(sum(runs.failed) + sum(deliveries.failed)), formatCount(sum(requests.rejected)),
     p95Ms > 0 ? `up to ${formatDuration(p95Ms)}` : '–',
-    limitMs === null ? '–' : formatDuration(limitMs),
+    timeoutMs === null ? '–' : formatDuration(timeoutMs),
   ];
 }
 
-function isSlow(hook: WebhookStatistics, limits: AnswerLimits): boolean {
-  const limitMs = findLimitMs(hook, limits);
-  return limitMs !== null && findSlowestMs(hook) >= limitMs * SLOW_PART;
+function isSlow(statistics: WebhookStatistics, timeouts: SenderTimeouts): boolean {
+  const timeoutMs = findTimeoutMs(statistics, timeouts);
+  return timeoutMs !== null && getHighestP95Ms(statistics) >= timeoutMs * SLOW_PART;
 }
 
-function findSlowestMs({ requests, deliveries }: WebhookStatistics): number {
-  return Math.max(-1, ...requests.p95Ms.map(Number), ...deliveries.p95Ms.map(Number));
+/** The highest value of all time slots. A slot without requests has null, which counts as 0. */
+function getHighestP95Ms({ requests, deliveries }: WebhookStatistics): number {
+  return Math.max(0, ...requests.p95Ms.map(Number), ...deliveries.p95Ms.map(Number));
 }
 
-function findLimitMs({ hook }: WebhookStatistics, limits: AnswerLimits): number | null {
-  return limits.get(findPreset(hook) ?? '') ?? null;
+/** null: the sender is unknown, or nobody knows how long it waits. */
+function findTimeoutMs({ hook }: WebhookStatistics, timeouts: SenderTimeouts): number | null {
+  return timeouts.get(findPreset(hook) ?? '') ?? null;
 }
 
 function sum(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+  return values.reduce((total, value) => total + value, 0);
 }

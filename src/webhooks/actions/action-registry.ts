@@ -89,9 +89,9 @@ export function createActionRegistry(options: {
     }
     actions.set(action.identifier, action);
   }
-  const sorted = [...actions.values()].sort((left, right) =>
+  const sortedActions = [...actions.values()].sort((left, right) =>
     left.identifier < right.identifier ? -1 : 1);
-  return { find: (identifier) => actions.get(identifier), list: () => sorted };
+  return { find: (identifier) => actions.get(identifier), list: () => sortedActions };
 }
 
 function registerClass(
@@ -217,12 +217,10 @@ export function toActionResult(outcome: unknown): ActionResult {
   const { success } = outcome;
   const message = 'message' in outcome ? outcome.message ?? null : null;
   const data = 'data' in outcome ? outcome.data ?? {} : {};
-  const isSound = typeof success === 'boolean' && typeof data === 'object'
+  const isValid = typeof success === 'boolean' && typeof data === 'object'
     && (message === null || typeof message === 'string');
-  if (!isSound) {
-    throw new TypeError('success must be a boolean, message a string, data an object or array');
-  }
-  return new ActionResult(success, message, data);
+  if (isValid) return new ActionResult(success, message, data);
+  throw new TypeError('success must be a boolean, message a string, data an object or array');
 }
 
 function createRegistrationError(origin: string, problem: string, cause?: unknown): AppError {

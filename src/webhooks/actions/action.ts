@@ -31,7 +31,7 @@ export type ActionContext = {
   /** The sender's id of the event; null: the preset knows none. */
   readonly eventId: string | null;
   /** null: the request was not verified. */
-  readonly verified: Verified | null;
+  readonly verified: VerifiedSender | null;
   /** The id of the stored request; null: it is not stored. */
   readonly request: string | null;
   /** The number of the run for this request; the first is 1. */
@@ -41,7 +41,7 @@ export type ActionContext = {
 };
 
 /** The preset that verified a request, and which of the webhook's secrets matched. */
-export type Verified = { readonly preset: string; readonly secret: 'current' | 'previous' };
+export type VerifiedSender = { readonly preset: string; readonly secret: 'current' | 'previous' };
 
 export type ActionOptions = JsonObject;
 

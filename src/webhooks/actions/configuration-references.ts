@@ -43,12 +43,12 @@ export function updateUseCounts(
     readonly listKnownNames: () => readonly string[];
   },
 ): void {
-  const added = subtractReferences(after, before);
-  const errors = added.flatMap((reference) =>
+  const addedReferences = subtractReferences(after, before);
+  const errors = addedReferences.flatMap((reference) =>
     findReferenceProblem(transaction, direction, reference, listKnownNames));
   if (errors.length > 0) throw invalid(errors);
   // A webhook counts once, however often it names a configuration.
-  for (const name of collectNames(added)) addUses(transaction, direction, name, 1);
+  for (const name of collectNames(addedReferences)) addUses(transaction, direction, name, 1);
   for (const name of collectNames(subtractReferences(before, after))) {
     addUses(transaction, direction, name, -1);
   }
@@ -70,11 +70,11 @@ export function checkUnused(
 ): void {
   const { incoming, outgoing } = readUses(transaction, identifier);
   if (incoming + outgoing === 0) return;
-  const shown = webhookNames.slice(0, NAMES_MAX).join(', ');
+  const firstNames = webhookNames.slice(0, NAMES_MAX).join(', ');
   const moreCount = webhookNames.length - NAMES_MAX;
   const more = moreCount > 0 ? ` and ${moreCount} more` : '';
-  const names = shown === '' ? '' : `: ${shown}${more}`;
-  throw new AppError('conflict', `${identifier} is in use by webhooks${names}`);
+  const list = firstNames === '' ? '' : `: ${firstNames}${more}`;
+  throw new AppError('conflict', `${identifier} is in use by webhooks${list}`);
 }
 
 /** Throws `conflict` if outgoing webhooks use a configuration whose new action is not for them. */

@@ -7,8 +7,8 @@ import type { ConfigurationIndex } from './configuration-index.ts';
 import type { ActionRegistry } from './action-registry.ts';
 import type { LogHolder } from './run-action.ts';
 
-/** A finished run. */
-type FinishedRun = {
+/** A finished run, as it is logged. */
+type LoggedRun = {
   /** The labels of the webhook and the request. */
   readonly labels: LogFields;
   /** The route's configuration; undefined: the webhook has no such route any more. */
@@ -21,18 +21,19 @@ type FinishedRun = {
   readonly durationMs: number;
 };
 
+/** `kind` is the message of the line. */
 export function logRun(
   { configurations, actions, log }: {
     readonly configurations: ConfigurationIndex; readonly actions: ActionRegistry;
     readonly log: Logger;
-  }, kind: string, run: FinishedRun,
+  }, kind: string, run: LoggedRun,
 ): void {
   const { labels, actionConfiguration, success, isChainRefused, message, data, durationMs } = run;
   const fields = {
     ...labels, action: actionConfiguration ?? null, durationMs: Math.round(durationMs),
     result: message,
   };
-  // Most runs succeed, and their line is mostly not written. The work below is for failures.
+  // Most runs succeed, and the level `debug` is mostly off: the target is only looked up after it.
   if (success || isChainRefused) return log.debug(kind, fields);
   const configuration = actionConfiguration === undefined
     ? undefined : configurations.find(actionConfiguration);

@@ -25,8 +25,9 @@ export function explainCondition(
   const { all, any, not } = condition;
   if (all !== undefined) return explainEach(all, facts, `${pointer}/all`).flat();
   if (any !== undefined) {
-    const failed = explainEach(any, facts, `${pointer}/any`);
-    return failed.some((one) => one.length === 0) ? [] : failed.flat();
+    const explanations = explainEach(any, facts, `${pointer}/any`);
+    const isTrue = explanations.some((failures) => failures.length === 0);
+    return isTrue ? [] : explanations.flat();
   }
   if (prepareCondition(condition)(facts)) return [];
   return not === undefined ? [{ pointer, detail: explainComparison(condition, facts) }]
@@ -44,9 +45,10 @@ function explainComparison({ path = '', op = 'exists', value }: Condition, facts
   const actual = createFactReader(path)(facts);
   // A value within a secret is a secret: the elements of `tokens`, the members of `cookies`.
   const isSecret = path.split('.').some(isSecretName);
-  const expected = value === undefined ? op : `${op} ${formatValue(value)}`;
-  if (actual === undefined) return `${path} is not there, wanted: ${expected}`;
-  return `${path} is ${isSecret ? MASK : quoted(actual)}, wanted: ${isSecret ? op : expected}`;
+  const comparison = value === undefined ? op : `${op} ${formatValue(value)}`;
+  if (actual === undefined) return `${path} is not there, wanted: ${comparison}`;
+  // The operand would tell something of the secret, too.
+  return `${path} is ${isSecret ? MASK : quoted(actual)}, wanted: ${isSecret ? op : comparison}`;
 }
 
 function formatValue(value: JsonValue): string {

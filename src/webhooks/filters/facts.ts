@@ -92,9 +92,9 @@ export class Facts {
   }
 
   #search({ read, value }: Search): boolean {
-    const searched = read(this);
-    if (Array.isArray(searched)) return this.#isElement(searched, value);
-    return typeof searched === 'string' && typeof value === 'string' && holdsText(searched, value);
+    const actual = read(this);
+    if (Array.isArray(actual)) return this.#isElement(actual, value);
+    return typeof actual === 'string' && typeof value === 'string' && holdsText(actual, value);
   }
 
   *#gatherElements(array: readonly unknown[]): Steps<void> {
@@ -115,12 +115,12 @@ export class Facts {
    */
   #isElement(array: readonly unknown[], value: unknown): boolean {
     this.#elements ??= new Map();
-    const cached = this.#elements.get(array);
-    if (cached === undefined) {
+    const cachedElements = this.#elements.get(array);
+    if (cachedElements === undefined) {
       this.#elements.set(array, null);
       return array.includes(value);
     }
-    const elements = cached ?? new Set(array);
+    const elements = cachedElements ?? new Set(array);
     this.#elements.set(array, elements);
     return elements.has(value);
   }

@@ -10,14 +10,14 @@ import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** The part of a webhook's type. */
+/** These members, as a part of the types of webhooks. */
 export type DisabledMembers = {
   readonly disabledReason?: DisabledReason;
   /** A time as in RFC 3339. */
   readonly disabledAt?: string;
 };
 
-/** The members of the schema, to stand after `enabled`. */
+/** The same as a part of the schemas of webhooks, to stand after `enabled`. */
 export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSchema>> = {
   disabledReason: {
     schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,

@@ -3,7 +3,7 @@
  * few numbers, and keeps the records that health-record.ts describes. The transaction that writes
  * the result of a try stages the health with it (`stage`); the monitor itself writes the rest.
  */
-import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
@@ -15,7 +15,9 @@ import {
   addRefusedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
   type HealthState, type PublicState, type RequestWindow,
 } from './health.ts';
-import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts';
+import {
+  decodeHealth, encodeHealth, formatTimestampOrNull, healthCollection,
+} from './health-record.ts';
 
 type MonitoredWebhook = {
   readonly identifier: string;
@@ -47,20 +49,19 @@ type MonitorDeps = {
 type HealthEntry = {
   health: Health;
   requests: RequestWindow;
-  /** The committed health; null: there is no record. */
-  written: Health | null;
+  /** null: there is no record. */
+  committedHealth: Health | null;
 };
 
 const WRITE_DELAY_MS = 10_000;
-/** The most records that one transaction writes. */
-const CHUNK = 250;
+const CHUNK_RECORDS_MAX = 250;
 
 export class HealthMonitor {
   readonly #deps: MonitorDeps;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
-  /** The webhooks whose health is not written yet. */
-  readonly #changed = new Set<string>();
+  /** The webhooks whose health is to be written. */
+  readonly #unwrittenIds = new Set<string>();
   #timer: Timer | null = null;
   #isWriteAsked = false;
   #isClosed = false;
@@ -120,7 +121,7 @@ export class HealthMonitor {
   /** Whether the state of a webhook is committed. */
   isWritten(webhookId: string): boolean {
     const entry = this.#entries.get(webhookId);
-    return entry === undefined || isSameState(entry.health, entry.written);
+    return entry === undefined || isSameState(entry.health, entry.committedHealth);
   }
 
   /**
@@ -137,7 +138,7 @@ export class HealthMonitor {
     this.#isWriteAsked = true;
     setImmediate(() => {
       this.#isWriteAsked = false;
-      this.#write([...this.#changed].filter((webhookId) => !this.isWritten(webhookId)));
+      this.#write([...this.#unwrittenIds].filter((webhookId) => !this.isWritten(webhookId)));
     });
   }
 
@@ -178,7 +179,7 @@ export class HealthMonitor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
-    this.#write([...this.#changed]);
+    this.#write([...this.#unwrittenIds]);
     await this.#writing;
     for (const unfollow of this.#unfollow) unfollow();
   }
@@ -186,20 +187,20 @@ export class HealthMonitor {
   #getOrCreateEntry(webhookId: string): HealthEntry {
     const existing = this.#entries.get(webhookId);
     if (existing !== undefined) return existing;
-    const created = { health: INITIAL_HEALTH, requests: NO_REQUESTS, written: null };
-    // A try may end after its webhook was removed: it leaves nothing.
-    if (this.#deps.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, created);
-    return created;
+    const entry = { health: INITIAL_HEALTH, requests: NO_REQUESTS, committedHealth: null };
+    // A try may end after its webhook was removed: its entry is not kept.
+    if (this.#deps.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, entry);
+    return entry;
   }
 
   #update(webhookId: string, entry: HealthEntry, health: Health, isLoggedElsewhere = false): void {
     const before = entry.health;
     entry.health = health;
-    this.#changed.add(webhookId);
+    this.#unwrittenIds.add(webhookId);
     if (this.#timer === null && !this.#isClosed) {
       this.#timer = this.#deps.clock.startTimer(WRITE_DELAY_MS, () => {
         this.#timer = null;
-        this.#write([...this.#changed]);
+        this.#write([...this.#unwrittenIds]);
       });
     }
     if (getState(before) !== getState(health) && !isLoggedElsewhere) {
@@ -213,7 +214,8 @@ export class HealthMonitor {
     const webhook = webhooks.find(identifier);
     if (webhook?.enabled !== true) return;
     const fields = { direction, ...webhook.labels };
-    const formatBegin = (health: Health): string | null => timeOrNull(getStateSinceMs(health));
+    const formatBegin = (health: Health): string | null =>
+      formatTimestampOrNull(getStateSinceMs(health));
     if (after.isFailing && !before.isFailing) {
       log.warning('a webhook fails', {
         ...fields, since: formatBegin(after), reason: after.lastFailure?.reason ?? null,
@@ -232,9 +234,9 @@ export class HealthMonitor {
   }
 
   #write(webhookIds: readonly string[]): void {
-    for (const webhookId of webhookIds) this.#changed.delete(webhookId);
-    for (let start = 0; start < webhookIds.length; start += CHUNK) {
-      const chunk = webhookIds.slice(start, start + CHUNK);
+    for (const webhookId of webhookIds) this.#unwrittenIds.delete(webhookId);
+    for (let start = 0; start < webhookIds.length; start += CHUNK_RECORDS_MAX) {
+      const chunk = webhookIds.slice(start, start + CHUNK_RECORDS_MAX);
       this.#writing = this.#writing.then(() => this.#writeChunk(chunk));
     }
   }
@@ -252,6 +254,7 @@ export class HealthMonitor {
       if (!(error instanceof AppError)) {
         this.#deps.log.error('the health of webhooks could not be written', { error });
       }
+      // To be written later, with the timer that `#update` starts.
       for (const webhookId of webhookIds) {
         const entry = this.#entries.get(webhookId);
         if (entry !== undefined && !this.#isClosed) this.#update(webhookId, entry, entry.health);
@@ -263,11 +266,12 @@ export class HealthMonitor {
     const { store, collection, direction } = this.#deps;
     // The webhook may have been removed by now, on disk or in this transaction.
     if (transaction.find(collection, webhookId) === undefined) return;
-    const stored = transaction.find(healthCollection.name, webhookId);
-    const isShared = store.replica !== null && stored !== undefined;
-    const latest = isShared ? mergeHealth(health, decodeHealth(stored).health) : health;
+    const record = transaction.find(healthCollection.name, webhookId);
+    // With several nodes the record may have events that this node does not know.
+    const mayHaveMore = store.replica !== null && record !== undefined;
+    const latest = mayHaveMore ? mergeHealth(health, decodeHealth(record).health) : health;
     const json = encodeHealth(webhookId, direction, latest);
-    if (stored?.toString() !== json) transaction.put(healthCollection.name, webhookId, json);
+    if (record?.toString() !== json) transaction.put(healthCollection.name, webhookId, json);
   }
 
   #applyRecord({ id, after }: Change): void {
@@ -276,20 +280,21 @@ export class HealthMonitor {
     if (direction !== this.#deps.direction) return;
     const entry = this.#entries.get(id);
     if (entry === undefined) {
-      this.#entries.set(id, { health, requests: NO_REQUESTS, written: health });
+      this.#entries.set(id, { health, requests: NO_REQUESTS, committedHealth: health });
       return;
     }
-    entry.written = health;
+    entry.committedHealth = health;
     if (this.#deps.store.replica === null) return;
-    // Another node may have written the record, and knows tries that this node does not.
-    entry.health = this.#changed.has(id)
+    // Another node may have written the record, and knows tries that this node does not. Its state
+    // counts, unless this node has a state of its own to write.
+    entry.health = this.#unwrittenIds.has(id)
       ? mergeHealth(entry.health, health) : mergeHealth(health, entry.health);
   }
 
   #applyWebhook({ id, before, after }: Change): void {
     if (after === null) {
       this.#entries.delete(id);
-      this.#changed.delete(id);
+      this.#unwrittenIds.delete(id);
       return;
     }
     if (before === null || !isSwitchedOn(before, after)) return;
@@ -300,7 +305,7 @@ export class HealthMonitor {
   }
 }
 
-/** Stages the removal of the health with that of its webhook. */
+/** Stages the removal of a webhook's health, together with that of the webhook. */
 export function stageHealthRemoval(transaction: Transaction, webhookId: string): void {
   transaction.delete(healthCollection.name, webhookId);
 }
@@ -317,6 +322,3 @@ function isSameState(left: Health, right: Health | null): boolean {
     && left.healthySinceMs === right.healthySinceMs;
 }
 
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTimestamp(ms);
-}

@@ -7,26 +7,27 @@
  *      "healthySince":<time>|null,"lastSuccessAt":<time>|null,
  *      "lastFailure":{"at":<time>,"reason":"<at most 200 characters>"}|null,"lastRefusal":<same>}
  *
- * Times are RFC 3339 in UTC with milliseconds; what each member means says `Health`. A record is
- * valid when its members have these types, and `firstFailedAt` is there when `isFailing` is true.
+ * Times are RFC 3339 in UTC with milliseconds; the type `Health` says what each member means. A
+ * record is valid when its members have these types, and `firstFailedAt` is not null when
+ * `isFailing` is true.
  *
  * It is written
- * - in the transaction that writes the result of a try, when that try changes the state: what is on
- *   disk of an attempt, or of a kept request, and the state of its webhook never come apart;
- * - at once in a transaction of its own, where a try or a request changes the state and nothing of
- *   it is kept, and when somebody switches the webhook on;
+ * - in the transaction that writes the result of a try, when that try changes the state: the stored
+ *   attempt or request and the state of its webhook never contradict each other;
+ * - at once in a transaction of its own, when a try or a request changes the state and is not
+ *   stored itself, and when somebody switches the webhook on;
  * - else at most once in ten seconds, all webhooks together, while there is something new;
  * - at a clean stop.
  *
- * Nothing waits for it but what waits for the result itself. A crash leaves the last record: the
- * state is that of the last try that is on disk; `lastSuccessAt`, `lastFailure` and the number of
- * failed tries may be up to ten seconds older than what happened, and are never newer. The last
- * requests that `rejecting` is judged by are in memory alone.
+ * No response waits for these writes but one that waits for the result of the try. After a crash
+ * the state is that of the last try that is on disk; `lastSuccessAt`, `lastFailure` and the number
+ * of failed tries may be up to ten seconds old. The window of requests that decides on `rejecting`
+ * is only in memory.
  *
- * It goes with its webhook, in the same transaction. Where several nodes share a log, attempts and
- * runs in the background are judged by the node that holds the webhook's shard, as it alone makes
- * them; a run that a sender waits for, and a refused request, by the node that answers it. Each
- * node goes on from what the last one has written.
+ * The record is removed in the transaction that removes its webhook. Of several nodes, the one that
+ * holds the webhook's shard counts attempts and background runs, as it alone makes them; the node
+ * that answers a request counts its refusal, or the run that its sender waits for. Each node goes
+ * on from the last written record.
  */
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';

@@ -73,18 +73,18 @@ export function addSuccess(health: Health, atMs: number): Health {
 
 export function addFailure(health: Health, { atMs, reason }: Failure): Health {
   const failedTries = health.failedTries + 1;
-  // A try that began before the last success, and ended after it, belongs to the row after it.
-  const startMs = Math.max(atMs, health.lastSuccessMs ?? atMs);
+  // A try that began before the last success and ended after it belongs to the failures after it.
+  const firstFailedMs = health.firstFailedMs ?? Math.max(atMs, health.lastSuccessMs ?? atMs);
   return {
-    ...health, failedTries, firstFailedMs: health.firstFailedMs ?? startMs,
+    ...health, failedTries, firstFailedMs,
     isFailing: health.isFailing || failedTries >= FAILED_TRIES_MIN,
-    lastFailure: { atMs, reason: cutText(reason) },
+    lastFailure: { atMs, reason: cutReason(reason) },
   };
 }
 
 /**
- * Records that a delivery, or an accepted request, has failed for good with the try that began
- * then. That try is counted already. A later success makes this void.
+ * Records that a delivery, or an accepted request, has failed for good with the try that began at
+ * `atMs`, which `addFailure` has counted already. It changes nothing after a later success.
  */
 export function addFinalFailure(health: Health, atMs: number): Health {
   const { firstFailedMs, lastSuccessMs } = health;
@@ -93,7 +93,7 @@ export function addFinalFailure(health: Health, atMs: number): Health {
 }
 
 /**
- * Records that a person has enabled the webhook: it is healthy from then on, unless it fails or
+ * Records that a person has enabled the webhook: its health begins then, unless it fails or
  * rejects.
  */
 export function addEnabling(health: Health, atMs: number): Health {
@@ -108,10 +108,10 @@ export type RequestWindow = readonly (number | null)[];
 
 export const NO_REQUESTS: RequestWindow = [];
 
-/** A webhook rejects if at least so many of the last requests, and more than half, were refused. */
 const WINDOW_LENGTH = 20;
+/** A webhook rejects if so many requests of the window were refused, and more than half of them. */
 const REFUSED_MIN = 5;
-/** So many admitted requests in a row end that. */
+/** A webhook stops rejecting when so many requests in a row have passed. */
 const PASSED_MIN = 3;
 
 type RequestEffect = { readonly health: Health; readonly requests: RequestWindow };
@@ -119,14 +119,14 @@ type RequestEffect = { readonly health: Health; readonly requests: RequestWindow
 export function addPassedRequest(
   health: Health, requests: RequestWindow, atMs: number,
 ): RequestEffect {
-  // The usual case creates nothing.
+  // The usual case, a full window of passed requests, allocates no new window.
   if (requests.length === WINDOW_LENGTH && requests.every((refusedMs) => refusedMs === null)) {
     return { health, requests };
   }
   const window = [...requests.slice(1 - WINDOW_LENGTH), null];
-  const last = window.slice(-PASSED_MIN);
-  const isOver = health.rejectingSinceMs !== null && last.length === PASSED_MIN
-    && last.every((refusedMs) => refusedMs === null);
+  const latest = window.slice(-PASSED_MIN);
+  const isOver = health.rejectingSinceMs !== null && latest.length === PASSED_MIN
+    && latest.every((refusedMs) => refusedMs === null);
   if (!isOver) return { health, requests: window };
   const healthySinceMs = health.isFailing ? health.healthySinceMs : atMs;
   // Requests that were refused before must not count again.
@@ -143,7 +143,7 @@ export function addRefusedRequest(
   const sinceMs = isRejecting ? refusalTimesMs[0] ?? null : null;
   return {
     health: {
-      ...health, lastRefusal: refusal,
+      ...health, lastRefusal: { atMs: refusal.atMs, reason: cutReason(refusal.reason) },
       rejectingSinceMs: health.rejectingSinceMs ?? sinceMs,
     },
     requests: window,
@@ -151,17 +151,18 @@ export function addRefusedRequest(
 }
 
 /**
- * Merges the health of one webhook as two nodes know it. `judged` decides the state, whatever the
- * clocks say; the latest events of both count.
+ * Merges the health of one webhook as two nodes know it. The state and the number of failed tries
+ * are those of `leading`, whatever the clocks say; the last success, failure and refusal are the
+ * later ones of both.
  */
-export function mergeHealth(judged: Health, other: Health): Health {
-  const { lastSuccessMs } = judged;
+export function mergeHealth(leading: Health, other: Health): Health {
+  const { lastSuccessMs } = leading;
   return {
-    ...judged,
+    ...leading,
     lastSuccessMs: lastSuccessMs === null || other.lastSuccessMs === null
       ? lastSuccessMs ?? other.lastSuccessMs : Math.max(lastSuccessMs, other.lastSuccessMs),
-    lastFailure: laterFailure(judged.lastFailure, other.lastFailure),
-    lastRefusal: laterFailure(judged.lastRefusal, other.lastRefusal),
+    lastFailure: selectLater(leading.lastFailure, other.lastFailure),
+    lastRefusal: selectLater(leading.lastRefusal, other.lastRefusal),
   };
 }
 
@@ -173,12 +174,12 @@ export function getLastChangeMs(
     healthySinceMs ?? 0);
 }
 
-function laterFailure(left: Failure | null, right: Failure | null): Failure | null {
+function selectLater(left: Failure | null, right: Failure | null): Failure | null {
   if (left === null || right === null) return left ?? right;
   return left.atMs >= right.atMs ? left : right;
 }
 
-/** Cuts between characters. */
-function cutText(text: string): string {
+/** Cuts between characters, and never within a surrogate pair. */
+function cutReason(text: string): string {
   return text.length <= REASON_LENGTH_MAX ? text : [...text].slice(0, REASON_LENGTH_MAX).join('');
 }

@@ -32,8 +32,8 @@ export function restoreSecrets(
 ): JsonObject {
   const errors: FieldError[] = [];
   const isMoved = stored !== null && hasNewOrigin(listTargets(value), listTargets(stored));
-  const restored = restoreObject(value, isMoved ? null : stored, '', errors);
-  if (errors.length === 0) return restored;
+  const result = restoreObject(value, isMoved ? null : stored, '', errors);
+  if (errors.length === 0) return result;
   throw invalid(isMoved ? errors.map(({ pointer }) => ({ pointer, detail: NEW_ORIGIN_DETAIL }))
     : errors);
 }
@@ -59,8 +59,8 @@ function hasNewOrigin(
   after: ReadonlyMap<string, string>, before: ReadonlyMap<string, string>,
 ): boolean {
   return [...after].some(([pointer, url]) => {
-    const stored = before.get(pointer);
-    return stored === undefined || formatOrigin(url) !== formatOrigin(stored);
+    const previousUrl = before.get(pointer);
+    return previousUrl === undefined || formatOrigin(url) !== formatOrigin(previousUrl);
   });
 }
 
@@ -103,13 +103,15 @@ function restoreValue(
   return isJsonObject(value) ? restoreObject(value, stored, pointer, errors) : value;
 }
 
+/** The text itself, unless it is `***` or a URL that has `***` in the place of credentials. */
 function restoreText(
   value: string, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
 ): JsonValue {
-  const isKept = typeof stored === 'string' || typeof stored === 'number';
-  if (value === MASK && isKept) return stored;
-  const restored = value === MASK ? null : restoreUrlSecrets(value, isKept ? String(stored) : '');
-  if (restored !== null) return restored;
+  const hasStoredText = typeof stored === 'string' || typeof stored === 'number';
+  if (value === MASK && hasStoredText) return stored;
+  const url = value === MASK ? null
+    : restoreUrlSecrets(value, hasStoredText ? String(stored) : '');
+  if (url !== null) return url;
   errors.push({ pointer, detail: `has no stored value that ${MASK} could keep` });
   return value;
 }

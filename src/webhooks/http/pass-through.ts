@@ -45,11 +45,11 @@ export function buildPassedHeaders(
     headers.set(name, previousValue === undefined ? value : [previousValue, value].flat());
   }
   const { clientAddress, host, protocol, requestId } = origin;
-  const added = {
+  const originHeaders = {
     'x-forwarded-for': clientAddress, 'x-forwarded-host': host, 'x-forwarded-proto': protocol,
     'x-request-id': requestId, [EVENT_ID_HEADER]: eventId ?? '',
   };
-  for (const [name, value] of Object.entries(added)) {
+  for (const [name, value] of Object.entries(originHeaders)) {
     if (SENDABLE_VALUE.test(value)) headers.set(name, value);
   }
   return Object.fromEntries(headers);

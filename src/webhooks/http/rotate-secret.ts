@@ -123,9 +123,9 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
       const input = parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {});
       const newSecret = await rotate(deps, id, input);
-      const stored: unknown = JSON.parse(String(records.find(id)?.bytes ?? '{}'));
+      const webhook: unknown = JSON.parse(String(records.find(id)?.bytes ?? '{}'));
       const secret = input['secret'] === undefined ? { secret: newSecret } : {};
-      exchange.sendJson(200, { ...isJsonObject(stored) ? stored : {}, ...secret });
+      exchange.sendJson(200, { ...isJsonObject(webhook) ? webhook : {}, ...secret });
     },
   };
 }
@@ -158,8 +158,9 @@ async function rotate(
     const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
     const previous = oldSecret === undefined || input['overlapHours'] === 0 ? {}
       : { previousSecret: { secret: oldSecret, validUntil } };
-    const stamps = nextTimestamps(key, id, before, nowMs);
-    transaction.put(name, id, encodeRecord(key, id, stamps, { ...fields, secret, ...previous }));
+    const timestamps = nextTimestamps(key, id, before, nowMs);
+    const members = { ...fields, secret, ...previous };
+    transaction.put(name, id, encodeRecord(key, id, timestamps, members));
     return String(secret);
   });
 }

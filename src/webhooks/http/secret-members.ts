@@ -21,19 +21,20 @@ export const secretMembers: Readonly<Record<string, MemberSchema>> = {
 export function keepSecret(
   body: JsonObject, current: JsonObject | null, cause: WriteCause,
 ): JsonObject {
-  const isKept = cause === 'replace' && !Object.hasOwn(body, 'secret')
+  const mustKeep = cause === 'replace' && !Object.hasOwn(body, 'secret')
     && current?.['secret'] !== undefined;
-  return isKept ? { ...body, secret: current['secret'] ?? null } : body;
+  return mustKeep ? { ...body, secret: current['secret'] ?? null } : body;
 }
 
+/** Replaces the secret by `hasSecret`. */
 export function hideSecret(record: JsonObject): JsonObject {
-  const { secret, ...shown } = record;
-  return { ...shown, hasSecret: secret !== undefined };
+  const { secret, ...publicMembers } = record;
+  return { ...publicMembers, hasSecret: secret !== undefined };
 }
 
 /**
- * The base of a patch. Values that the patch does not name are kept as `***` is: not for another
- * target.
+ * The record that a patch is applied to: secrets are masked but for `secret` itself. So secrets
+ * that the patch does not name follow the rule for `***`, and do not go to another target.
  */
 export function maskPatchBase(stored: JsonObject): JsonObject {
   const { secret } = stored;

@@ -27,12 +27,12 @@ export function formatOrigin(url: string): string {
  */
 export function hideUrlSecrets(text: string, others: readonly string[] = []): string {
   if (!SCHEME.test(text)) return text;
-  const hidden = hideParameters(text, listSecretParameters(text))
+  const maskedUrl = hideParameters(text, listSecretParameters(text))
     .replace(CREDENTIALS, `$1${MASK}@`);
-  const start = hidden.indexOf('?') + 1;
-  if (others.length === 0 || start === 0) return hidden;
-  return hidden.slice(0, start)
-    + hideQueryValues(hidden.slice(start), (name) => others.includes(name));
+  const queryStart = maskedUrl.indexOf('?') + 1;
+  if (others.length === 0 || queryStart === 0) return maskedUrl;
+  return maskedUrl.slice(0, queryStart)
+    + hideQueryValues(maskedUrl.slice(queryStart), (name) => others.includes(name));
 }
 
 /** A raw query without `?`, with `***` for the values of secret-like parameters. */
@@ -65,6 +65,7 @@ export function restoreUrlSecrets(text: string, stored: string): string | null {
   if (!SCHEME.test(text)) return text;
   const replacements: Replacement[] = [];
   const storedParameters = listSecretParameters(stored);
+  // A name may stand several times: the nth `***` keeps the nth stored value of that name.
   const counts = new Map<string, number>();
   for (const parameter of listSecretParameters(text)) {
     const { name, start, end } = parameter;
@@ -78,11 +79,11 @@ export function restoreUrlSecrets(text: string, stored: string): string | null {
   }
   const storedUserInfo = CREDENTIALS.exec(stored)?.[2];
   const userInfo = CREDENTIALS.exec(text)?.[2];
-  const replaced = replaceValues(text, replacements);
+  const url = replaceValues(text, replacements);
   // `***:***` means the same as `***`.
-  if (userInfo !== MASK && userInfo !== `${MASK}:${MASK}`) return replaced;
+  if (userInfo !== MASK && userInfo !== `${MASK}:${MASK}`) return url;
   if (storedUserInfo === undefined) return null;
-  return replaced.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${storedUserInfo}@`);
+  return url.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${storedUserInfo}@`);
 }
 
 type Replacement = TextParameter & { readonly value: string };
@@ -104,11 +105,11 @@ function isMask(value: string): boolean {
 }
 
 function replaceValues(text: string, replacements: readonly Replacement[]): string {
-  let replaced = '';
-  let at = 0;
+  let result = '';
+  let copiedEnd = 0;
   for (const { start, end, value } of replacements) {
-    replaced += text.slice(at, start) + value;
-    at = end;
+    result += text.slice(copiedEnd, start) + value;
+    copiedEnd = end;
   }
-  return replaced + text.slice(at);
+  return result + text.slice(copiedEnd);
 }

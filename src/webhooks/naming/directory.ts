@@ -1,25 +1,25 @@
-/** Webhooks by what callers name them. */
+/** Finds webhooks by the identifier or the name that a caller gives. */
 
-/** What a webhook is known by. */
 type NamedWebhook = { readonly identifier: string; readonly name?: string | undefined };
 
 /** The webhooks of one kind. */
 export interface WebhookDirectory {
   find(identifier: string): NamedWebhook | undefined;
-  /** By identifier, or by another name of it; the identifier counts first. */
+  /** Finds a webhook by its identifier, or else by its name or path segment. */
   findNamed(name: string): NamedWebhook | undefined;
 }
 
 /** The directory of each kind. */
 export type WebhookDirectories = Readonly<Record<'incoming' | 'outgoing', WebhookDirectory>>;
 
-/** The identifier of the webhook that a caller names; what names none is given back as it is. */
+/** The identifier of the webhook with this name; the name itself if there is none. */
 export function resolveHook(directory: WebhookDirectory, name: string): string {
   return directory.findNamed(name)?.identifier ?? name;
 }
 
-/** The same for both kinds, as a name may stand for a webhook of each. */
+/** The same for both kinds: an incoming and an outgoing webhook may have the same name. */
 export function resolveHooks(directories: WebhookDirectories, name: string): readonly string[] {
-  const found = Object.values(directories).flatMap((directory) => directory.findNamed(name) ?? []);
-  return found.length === 0 ? [name] : found.map(({ identifier }) => identifier);
+  const webhooks = Object.values(directories)
+    .flatMap((directory) => directory.findNamed(name) ?? []);
+  return webhooks.length === 0 ? [name] : webhooks.map(({ identifier }) => identifier);
 }

@@ -1,11 +1,11 @@
-/** How people call what they configure, and what they say of it: members of several resources. */
+/** The members `name` and `description`, which several resources have. */
 import type { JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
 
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DESCRIPTION_LENGTH_MAX = 500;
 
-/** An identifier or a name that a caller gives. */
+/** An identifier or a name that the caller chooses. */
 export const slugSchema: StringSchema = {
   kind: 'string', pattern: SLUG_PATTERN,
   description: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
@@ -23,7 +23,7 @@ export const descriptionMember: MemberSchema = {
   description: 'For people: what it is for, whose it is',
 };
 
-/** The name of a webhook, or what stands in its place for one without; null: neither. */
+/** The first value that is a text, such as a webhook's name or else its path; null: none is. */
 export function firstText(...values: readonly (JsonValue | undefined)[]): string | null {
   return values.find((value) => typeof value === 'string') ?? null;
 }

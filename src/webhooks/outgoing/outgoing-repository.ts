@@ -1,11 +1,14 @@
-/** Outgoing webhooks as they are kept: only with an action configuration that there is. */
+/**
+ * The repository of outgoing webhooks. A webhook may only name an action configuration that exists,
+ * and a target that is not on the deny list. Removing a webhook ends its deliveries.
+ */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
 import { countConfigurationUses } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
 import { observeHealth } from '../health/public-health.ts';
-import { stageFailuresForgotten } from './automatic-disabling.ts';
+import { stageFailingReset } from './automatic-disabling.ts';
 import { checkTarget } from '../http/check-target.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
 import { outgoingResource, toPublicOutgoingWebhook } from './outgoing-resource.ts';
@@ -22,7 +25,7 @@ export type OutgoingRepositoryDeps = {
 
 export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Repository {
   const { removal } = deps;
-  const moveName = countConfigurationUses('outgoing', deps.store, (bytes) =>
+  const countUses = countConfigurationUses('outgoing', deps.store, (bytes) =>
     listReferences(decodeOutgoingWebhook(bytes)));
   return createRepository({
     ...deps,
@@ -33,8 +36,8 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
     },
     onChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
-      moveName(transaction, change, inputs);
-      stageFailuresForgotten(transaction, change.id);
+      countUses(transaction, change, inputs);
+      stageFailingReset(transaction, change.id);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);
       removal.onRemoved(transaction, change.id, inputs.nowMs);
@@ -42,6 +45,6 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
   });
 }
 
-function decodeTargetUrl(hook: Buffer): string {
-  return decodeOutgoingWebhook(hook).targetUrl;
+function decodeTargetUrl(bytes: Buffer): string {
+  return decodeOutgoingWebhook(bytes).targetUrl;
 }

@@ -1,4 +1,4 @@
-/** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
+/** The resource of outgoing webhooks: its path, its rules for secrets, and its list columns. */
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { keepServiceMembers } from '../health/disabled-members.ts';
@@ -14,15 +14,16 @@ export const outgoingResource: Resource = {
   plural: 'outgoing webhooks',
   schema: outgoingSchema,
   collection: outgoingCollection,
-  // They decide where data goes: more than whoever keeps the catalog may change.
+  // A webhook decides where data goes: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   patchBase: maskPatchBase,
   reconcile(body, current, cause, nowMs) {
-    const given = keepPreviousSecret(keepServiceMembers(body, current, nowMs), null);
-    return keepPreviousSecret(
-      restoreSecrets(
-        keepSecret(given, current, cause), current, ({ targetUrl }) => collectUrls(targetUrl)),
-      current);
+    // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
+    // `current` at the end, so that a new target does not ask for it anew.
+    const input = keepPreviousSecret(keepServiceMembers(body, current, nowMs), null);
+    const webhook = restoreSecrets(keepSecret(input, current, cause), current,
+      ({ targetUrl }) => collectUrls(targetUrl));
+    return keepPreviousSecret(webhook, current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
@@ -35,12 +36,14 @@ export const outgoingResource: Resource = {
   ],
 };
 
-function formatTriggers(one: JsonValue | undefined, { triggerEvents }: JsonObject): string | null {
-  if (typeof one === 'string') return one;
+function formatTriggers(
+  triggerEvent: JsonValue | undefined, { triggerEvents }: JsonObject,
+): string | null {
+  if (typeof triggerEvent === 'string') return triggerEvent;
   return Array.isArray(triggerEvents) ? triggerEvents.join(', ') : null;
 }
 
-/** Without secrets; the previous one is mentioned while it counts. */
+/** The record without secrets; a previous secret is mentioned while it is valid. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
   return addPublicPreviousSecret(maskSecrets(hideSecret(rest)), record, nowMs);

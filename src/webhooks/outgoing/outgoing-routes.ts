@@ -1,4 +1,4 @@
-/** Outgoing webhooks over HTTP: their management, and sending one at once. */
+/** The HTTP routes of outgoing webhooks: those that manage them, and one that sends at once. */
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
@@ -25,13 +25,13 @@ import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webh
 
 type OutgoingRouteDeps = {
   readonly records: Repository;
-  readonly hooks: OutgoingWebhookIndex;
+  readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
   readonly store: Store;
   readonly now: () => number;
-  /** Sends at once and gives what came of it. */
+  /** Sends at once, and resolves with the result also when sending fails. */
   readonly send: (
-    hook: ReadyOutgoingWebhook, payloadJson: Buffer,
+    webhook: ReadyOutgoingWebhook, payloadJson: Buffer,
     origin: {
       readonly hops: number; readonly log: Logger; readonly onChainRefused: () => void;
     },
@@ -61,7 +61,7 @@ const SEND_SCHEMA: ObjectSchema = {
   },
 };
 
-function sendRoute({ hooks, send }: OutgoingRouteDeps): HttpRoute {
+function sendRoute({ webhooks, send }: OutgoingRouteDeps): HttpRoute {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',
@@ -80,11 +80,11 @@ function sendRoute({ hooks, send }: OutgoingRouteDeps): HttpRoute {
       const { payloadJson, members } = announcesBody(exchange.request)
         ? await readPayload(exchange, SEND_SCHEMA) : { payloadJson: NO_PAYLOAD, members: {} };
       const identifier = exchange.params[0] ?? '';
-      const hook = hooks.findNamed(identifier);
-      if (hook === undefined) throw notFoundError('outgoing webhook', identifier);
+      const webhook = webhooks.findNamed(identifier);
+      if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);
       const path = `${outgoingResource.path}/${identifier}/send`;
       let headers: readonly string[] = [];
-      const result = await send(hook, payloadJson, {
+      const result = await send(webhook, payloadJson, {
         hops: parseHops(exchange.request.headers[CHAIN_HEADER]),
         log: createTaggedLogger(exchange.log, { path }),
         onChainRefused: () => {

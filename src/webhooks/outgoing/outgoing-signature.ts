@@ -1,6 +1,6 @@
 /**
- * What a receiver can check: the Standard Webhooks headers (standard-webhooks/spec, "Webhook
- * Headers") and `X-Signature`, which another hookshelf checks. Pure.
+ * Signs outgoing requests: with the headers of Standard Webhooks (standard-webhooks/spec, "Webhook
+ * Headers"), and with `X-Signature`, which another hookshelf can check. Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { PreviousSecret } from '../http/rotate-secret.ts';
@@ -12,8 +12,9 @@ const PREFIX = 'whsec_';
 const BASE64_PATTERN = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /**
- * Headers of one attempt, lower-case. `atMs` is the attempt's time; `id` the message's. While the
- * previous secret counts its signature stands after the new one's; X-Signature has the new one's.
+ * The signature headers of one attempt, names in lower case. `id` is that of the event, `atMs` the
+ * time of the attempt. While the previous secret is valid, `webhook-signature` has its signature as
+ * well, after that of the current one; `x-signature` has only the current one's.
  */
 export function createSignatureHeaders(
   secret: string, id: string, atMs: number, body: Buffer, previous: PreviousSecret | null = null,
@@ -33,18 +34,19 @@ export function createSignatureHeaders(
   };
 }
 
-/** What is wrong with a secret, as a sentence fragment ("must be …"), or null. */
+/** Why a secret is invalid, as a clause ("must be …"); null: it is valid. */
 export function findSecretProblem(secret: string): string | null {
   if (!secret.startsWith(PREFIX)) return null;
   return isBase64(secret.slice(PREFIX.length)) ? null : `must be base64 after ${PREFIX}`;
 }
 
-// Node decodes anything; a receiver's library would not.
+// Checked by a pattern: Node decodes any text as base64, but a receiver's library would not.
 function isBase64(text: string): boolean {
   const hasPadding = text.endsWith('=');
   return BASE64_PATTERN.test(text) && (hasPadding ? text.length % 4 === 0 : text.length % 4 !== 1);
 }
 
+/** The key of a secret in the form of Standard Webhooks; any other secret is its own key. */
 function decodeKey(secret: string): Buffer {
   return secret.startsWith(PREFIX)
     ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');

@@ -1,4 +1,7 @@
-/** Outgoing webhooks by identifier and by the event that fires them; decoded once a change. */
+/**
+ * The index of outgoing webhooks, by identifier and by trigger. A webhook is decoded and prepared
+ * once for each change, and not for each event.
+ */
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/store-port.ts';
@@ -17,37 +20,41 @@ import type { Template } from './payload-template.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {
   readonly template: Template | null;
-  /** `host:port` of the target, for what is bounded a host. */
+  /** `host:port` of the target, by which attempts at once are limited. */
   readonly host: string;
-  /** What its lines of the log carry; `target` is host and path. */
+  /** The labels of its log lines; `target` is host and path. */
   readonly labels: WebhookFields & { readonly target: string };
-  /** The headers it sends: ours, its own over them, and the length of its chain. */
-  headersFor(hops: number): SentHeaders;
+  /** The headers of a request: defaults, the webhook's own over them, and the number of hops. */
+  createHeaders(hops: number): SentHeaders;
 };
 
 type SentHeaders = Readonly<Record<string, string>>;
 
 export interface OutgoingWebhookIndex {
   find(identifier: string): ReadyOutgoingWebhook | undefined;
-  /** By identifier or name. */
+  /** Finds a webhook by its identifier, or else by its name. */
   findNamed(name: string): ReadyOutgoingWebhook | undefined;
   /**
-   * Identifiers of the enabled hooks that the event fires, in order. One of hookshelf's own events
-   * fires those that write its name or a prefix of it out.
+   * The identifiers, sorted, of the enabled webhooks that an event of this name may trigger: their
+   * conditions are not asked. A webhook with the trigger `*` gets no system events.
    */
   findTriggered(event: string, isSystem?: boolean): readonly string[];
-  /** Those of them whose condition the event meets; its payload is asked for only for these. */
+  /**
+   * The same without webhooks whose condition is false for the event. `payload` is called only if a
+   * condition reads it.
+   */
   findListeners(event: string, payload: () => JsonValue, isSystem?: boolean): readonly string[];
   all(): Iterable<ReadyOutgoingWebhook>;
-  /** Called after a hook was added, changed or removed. */
+  /** `listener` is called after a webhook was added, changed or removed. */
   onChange(listener: (identifier: string) => void): void;
   close(): void;
 }
 
 export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebhookIndex {
   const webhooks = new Map<string, ReadyOutgoingWebhook>();
+  /** The identifiers of enabled webhooks, by trigger. */
   const byTrigger = new Map<string, Set<string>>();
-  /** Of the hooks that have a condition. */
+  /** The conditions of the webhooks that have one. */
   const conditions = new Map<string, Predicate>();
   const listeners: ((identifier: string) => void)[] = [];
   const removeTriggers = (webhook: OutgoingWebhook): void => {
@@ -84,10 +91,10 @@ export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebh
     findNamed: (name) => webhooks.get(resolveKey(collection, name) ?? ''),
     findTriggered,
     findListeners(event, payload, isSystem) {
-      const triggered = findTriggered(event, isSystem);
-      if (conditions.size === 0) return triggered;
+      const webhookIds = findTriggered(event, isSystem);
+      if (conditions.size === 0) return webhookIds;
       const facts = new Facts({ payload, event: () => event });
-      return triggered.filter((webhook) => conditions.get(webhook)?.(facts) ?? true);
+      return webhookIds.filter((webhookId) => conditions.get(webhookId)?.(facts) ?? true);
     },
     all: () => webhooks.values(),
     onChange: (listener) => void listeners.push(listener),
@@ -101,7 +108,7 @@ export function decodeOutgoingWebhook(bytes: Buffer): OutgoingWebhook {
     && (headers === undefined || isJsonObject(headers)));
 }
 
-/** A program's own hook, which stands in no collection. Throws `invalid` with every error found. */
+/** Prepares a webhook that is not stored, for a program that embeds us. Throws `invalid`. */
 export function parseUnsavedWebhook(input: object, identifier: string): ReadyOutgoingWebhook {
   const webhook = { ...parseObject(outgoingSchema, input), identifier };
   return prepareWebhook(decodeOutgoingWebhook(Buffer.from(JSON.stringify(webhook))));
@@ -114,30 +121,34 @@ function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
     host: new URL(targetUrl).host,
     labels: { ...createWebhookFields(webhook), target: formatTargetLabel(targetUrl) },
-    headersFor: rememberLast((hops) =>
+    createHeaders: cacheLastHeaders((hops) =>
       addChainHeader(resolveHeaders(webhook.httpMethod, webhook.headers), hops)),
   };
 }
 
-/** Most events are the first of their chain. */
-function rememberLast(make: (hops: number) => SentHeaders): (hops: number) => SentHeaders {
-  let last: { readonly depth: number; readonly headers: SentHeaders } | null = null;
+/** Most events have the same number of hops, so that the last headers fit again. */
+function cacheLastHeaders(create: (hops: number) => SentHeaders): (hops: number) => SentHeaders {
+  let last: { readonly hops: number; readonly headers: SentHeaders } | null = null;
   return (hops) => {
-    if (last?.depth !== hops) last = { depth: hops, headers: make(hops) };
+    if (last?.hops !== hops) last = { hops, headers: create(hops) };
     return last.headers;
   };
 }
 
-/** By the name itself, by each prefix of it that ends before a dot, or by `*`. */
+/** Looks up the event's name, each of its prefixes that ends before a dot, and `*`. */
 function collectTriggered(
   byTrigger: ReadonlyMap<string, ReadonlySet<string>>, event: string, isSystem: boolean,
 ): string[] {
   const webhookIds = [...byTrigger.get(event) ?? []];
   const countByName = webhookIds.length;
+  const addAll = (ids: Iterable<string> = []): void => {
+    for (const id of ids) webhookIds.push(id);
+  };
   for (let dot = event.indexOf('.'); dot !== -1; dot = event.indexOf('.', dot + 1)) {
-    for (const webhook of byTrigger.get(`${event.slice(0, dot)}.*`) ?? []) webhookIds.push(webhook);
+    addAll(byTrigger.get(`${event.slice(0, dot)}.*`));
   }
-  if (!isSystem) for (const webhook of byTrigger.get(EVERY_EVENT) ?? []) webhookIds.push(webhook);
-  // A webhook may listen for the name and for a prefix of it. A set of all would cost four times.
+  if (!isSystem) addAll(byTrigger.get(EVERY_EVENT));
+  // A webhook may have several triggers that fit. Duplicates are removed only when there may be
+  // some: a set takes four times as long.
   return (webhookIds.length === countByName ? webhookIds : [...new Set(webhookIds)]).sort();
 }

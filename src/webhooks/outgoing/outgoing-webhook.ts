@@ -1,4 +1,4 @@
-/** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
+/** The model of an outgoing webhook: its target, the request that it sends, and its triggers. */
 import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -34,9 +34,9 @@ export type OutgoingWebhook = DisabledMembers & {
   readonly enabled: boolean;
   readonly actionConfiguration?: string;
   readonly triggerEvent?: string;
-  /** Several of them; at most one of the two members. */
+  /** Several triggers. A webhook has at most one of the two members. */
   readonly triggerEvents?: readonly string[];
-  /** Absent: every event that fires it. */
+  /** The condition for events that trigger it; absent: it is for all of them. */
   readonly when?: Condition;
   /** Seconds between attempts. */
   readonly retrySchedule?: readonly number[];
@@ -64,10 +64,10 @@ const triggerSchema: Schema = {
   description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event but `
     + 'those about hookshelf itself',
   canonical: (value) => isTrigger(value) ? value : null,
-  explain: refuseTrigger,
+  explain: explainInvalidTrigger,
 };
 
-function refuseTrigger(value: unknown): string {
+function explainInvalidTrigger(value: unknown): string {
   const hint = String(value).includes('*')
     ? '; for many events "*" stands at the end, after a dot, as in "book.*"; for all of them alone'
     : '';
@@ -151,46 +151,46 @@ export const outgoingSchema: NamedSchema = {
 
 type Triggers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
 
-/** The events that fire it: names, prefixes that end in `.*`, or `*`. */
+/** The webhook's triggers: names of events, prefixes that end in `.*`, or `*`. */
 export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonly string[] {
   return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
 }
 
 /**
- * Whether it is on `*` and does not hear all that hookshelf tells of itself: it does not write each
- * of these names, or its prefix, out.
+ * Whether the webhook has the trigger `*`, but not all system events, which need a trigger with
+ * their name or prefix.
  */
-export function missesOwnEvents(hook: Triggers): boolean {
-  const triggers = listTriggers(hook);
+export function missesSystemEvents(webhook: Triggers): boolean {
+  const triggers = listTriggers(webhook);
   return triggers.includes(EVERY_EVENT) && !SYSTEM_EVENTS.every((name) =>
     triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`));
 }
 
-function isTrigger(pattern: string): boolean {
-  return pattern === EVERY_EVENT
-    || isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);
+function isTrigger(value: string): boolean {
+  return value === EVERY_EVENT
+    || isEventName(value.endsWith('.*') ? value.slice(0, -2) : value);
 }
 
-function findProblems(hook: JsonObject): readonly FieldError[] {
-  const errors: FieldError[] = findConditionProblems(hook['when'], '/when', WHEN_SOURCES);
-  if (hook['headers'] !== undefined) {
-    const problems = findHeaderProblems(hook['headers']);
-    errors.push(...problems.map(({ pointer, detail }) =>
+/** Checks the rules that the schemas of single members cannot say. */
+function findProblems(webhook: JsonObject): readonly FieldError[] {
+  const { when, headers, payloadTemplate, triggerEvent, triggerEvents, secret } = webhook;
+  const errors: FieldError[] = findConditionProblems(when, '/when', WHEN_SOURCES);
+  if (headers !== undefined) {
+    errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
       ({ pointer: `/headers${pointer}`, detail })));
   }
-  if (typeof hook['payloadTemplate'] === 'string') {
+  if (typeof payloadTemplate === 'string') {
     try {
-      parseTemplate(hook['payloadTemplate']);
+      parseTemplate(payloadTemplate);
     } catch (thrown) {
       errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
     }
   }
-  if (hook['triggerEvent'] !== undefined && hook['triggerEvents'] !== undefined) {
+  if (triggerEvent !== undefined && triggerEvents !== undefined) {
     errors.push({
       pointer: '/triggerEvents', detail: 'must not stand beside triggerEvent: give one of the two',
     });
   }
-  const secret = hook['secret'];
   const problem = typeof secret === 'string' ? findSecretProblem(secret) : null;
   if (problem !== null) errors.push({ pointer: '/secret', detail: problem });
   return errors;

@@ -1,10 +1,10 @@
 /**
- * Payload templates: JSON text with `{{ path.to.value }}` inside its strings. Pure.
+ * Parses and fills payload templates, JSON text with `{{ path.to.value }}` in its strings. Pure.
  *
- * The template's text is kept as it is but for the strings that hold a placeholder, so numbers,
- * order and white space survive. What is put in is always encoded as JSON, so the result
- * is valid JSON whatever the payload; it is never scanned again, so values are not expanded twice.
- * Nothing is evaluated, and only own members and array elements are read.
+ * Only strings with a placeholder are changed, so that numbers, the order of members and white
+ * space stay as they are. Values are encoded as JSON, so that the result is valid JSON for any
+ * payload. The result is not scanned again: a value with `{{` in it is not expanded. Nothing is
+ * evaluated, and only own members and array elements are read.
  */
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -14,20 +14,26 @@ import type { JsonValue } from '../../base/schema.ts';
 
 export type Template = readonly Part[];
 
-/** Text kept as it is, a whole string that is one value, or a string with values in its text. */
+/**
+ * `text`: JSON text to copy. `value`: a string that is one placeholder, and becomes the value.
+ * `string`: a string that has placeholders in its text, or an escaped `{{`.
+ */
 type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly path: JsonPath }
   | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
-/** The path from the payload on; empty is all of it. */
+/** Text, or the path of a value within the payload; the empty path is the whole payload. */
 type Piece = string | JsonPath;
 
-/** A filled template may repeat the payload; this bounds how often. */
+/** A template may repeat the payload many times, so the length of the result has a limit. */
 const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 
 const WHOLE_PAYLOAD = 'payload';
 
-/** Throws `malformed` with line and column: not JSON, an open, empty or malformed placeholder. */
+/**
+ * Throws `malformed`, with line and column, for a text that is not JSON, and for a placeholder that
+ * is not closed or has no valid path.
+ */
 export function parseTemplate(source: string): Template {
   // A byte order mark is accepted, as in every JSON text, and is no part of it (RFC 8259 §8.1).
   const text = source.replace(/^\ufeff/, '');
@@ -39,7 +45,7 @@ export function parseTemplate(source: string): Template {
   while (index !== -1) {
     const end = findStringEnd(text, index);
     const raw = text.slice(index, end);
-    // Most strings hold no brace at all, written out or as \u007b.
+    // Most strings have no brace, neither plain nor as \u007b: they need not be decoded.
     if (!isMemberName(text, end) && (raw.includes('{') || raw.includes('\\u'))) {
       const part = parseString(text, index, raw);
       if (part !== null) {
@@ -53,30 +59,30 @@ export function parseTemplate(source: string): Template {
   return parts;
 }
 
-/** The template as JSON, as `parseJson`; a placeholder that lacks its quotes is named as such. */
+/** Parses a template like `parseJson`, but says of a placeholder without quotes what is missing. */
 export function parseTemplateJson(bytes: Buffer): unknown {
   try {
     return parseJson(bytes);
   } catch (thrown) {
     const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-    const open = findUnquotedPlaceholder(text);
-    if (open === -1) throw thrown;
-    throw malformedTemplateError(text, open,
+    const index = findUnquotedPlaceholder(text);
+    if (index === -1) throw thrown;
+    throw malformedTemplateError(text, index,
       'put the placeholder in quotes, as in "{{ path.to.value }}": alone '
       + 'in its string it becomes the value itself');
   }
 }
 
-/** JSON text. Throws `too_large` when the result would pass `FILLED_LENGTH_MAX`. */
+/** The filled template as JSON text. Throws `too_large` if it passes `FILLED_LENGTH_MAX`. */
 export function fillTemplate(template: Template, payload: JsonValue): string {
-  let filled = '';
+  let json = '';
   for (const part of template) {
-    filled += fillPart(part, payload);
-    if (filled.length > FILLED_LENGTH_MAX) {
+    json += fillPart(part, payload);
+    if (json.length > FILLED_LENGTH_MAX) {
       throw new AppError('too_large', `The filled template passes ${FILLED_LENGTH_MAX} characters`);
     }
   }
-  return filled;
+  return json;
 }
 
 function fillPart(part: Part, payload: JsonValue): string {
@@ -85,6 +91,7 @@ function fillPart(part: Part, payload: JsonValue): string {
   let text = '';
   for (const piece of part.pieces) {
     text += typeof piece === 'string' ? piece : formatValue(readValue(payload, piece));
+    // The caller refuses such a length.
     if (text.length > FILLED_LENGTH_MAX) break;
   }
   return JSON.stringify(text);
@@ -95,7 +102,7 @@ function formatValue(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : encodeJson(value);
 }
 
-/** `payload` may come first, where the payload has no member of that name. */
+/** A path may begin with `payload`, unless the payload has a member of that name. */
 function readValue(payload: JsonValue, path: JsonPath): JsonValue | undefined {
   const isPrefixed = path[0] === WHOLE_PAYLOAD
     && findOwnMember(payload, WHOLE_PAYLOAD) === undefined;
@@ -109,7 +116,7 @@ function findStringEnd(text: string, start: number): number {
   return index + 1;
 }
 
-/** Where `{{` stands outside all strings, which no JSON has; -1 for nowhere. */
+/** The index of the first `{{` outside of strings, which is never valid JSON; -1: there is none. */
 function findUnquotedPlaceholder(text: string): number {
   let isInString = false;
   for (let index = 0; index < text.length; index += 1) {
@@ -121,58 +128,62 @@ function findUnquotedPlaceholder(text: string): number {
   return -1;
 }
 
+/** Whether the string that ends before `end` is the name of a member: a colon follows it. */
 function isMemberName(text: string, end: number): boolean {
   let index = end;
   while (' \t\n\r'.includes(text[index] ?? '!')) index += 1;
   return text[index] === ':';
 }
 
-/** null: the string holds neither a placeholder nor an escaped `{{`, and stands as it is. */
+/**
+ * Parses a string of the template. `raw` is its JSON text, `start` the index of that in `text`.
+ * null: the string has neither a placeholder nor an escaped `{{`, and stays as it is.
+ */
 function parseString(text: string, start: number, raw: string): Part | null {
-  const decoded = String(JSON.parse(raw));
+  const content = String(JSON.parse(raw));
   const fail = (index: number, problem: string): never => {
     throw malformedTemplateError(text, start + toRawIndex(raw, index), problem);
   };
   const pieces: Piece[] = [];
   let literal = '';
   let index = 0;
-  while (index < decoded.length) {
-    const open = decoded.indexOf('{{', index);
+  while (index < content.length) {
+    const open = content.indexOf('{{', index);
     if (open === -1) break;
-    if (decoded[open - 1] === '\\' && open > index) {
-      literal += `${decoded.slice(index, open - 1)}{{`;
+    if (content[open - 1] === '\\' && open > index) {
+      literal += `${content.slice(index, open - 1)}{{`;
       index = open + 2;
       continue;
     }
-    const close = decoded.indexOf('}}', open + 2);
+    const close = content.indexOf('}}', open + 2);
     if (close === -1) fail(open, 'a placeholder is opened with {{ and not closed with }}');
-    const path = parsePlaceholder(decoded.slice(open + 2, close));
+    const path = parsePlaceholder(content.slice(open + 2, close));
     if (path === null) fail(open, 'a placeholder needs a path such as {{ path.to.value }}');
-    literal += decoded.slice(index, open);
+    literal += content.slice(index, open);
     if (literal !== '') pieces.push(literal);
     literal = '';
     pieces.push(path ?? []);
     index = close + 2;
   }
   if (index === 0) return null;
-  literal += decoded.slice(index);
+  literal += content.slice(index);
   if (literal !== '') pieces.push(literal);
   const [only] = pieces;
   const isValueAlone = pieces.length === 1 && typeof only === 'object';
   return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
 }
 
+/** The path between `{{` and `}}`; null: it is not valid. */
 function parsePlaceholder(source: string): JsonPath | null {
-  const trimmed = source.trim();
-  if (trimmed === WHOLE_PAYLOAD) return [];
-  const path = trimmed.split('.').map((step) => step.trim()).join('.');
+  const path = source.split('.').map((step) => step.trim()).join('.');
+  if (path === WHOLE_PAYLOAD) return [];
   return path.includes('{') ? null : parsePath(path);
 }
 
-/** Where the decoded string's `decodedIndex` stands in its raw text, quotes and escapes counted. */
-function toRawIndex(raw: string, decodedIndex: number): number {
+/** Converts an index of a string's content to that in its JSON text, with quotes and escapes. */
+function toRawIndex(raw: string, contentIndex: number): number {
   let index = 1;
-  for (let count = 0; count < decodedIndex; count += 1) {
+  for (let count = 0; count < contentIndex; count += 1) {
     if (raw[index] !== '\\') index += 1;
     else index += raw[index + 1] === 'u' ? 6 : 2;
   }
@@ -180,7 +191,8 @@ function toRawIndex(raw: string, decodedIndex: number): number {
 }
 
 function malformedTemplateError(text: string, index: number, problem: string): AppError {
-  const before = text.slice(0, index).split('\n');
-  const column = [...before.at(-1) ?? ''].length + 1;
-  return new AppError('malformed', `${problem} (line ${before.length}, column ${column})`);
+  const lines = text.slice(0, index).split('\n');
+  // Columns count characters, not code units.
+  const column = [...lines.at(-1) ?? ''].length + 1;
+  return new AppError('malformed', `${problem} (line ${lines.length}, column ${column})`);
 }

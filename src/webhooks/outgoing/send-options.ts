@@ -1,9 +1,9 @@
-/** How a webhook is sent to by hand: over the API, by a command, or by a program that embeds us. */
+/** Options for sending a webhook at once: over the API, by a command, or from a program. */
 import { AppError } from '../../base/errors.ts';
 import type { MemberSchema } from '../../base/schema.ts';
 
 export type SendOptions = {
-  /** Further requests, after a network error or a transient status; 0 when not given. */
+  /** Further requests after a network error or a transient status; 0 by default. */
   readonly retries?: number;
 };
 
@@ -14,7 +14,7 @@ export const retriesMember: MemberSchema = {
   description: 'Further requests, after a network error, a timeout, or a status that may pass',
 };
 
-/** Of a program's own. Throws `invalid`. */
+/** Checks the options of a program that embeds us. Throws `invalid`. */
 export function checkSendOptions({ retries = 0 }: SendOptions): void {
   if (Number.isInteger(retries) && retries >= 0 && retries <= RETRIES_MAX) return;
   throw new AppError('invalid',

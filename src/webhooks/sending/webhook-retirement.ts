@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import { disableHook } from '../outgoing/automatic-disabling.ts';
+import { disableWebhook } from '../outgoing/automatic-disabling.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
@@ -109,7 +109,7 @@ async function failAll(
       fail(unit, last);
       return written;
     });
-    const isDisabled = disableHook(transaction, hook, 'gone', nowMs);
+    const isDisabled = disableWebhook(transaction, hook, 'gone', nowMs);
     if (changed !== undefined) stageMore(transaction, changed);
     if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
     return { own: changed, isDisabled };

@@ -95,7 +95,7 @@ export function buildRequest(
     id,
     url: hook.targetUrl,
     method: hook.httpMethod,
-    headers: hook.headersFor(hops),
+    headers: hook.createHeaders(hops),
     secret: hook.secret ?? null,
     previousSecret: hook.previousSecret ?? null,
     body: hasRequestBody(hook.httpMethod) ? body : null,

@@ -10,7 +10,7 @@ import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
-import { missesOwnEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
+import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load.ts';
@@ -232,7 +232,7 @@ async function checkSenders(context: CommandContext): Promise<DoctorFinding> {
 async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
   const webhooks = await fetchWebhooks(context, outgoingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
-  const names = webhooks.filter((webhook) => missesOwnEvents(parseTriggers(webhook)))
+  const names = webhooks.filter((webhook) => missesSystemEvents(parseTriggers(webhook)))
     .map(webhookLabel);
   if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';

@@ -10,6 +10,8 @@ import type { Field, FieldOptions } from './input-field.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 
 const DESCRIPTION_LENGTH_MAX = 90;
+/** Marks an option of the select that creates a configuration of an action; ids have no space. */
+const NEW_PREFIX = 'new ';
 
 type ActionChooser = {
   readonly element: HTMLElement;
@@ -54,7 +56,7 @@ export class ActionCatalog {
     const existing = h('optgroup', { label: 'One that exists' }, ...this.#optionElements());
     const select = h('select', {}, h('optgroup', { label: 'A new one' },
       ...this.#actions.map(({ identifier, label }) =>
-        h('option', { value: `new ${identifier}` }, label))), existing);
+        h('option', { value: NEW_PREFIX + identifier }, label))), existing);
     const choice = inputField({
       name: 'action', schema: {}, value: '', isRequired: true,
     }, select, () => select.value);
@@ -66,7 +68,8 @@ export class ActionCatalog {
       },
     });
     const show = (): void => {
-      const action = this.#actions.find(({ identifier }) => `new ${identifier}` === select.value);
+      const action =
+        this.#actions.find(({ identifier }) => NEW_PREFIX + identifier === select.value);
       fields = new Map(action?.options.map((option) => [option.name, createOptionField(option)]));
       const visibleFields = action === undefined ? [] : [...fields.values(), description];
       fill(container, ...visibleFields.map(({ element }) => element));
@@ -80,7 +83,8 @@ export class ActionCatalog {
       const { body } = await callApi<WebhookActionConfiguration>('POST',
         '/api/action-configurations', {
           body: {
-            actionType: select.value.slice(4), options: Object.fromEntries(options),
+            actionType: select.value.slice(NEW_PREFIX.length),
+            options: Object.fromEntries(options),
             description: description.read(),
           },
         });
@@ -93,7 +97,7 @@ export class ActionCatalog {
     return {
       element: h('div', { class: 'record' }, choice.element, container),
       choose: async () => {
-        if (!select.value.startsWith('new ')) return select.value;
+        if (!select.value.startsWith(NEW_PREFIX)) return select.value;
         try {
           return await create();
         } catch (thrown) {

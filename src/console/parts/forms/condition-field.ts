@@ -90,16 +90,20 @@ function createGroup(condition: Condition | undefined): ConditionEditor {
       addButton('Add a condition', () => createComparison({})),
       addButton('Add a group', () => createGroup({ any: [{}] })))),
     read() {
-      const inner = editors.map((editor) => editor.read()).filter((editor) => editor !== undefined);
-      const [only] = inner;
-      if (only === undefined) return undefined;
-      if (select.value === 'none') return { not: inner.length === 1 ? only : { any: inner } };
-      return inner.length === 1 ? only : { [select.value]: inner };
+      const conditions = editors.map((editor) => editor.read())
+        .filter((each) => each !== undefined);
+      const [first] = conditions;
+      if (first === undefined) return undefined;
+      const isSingle = conditions.length === 1;
+      if (select.value === 'none') return { not: isSingle ? first : { any: conditions } };
+      return isSingle ? first : { [select.value]: conditions };
     },
+    // The steps of the pointer lead through the condition as `read` has built it: `not`, then `any`
+    // and an index, unless there is only one row.
     showError(steps, detail) {
       const rest = select.value === 'none' ? steps.slice(1) : steps;
-      const [only, second] = listNonEmpty();
-      if (only !== undefined && second === undefined) return only.showError(rest, detail);
+      const [first, second] = listNonEmpty();
+      if (first !== undefined && second === undefined) return first.showError(rest, detail);
       const [, index = '', ...inner] = rest;
       if (listNonEmpty()[Number(index || NaN)]?.showError(inner, detail) === true) return true;
       problem.textContent = detail;
@@ -118,6 +122,7 @@ function createEditor(condition: Condition): ConditionEditor {
     ? createComparison(condition) : createGroup(condition);
 }
 
+/** The kind of a group, and its rows; a condition that is no group is one row of `all`. */
 function splitGroup(condition: Condition | undefined): readonly [string, readonly Condition[]] {
   if (condition === undefined) return ['all', []];
   const { all, any, not } = condition;
@@ -127,25 +132,25 @@ function splitGroup(condition: Condition | undefined): readonly [string, readonl
 }
 
 function createComparison(condition: Condition): ConditionEditor {
-  const { path = '', value } = condition;
+  const { path = '', value: initialValue } = condition;
   const problem = errorLine();
   const subject = textInput('What is looked at', 'payload.action', path);
   const operatorSelect = choiceInput('How it is compared', OPERATORS, findOperator(condition));
   const operand =
-    textInput('With what', 'opened', formatConditionValue(value, operatorSelect.value));
-  const hide = (): void => {
+    textInput('With what', 'opened', formatConditionValue(initialValue, operatorSelect.value));
+  const showOperand = (): void => {
     operand.hidden = isUnary(operatorSelect.value);
   };
-  operatorSelect.addEventListener('change', hide);
-  hide();
+  operatorSelect.addEventListener('change', showOperand);
+  showOperand();
   return {
     element: h('div', { class: 'comparison' }, subject, operatorSelect, operand, problem),
     read() {
       const operator = operatorSelect.value as NonNullable<Condition['op']> | 'missing';
       if (operator === 'missing') return { path: subject.value, op: 'exists', value: false };
       if (isUnary(operator)) return { path: subject.value, op: operator };
-      const parsed = parseConditionValue(operand.value, operator) ?? null;
-      return { path: subject.value, op: operator, value: parsed };
+      const value = parseConditionValue(operand.value, operator) ?? null;
+      return { path: subject.value, op: operator, value };
     },
     showError([step = ''], detail) {
       problem.textContent = detail;

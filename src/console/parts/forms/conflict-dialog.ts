@@ -2,27 +2,29 @@
 import { h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
 import { plainTable } from '../plain-table.ts';
+import type { ModelSchema } from '../../base/model-schema.ts';
 import { formatLabel } from './input-field.ts';
 
-const READ_ONLY = [
-  'id', 'identifier', 'createdAt', 'updatedAt', 'secret', 'hasSecret', 'previousSecret',
-  'disabledReason', 'disabledAt', 'health',
-];
+type RecordMembers = Readonly<Record<string, unknown>>;
 
-/** Resolves with true to save ours, false to take the stored version, null to go on editing. */
+/**
+ * Resolves with true to save ours, false to take the server's version, null to go on editing. Of
+ * the model's members those are compared that users can both write and read.
+ */
 export function askWhichVersion(
-  ours: Readonly<Record<string, unknown>>, stored: Readonly<Record<string, unknown>>,
+  { properties = {} }: ModelSchema, ours: RecordMembers, theirs: RecordMembers,
 ): Promise<boolean | null> {
-  const names = [...new Set([...Object.keys(ours), ...Object.keys(stored)])].filter((name) =>
-    !READ_ONLY.includes(name)
-    && formatMember(ours[name]) !== formatMember(stored[name]));
+  const names = Object.entries(properties)
+    .filter(([, { readOnly, writeOnly }]) => readOnly !== true && writeOnly !== true)
+    .map(([name]) => name)
+    .filter((name) => formatMember(ours[name]) !== formatMember(theirs[name]));
   return new Promise((resolve) => {
     const choose = (isOurs: boolean | null): void => {
       resolve(isOurs);
       dialog.close();
     };
     const rows = names.map((name) =>
-      [formatLabel(name), formatMember(ours[name]), formatMember(stored[name])]);
+      [formatLabel(name), formatMember(ours[name]), formatMember(theirs[name])]);
     const dialog = openDialog('It was changed meanwhile', [
       h('p', {}, 'Somebody else has saved another version. They differ in:'),
       plainTable(['Member', 'Yours', 'Stored'], rows, 'stacked'),

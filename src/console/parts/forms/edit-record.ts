@@ -6,19 +6,17 @@ import type { ModelSchema } from '../../base/model-schema.ts';
 import { askWhichVersion } from './conflict-dialog.ts';
 import { heading } from '../facts.ts';
 import type { FieldCustomization } from './input-field.ts';
-import { recordForm } from './record-form.ts';
+import { recordForm, type FieldSelection } from './record-form.ts';
 import { showNotice } from '../notice.ts';
 import { runExclusively, asyncButton } from '../async-button.ts';
 
-type EditOptions = FieldCustomization & {
+/** Members with the names in `omitted` have no field and keep their values. */
+type EditOptions = FieldCustomization & FieldSelection & {
   readonly title: string;
   readonly path: string;
   readonly schema: ModelSchema;
   readonly record: object;
   readonly etag: string;
-  /** Members without a field; they keep their values. */
-  readonly omitted?: readonly string[];
-  readonly rare?: readonly string[];
   /** PUT by default; with PATCH, members that are not sent keep their values. */
   readonly method?: 'PUT' | 'PATCH';
   readonly toBody?: (value: Record<string, unknown>) => Record<string, unknown>;
@@ -32,17 +30,19 @@ export function editRecord(container: HTMLElement, options: EditOptions): void {
   const { record, title, etag, renderBelow, onDone, omitted = [], toBody } = options;
   const cancel = asyncButton('Cancel', onDone);
   const isPatch = options.method === 'PATCH';
-  const unchanged = Object.fromEntries(Object.entries(record).filter(([name]) =>
+  // A PUT replaces the record, so it must send these as well.
+  const omittedMembers = Object.fromEntries(Object.entries(record).filter(([name]) =>
     !isPatch && omitted.includes(name)));
   const form = recordForm({
     ...options, value: record, action: 'Save',
     save: (value) => runExclusively([cancel], () =>
-      saveRecord(container, options, etag, { ...unchanged, ...toBody?.(value) ?? value })),
+      saveRecord(container, options, etag, { ...omittedMembers, ...toBody?.(value) ?? value })),
   });
   fill(container, heading(title, cancel), form.element, renderBelow?.(form.read) ?? null);
   container.querySelector('h1')?.focus();
 }
 
+/** Does nothing more once the user has left the screen, or goes on editing. Throws ApiError. */
 async function saveRecord(
   container: HTMLElement, options: EditOptions, etag: string, value: Record<string, unknown>,
 ): Promise<void> {
@@ -54,8 +54,7 @@ async function saveRecord(
     const isConflict = thrown instanceof ApiError && thrown.status === 412;
     if (!isConflict || !container.isConnected) throw thrown;
     const { body, headers } = await callApi<Record<string, unknown>>('GET', options.path);
-    const isOurs = await askWhichVersion(value, options.method !== 'PATCH' ? body
-      : Object.fromEntries(Object.keys(value).map((name) => [name, body[name]])));
+    const isOurs = await askWhichVersion(options.schema, value, body);
     if (isOurs === null) return;
     if (isOurs) return saveRecord(container, options, headers.get('ETag') ?? '', value);
     return options.onDone();

@@ -19,18 +19,18 @@ export function modelField(options: FieldOptions): Field {
   const { outerModels = [] } = options;
   if (name === CONDITION) return conditionField(options);
   if (name !== null && outerModels.includes(name)) return createJsonField({ ...options, schema });
-  const resolved = {
+  const fieldOptions = {
     ...options, schema, outerModels: name === null ? outerModels : [...outerModels, name],
   };
   switch (findType(schema)) {
-    case 'boolean': return createBooleanField(resolved);
+    case 'boolean': return createBooleanField(fieldOptions);
     case 'integer':
-    case 'number': return createInputField(resolved, { type: 'number', step: 'any' }, Number);
-    case 'string': return createStringField(resolved);
-    case 'array': return createArrayField(resolved);
-    case 'object': return schema.properties === undefined ? createJsonField(resolved)
-      : createObjectField(resolved);
-    default: return createJsonField(resolved);
+    case 'number': return createInputField(fieldOptions, { type: 'number', step: 'any' }, Number);
+    case 'string': return createStringField(fieldOptions);
+    case 'array': return createArrayField(fieldOptions);
+    case 'object': return schema.properties === undefined ? createJsonField(fieldOptions)
+      : createObjectField(fieldOptions);
+    default: return createJsonField(fieldOptions);
   }
 }
 
@@ -104,8 +104,9 @@ function createObjectField(
   return {
     element,
     read() {
-      const read = readMembers(members);
-      return Object.keys(read).length === 0 && !isRequired ? undefined : read;
+      const memberValues = readMembers(members);
+      const isEmpty = Object.keys(memberValues).length === 0;
+      return isEmpty && !isRequired ? undefined : memberValues;
     },
     showError([step = '', ...rest], detail) {
       if (members.get(step)?.showError(rest, detail) === true) return true;
@@ -126,7 +127,7 @@ export function createMemberFields(
 ): Map<string, Field> {
   const values = typeof value === 'object' && value !== null ? value : {};
   const { texts = {}, factories = {} } = customization;
-  const required = schema.required ?? [];
+  const requiredNames = schema.required ?? [];
   const entries = Object.entries(schema.properties ?? {})
     .filter(([, member]) => resolveSchema(member).readOnly !== true && member.readOnly !== true)
     .map(([name, member]): [string, Field] => {
@@ -136,7 +137,7 @@ export function createMemberFields(
         name, label, value: Reflect.get(values, name), outerModels, customization,
         ...item === undefined ? {} : { itemLabel: item },
         schema: description === undefined ? member : { ...member, description },
-        isRequired: required.includes(name),
+        isRequired: requiredNames.includes(name),
       })];
     });
   return new Map(entries);
@@ -151,13 +152,14 @@ function keepUntouchedValue(
 ): Field {
   const field = create(options);
   const { value, isRequired } = options;
+  // A required member is never absent: the new field's value counts.
   if (value === undefined && isRequired) return field;
-  const before = JSON.stringify(field.read());
+  const initialJson = JSON.stringify(field.read());
   return {
     ...field,
     read() {
-      const now = field.read();
-      return JSON.stringify(now) === before ? value : now;
+      const currentValue = field.read();
+      return JSON.stringify(currentValue) === initialJson ? value : currentValue;
     },
   };
 }

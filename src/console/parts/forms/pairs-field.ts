@@ -34,8 +34,8 @@ export function pairsField(
     element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem, container, add),
     read() {
       const names = listFilledRows().map((row) => row.name.value.trim());
-      const twice = names.find((one, index) => names.indexOf(one) !== index);
-      if (twice !== undefined) throw new InputError(`${label}: ${twice} stands twice.`);
+      const duplicate = names.find((each, index) => names.indexOf(each) !== index);
+      if (duplicate !== undefined) throw new InputError(`${label}: ${duplicate} stands twice.`);
       return names.length === 0 ? undefined
         : Object.fromEntries(listFilledRows()
           .map((row) => [row.name.value.trim(), row.value.value]));

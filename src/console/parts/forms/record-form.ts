@@ -9,15 +9,19 @@ import { createMemberFields, readMembers } from './model-field.ts';
 import { InputError } from './input-field.ts';
 import type { FieldCustomization, Field } from './input-field.ts';
 
-type FormOptions = FieldCustomization & {
-  readonly schema: ModelSchema;
-  readonly value: unknown;
-  /** The label of the submit button. */
-  readonly action: string;
+/** Which members of the model have a field, and where. */
+export type FieldSelection = {
   /** Members without a field. */
   readonly omitted?: readonly string[];
   /** Members that few users need: their fields are folded at the end. */
   readonly rare?: readonly string[];
+};
+
+type FormOptions = FieldCustomization & FieldSelection & {
+  readonly schema: ModelSchema;
+  readonly value: unknown;
+  /** The label of the submit button. */
+  readonly action: string;
   /** Saves the record; an error that it throws is shown in the form. */
   readonly save: (value: Record<string, unknown>) => Promise<void>;
   readonly extra?: readonly Child[];
@@ -31,9 +35,9 @@ interface RecordForm {
 }
 
 export function recordForm({
-  schema, value, action, save, omitted = [], rare = [], extra = [], ...asking
+  schema, value, action, save, omitted = [], rare = [], extra = [], ...customization
 }: FormOptions): RecordForm {
-  const members = createMemberFields(schema, value, asking);
+  const members = createMemberFields(schema, value, customization);
   for (const name of omitted) members.delete(name);
   const summary = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', { type: 'submit', class: 'primary' }, action);
@@ -56,18 +60,19 @@ export function recordForm({
   };
   const showErrors = (thrown: unknown): void => {
     const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
-    const unplacedErrors = errors.filter(({ pointer, detail }) => {
+    // The fields show their own errors; the others are listed below the form.
+    const otherErrors = errors.filter(({ pointer, detail }) => {
       const [name = '', ...rest] = pointer.split('/').slice(1).map(unescapePointerToken);
       return members.get(name)?.showError(rest, detail) !== true;
     });
-    const lines = unplacedErrors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
+    const lines = otherErrors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
     const isMistake = thrown instanceof InputError;
     summary.textContent = [isMistake || errors.length === 0 ? messageOf(thrown)
       : 'Some fields cannot be saved as they are.', ...lines].join(' ');
-    const first = element.querySelector('[aria-invalid]');
-    if (!(first instanceof HTMLElement)) return;
-    first.closest('details')?.setAttribute('open', '');
-    first.focus();
+    const firstInvalid = element.querySelector('[aria-invalid]');
+    if (!(firstInvalid instanceof HTMLElement)) return;
+    firstInvalid.closest('details')?.setAttribute('open', '');
+    firstInvalid.focus();
   };
   element.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -83,6 +88,6 @@ function listElements(
 }
 
 /** Unescapes a reference token of a JSON Pointer (RFC 6901 §4). */
-function unescapePointerToken(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+function unescapePointerToken(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -103,11 +103,11 @@ function openWithLabels<Item extends WorkItem>(
   function updatePauseButton(): void {
     const arrivedCount = [...pendingChanges].filter(([key, item]) =>
       item !== null && !list.has(key) && matchesQuery(item, filters.readQuery())).length;
-    pause.textContent = !isPaused ? 'Pause'
-      : arrivedCount === 0 ? 'Resume' : `Resume: ${arrivedCount} came meanwhile`;
+    const resumeText = arrivedCount === 0 ? 'Resume' : `Resume: ${arrivedCount} came meanwhile`;
+    pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
-  const stop = listenToChanges(topic, '', {
+  const stop = listenToChanges(topic, {
     onEvent({ change, record }) {
       const item = record as unknown as Item;
       if (isPaused) {

@@ -164,8 +164,8 @@ export class PagedList<Item> {
     }
   }
 
-  #updateCount(added: number): void {
-    this.#total += added;
+  #updateCount(addedCount: number): void {
+    this.#total += addedCount;
     this.#count.textContent =
       this.#total === 0 ? '' : formatQuantity(this.#total, ...this.#options.nouns);
   }

@@ -86,11 +86,11 @@ export class VirtualRows<Item> {
   /** Removes rows from `index` on, and inserts others there. */
   replace(index: number, removedCount: number, ...newItems: readonly Item[]): void {
     this.#items.splice(index, removedCount, ...newItems);
-    const added = newItems.length - removedCount;
-    this.#total += added;
+    const addedCount = newItems.length - removedCount;
+    this.#total += addedCount;
     // A user who has scrolled down keeps seeing the same rows.
     const top = this.#body.getBoundingClientRect().top - this.#pixelsAbove;
-    if (top + index * this.#rowPixels < 0) this.#pixelsAbove += added * this.#rowPixels;
+    if (top + index * this.#rowPixels < 0) this.#pixelsAbove += addedCount * this.#rowPixels;
     this.#invalidate();
   }
 
@@ -117,7 +117,7 @@ export class VirtualRows<Item> {
     if (Math.min(end + MARGIN_ROWS, ROWS_MAX) > this.#items.length) this.#options.onEnd?.();
     if (start === this.#renderedRange.start && end === this.#renderedRange.end) return;
     this.#renderedRange = { start, end };
-    const focused = this.#focusedKey();
+    const focusedKey = this.#findFocusedKey();
     this.#table.setAttribute('aria-rowcount', String(this.#total + 1));
     const items = this.#items.slice(start, end);
     this.#rowsByContent = new Map(items.map((item, index) => {
@@ -130,7 +130,7 @@ export class VirtualRows<Item> {
       spacer((this.#total - end) * this.#rowPixels)]);
     if (this.#pixelsAbove !== 0) scrollBy(0, this.#pixelsAbove);
     this.#pixelsAbove = 0;
-    if (focused !== null) this.#focus(focused);
+    if (focusedKey !== null) this.#focus(focusedKey);
     this.#measure(rows[0]);
     if (this.#savedScrollY > 0 && this.#total > 0) scrollTo(0, this.#savedScrollY);
     if (this.#total > 0) this.#savedScrollY = 0;
@@ -165,16 +165,18 @@ export class VirtualRows<Item> {
   }
 
   #onKey(event: KeyboardEvent): void {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
     const row = document.activeElement?.closest('tr');
-    const next = event.key === 'ArrowDown' ? row?.nextElementSibling
-      : event.key === 'ArrowUp' ? row?.previousElementSibling : null;
-    const link = next?.querySelector('a');
+    const neighbour = event.key === 'ArrowDown' ? row?.nextElementSibling
+      : row?.previousElementSibling;
+    const link = neighbour?.querySelector('a');
     if (link === null || link === undefined) return;
     event.preventDefault();
     link.focus();
   }
 
-  #focusedKey(): string | null {
+  /** The key of the row that has the focus; null: the focus is elsewhere. */
+  #findFocusedKey(): string | null {
     const row = document.activeElement?.closest('tr');
     return row !== null && row !== undefined && this.#body.contains(row)
       ? row.getAttribute('data-key') : null;
@@ -189,18 +191,18 @@ export class VirtualRows<Item> {
 
 /** On narrow screens there are two cells in a line: `right` is the second one. */
 function cellClasses(columns: readonly Pick<RowColumn<unknown>, 'kind'>[]): string[] {
-  let shownCount = 0;
+  let cellCount = 0;
   return columns.map(({ kind = '' }) => {
     if (kind.includes('extra')) return kind;
-    shownCount += 1;
-    return shownCount % 2 === 0 ? `${kind} right` : kind;
+    cellCount += 1;
+    return cellCount % 2 === 0 ? `${kind} right` : kind;
   });
 }
 
 /** Replaces the rows; elements that stay are not detached meanwhile. */
 function replaceRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
-  const staying = new Set<Element>(rows);
-  for (const row of [...body.children]) if (!staying.has(row)) row.remove();
+  const newRows = new Set<Element>(rows);
+  for (const row of [...body.children]) if (!newRows.has(row)) row.remove();
   let next = body.firstElementChild;
   for (const row of rows) {
     if (row === next) next = next.nextElementSibling;

@@ -40,8 +40,8 @@ export function openWebhookList<Row>(
   });
   const count = h('p', { class: 'count', role: 'status' }, 'Loading…');
   const table = h('div');
-  const none = emptyState(...empty);
-  const noMatch = emptyState('No webhook is in this state.', null);
+  const noWebhooks = emptyState(...empty);
+  const noMatches = emptyState('No webhook is in this state.', null);
   // Aborted when the filter changes: older responses must not be shown.
   let controller = new AbortController();
   const filters = new FilterForm([
@@ -54,7 +54,8 @@ export function openWebhookList<Row>(
     if (signal.aborted) return;
     count.textContent = webhooks.length === 0 ? '' : formatQuantity(webhooks.length, 'webhook');
     // Content that is there already is not replaced: the user may be using it.
-    const content = webhooks.length > 0 ? rows.element : filters.isSet ? noMatch : none;
+    const placeholder = filters.isSet ? noMatches : noWebhooks;
+    const content = webhooks.length > 0 ? rows.element : placeholder;
     if (content.parentElement !== table) fill(table, content);
     rows.set(webhooks);
   }

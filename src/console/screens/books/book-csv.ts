@@ -4,7 +4,7 @@
  * authors and keywords are separated by semicolons, and a cell that begins like JSON is JSON.
  */
 
-type CsvCell = { readonly text: string; readonly isQuoted: boolean };
+type BookCell = { readonly text: string; readonly isQuoted: boolean };
 
 /** The JSON of each book and the line that it begins on. Throws Error for invalid CSV. */
 export function parseCsvBooks(text: string): { readonly line: number; readonly json: string }[] {
@@ -14,7 +14,7 @@ export function parseCsvBooks(text: string): { readonly line: number; readonly j
   return rows.map(({ line, cells }) => ({ line, json: JSON.stringify(toBook(names, cells)) }));
 }
 
-function toBook(names: readonly string[], cells: readonly CsvCell[]): object {
+function toBook(names: readonly string[], cells: readonly BookCell[]): object {
   const members = cells.map((cell, index) => {
     const name = names[index] ?? `column ${index + 1}`;
     return { cell, name, value: parseCell(name, cell.text) };
@@ -37,12 +37,13 @@ function parseCell(name: string, text: string): unknown {
   return name === 'authors' ? items.map((item) => ({ name: item })) : items;
 }
 
-type CsvRow = { readonly line: number; readonly cells: readonly CsvCell[] };
+type BookRow = { readonly line: number; readonly cells: readonly BookCell[] };
 
-function parseRows(text: string): CsvRow[] {
-  const rows: CsvRow[] = [];
+/** The rows of the file without blank ones; `line` is that on which the row begins, from 1. */
+function parseRows(text: string): BookRow[] {
+  const rows: BookRow[] = [];
   let line = 1;
-  let row: CsvRow & { readonly cells: CsvCell[] } = { line, cells: [] };
+  let row: BookRow & { readonly cells: BookCell[] } = { line, cells: [] };
   let readLength = 0;
   // A cell, quoted or not, and the comma or line break that ends it.
   const cells = /(?:"((?:[^"]|"")*)"|((?:[^",\n][^,\n]*?)??))(,|\r?\n|$)/gy;

@@ -13,7 +13,8 @@ import { formatBooksCsv, parseCsvBooks } from './book-csv.ts';
 const BATCH_BOOKS = 500;
 const ERRORS_SHOWN_MAX = 200;
 
-type ImportResult = {
+/** One line of the response: the result of one book, or the `error` that ended the import. */
+type BookImportResult = {
   readonly line: number; readonly status: string; readonly detail?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   readonly error?: string;
@@ -66,7 +67,7 @@ function importSection(signal: AbortSignal): HTMLElement[] {
     const chosenFile = file.files?.[0];
     if (chosenFile === undefined) return showNotice('Choose a file first.', 'bad');
     const mode = { dryRun: String(isDry.checked), replace: String(isReplacing.checked) };
-    await importBooks(parseSources(chosenFile.name, await chosenFile.text()), mode, report, signal);
+    await importBooks(parseFile(chosenFile.name, await chosenFile.text()), mode, report, signal);
   };
   return [
     h('h2', {}, 'Import'),
@@ -85,9 +86,10 @@ function importSection(signal: AbortSignal): HTMLElement[] {
 }
 
 /** A book to send, and its position in the file: `Line 7`. */
-type ImportSource = { readonly json: string; readonly label: string };
+type FileBook = { readonly json: string; readonly label: string };
 
-function parseSources(name: string, text: string): ImportSource[] {
+/** Splits a file of CSV, JSON Lines or one JSON array, by its name and its first character. */
+function parseFile(name: string, text: string): FileBook[] {
   if (name.toLowerCase().endsWith('.csv')) {
     return parseCsvBooks(text).map(({ line, json }) => ({ json, label: `Line ${line}` }));
   }
@@ -101,16 +103,16 @@ function parseSources(name: string, text: string): ImportSource[] {
 }
 
 async function importBooks(
-  sources: readonly ImportSource[], mode: Record<string, string>, report: HTMLElement,
+  books: readonly FileBook[], mode: Record<string, string>, report: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
-  const progress = h('progress', { max: sources.length, value: 0, 'aria-label': 'Progress' });
+  const progress = h('progress', { max: books.length, value: 0, 'aria-label': 'Progress' });
   const summary = h('p');
   const errors = h('ol', { class: 'log', 'aria-label': 'What could not be imported' });
   const counts: Record<string, number> = { imported: 0, replaced: 0, skipped: 0 };
   fill(report, progress, summary, errors);
-  for (let start = 0; start < sources.length; start += BATCH_BOOKS) {
-    const batch = sources.slice(start, start + BATCH_BOOKS);
+  for (let start = 0; start < books.length; start += BATCH_BOOKS) {
+    const batch = books.slice(start, start + BATCH_BOOKS);
     for (const result of await importBatch(batch, mode, signal)) {
       counts[result.status] = (counts[result.status] ?? 0) + 1;
       if (result.status === 'skipped' && errors.childElementCount < ERRORS_SHOWN_MAX) {
@@ -118,28 +120,29 @@ async function importBooks(
       }
     }
     progress.value = start + batch.length;
-    const done = Object.entries(counts).map(([name, value]) => `${formatCount(value)} ${name}`)
+    const outcome = Object.entries(counts).map(([name, value]) => `${formatCount(value)} ${name}`)
       .join(', ');
-    summary.textContent = `${formatQuantity(progress.value, 'book')} read: ${done}`
+    summary.textContent = `${formatQuantity(progress.value, 'book')} read: ${outcome}`
       + `${mode['dryRun'] === 'true' ? '; nothing was stored' : ''}.`;
   }
 }
 
 async function importBatch(
-  sources: readonly ImportSource[], mode: Record<string, string>, signal: AbortSignal,
-): Promise<readonly ImportResult[]> {
+  books: readonly FileBook[], mode: Record<string, string>, signal: AbortSignal,
+): Promise<readonly BookImportResult[]> {
   const { body } = await callApi<string>('POST', `/api/books/import?${new URLSearchParams(mode)}`, {
-    raw: sources.map(({ json }) => json).join('\n'),
+    raw: books.map(({ json }) => json).join('\n'),
     headers: { 'Content-Type': 'application/jsonl' }, signal,
   });
   const results = body.split('\n').filter((line) => line !== '')
-    .map((line): ImportResult => JSON.parse(line));
+    .map((line): BookImportResult => JSON.parse(line));
   const failure = results.find(({ error }) => error !== undefined)?.error;
   if (failure !== undefined) throw new Error(failure);
+  // The last line has the totals, and no `line`.
   return results.filter(({ line }) => line !== undefined);
 }
 
-function formatReason({ detail = '', errors = [] }: ImportResult): string {
+function formatReason({ detail = '', errors = [] }: BookImportResult): string {
   const all = errors.map((error) => `${error.pointer}: ${error.detail}`);
   return all.length > 0 ? all.join('; ') : detail;
 }

@@ -8,7 +8,8 @@ import { TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openDelivery } from './delivery-view.ts';
-import { formatWait, createTargetLabel, type DeliveryRecord } from './delivery-record.ts';
+import { formatWait, createTargetLabel } from './delivery-labels.ts';
+import type { Delivery } from '../../../app/api-types.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
@@ -16,7 +17,7 @@ export const deliveriesScreen: Screen = {
   name: 'deliveries', title: 'Deliveries', key: 'd',
   open(container, { path: [, id], query }) {
     if (id !== undefined) return openDelivery(container, id);
-    return openLiveList<DeliveryRecord>(container, query, {
+    return openLiveList<Delivery>(container, query, {
       title: 'Deliveries', path: '/api/deliveries', topic: 'deliveries',
       nouns: ['delivery', 'deliveries'], baseQuery: { order: 'newest', limit: '100' },
       getKey: ({ identifier }) => identifier,

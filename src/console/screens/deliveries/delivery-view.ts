@@ -15,13 +15,18 @@ import { webhookLabel } from '../../parts/webhook-label.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { formatWait, createTargetLabel, type DeliveryRecord } from './delivery-record.ts';
+import { formatWait, createTargetLabel } from './delivery-labels.ts';
+import type { Delivery } from '../../../app/api-types.ts';
+import type { PublicSentRequest } from '../../../webhooks/deliveries/sent-request.ts';
+
+/** `sent` is the last request; null: none was sent yet, or it is not stored. */
+type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
 
 export function openDelivery(container: HTMLElement, id: string): () => void {
-  return openRecordView<DeliveryRecord>(container, {
+  return openRecordView<DeliveryWithRequest>(container, {
     topic: 'deliveries', path: deliveryPath(id), matches: ({ identifier }) => identifier === id,
     renderHead: (delivery, refresh) => renderHead(container, delivery, refresh),
-    renderBody: async ({ sent }) => sent === null || sent === undefined ? [] : [
+    renderBody: async ({ sent }) => sent === null ? [] : [
       h('section', {}, h('h2', {}, 'What was sent last'),
         h('p', {}, h('code', {}, `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
       bodySection(`${deliveryPath(id)}/body`, sent.bodyBytes),
@@ -32,7 +37,7 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
 }
 
 function renderHead(
-  container: HTMLElement, delivery: DeliveryRecord, refresh: () => void,
+  container: HTMLElement, delivery: Delivery, refresh: () => void,
 ): (HTMLElement | null)[] {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   const wait = formatWait(delivery);
@@ -60,15 +65,15 @@ function renderHead(
 }
 
 function actions(
-  container: HTMLElement, { identifier, status }: DeliveryRecord, refresh: () => void,
+  container: HTMLElement, { identifier, status }: Delivery, refresh: () => void,
 ): HTMLElement[] {
   const button = (name: string, path: string, body: object, notice: string): HTMLElement =>
     asyncButton(name, async () => {
       const actionPath = `${deliveryPath(identifier)}/${path}`;
-      const { body: sent } = await callApi<DeliveryRecord>('POST', actionPath, { body });
+      const { body: result } = await callApi<Delivery>('POST', actionPath, { body });
       showNotice(notice);
-      if (sent.identifier === identifier) refresh();
-      else goIfStillHere(container, ['deliveries', sent.identifier]);
+      if (result.identifier === identifier) refresh();
+      else goIfStillHere(container, ['deliveries', result.identifier]);
     });
   if (status !== 'pending') {
     return [button('Send again', 'resend', {}, 'It is sent again, under the same id.'),

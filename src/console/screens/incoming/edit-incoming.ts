@@ -1,8 +1,7 @@
 /** Forms that edit an incoming webhook: one for its sender, one for its action and routes. */
 import { getJson } from '../../base/api-calls.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { loadModel } from '../../base/model-schema.ts';
-import type { ModelSchema } from '../../base/model-schema.ts';
+import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import type { Field, FieldOptions, FieldTexts } from '../../parts/forms/input-field.ts';
@@ -20,7 +19,7 @@ export type IncomingView = {
   readonly refresh: () => Promise<void>;
 };
 
-const MODEL = 'IncomingWebhookBody';
+export const INCOMING_MODEL = 'IncomingWebhookBody';
 const ACTION_MEMBERS = ['actionConfiguration', 'routes'];
 export const NAMING_TEXTS: FieldTexts = {
   name: ['Name', 'What people call it: a-z, 0-9, `.`, `_` and `-`. It does not change the address'],
@@ -42,7 +41,7 @@ const FIELD_TEXTS: FieldTexts = {
   deduplicateHours: ['Remember ids for', 'Hours'],
 };
 
-/** A choice with an `inputLabel` takes a text beside it. */
+/** A choice with an `inputLabel` has a text input beside it. */
 type DuplicateChoice = readonly [value: string, label: string, inputLabel?: string];
 const DUPLICATE_CHOICES: readonly DuplicateChoice[] = [
   ['', "The sender's own id"], ['off', 'Nothing: each request is taken'],
@@ -54,7 +53,7 @@ export async function editIncoming(
   container: HTMLElement, { webhook, path, etag, refresh }: IncomingView,
 ): Promise<void> {
   const [schema, presets] = await Promise.all([
-    loadModel(MODEL), getJson<readonly PresetDescription[]>('/api/verification-presets'),
+    loadModel(INCOMING_MODEL), getJson<readonly PresetDescription[]>('/api/verification-presets'),
   ]);
   editRecord(container, {
     title: `Edit ${createWebhookLabel(webhook).title}`, path, schema, record: webhook, etag,
@@ -70,12 +69,9 @@ export async function editIncoming(
 export async function editAction(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: IncomingView,
 ): Promise<void> {
-  const { properties = {} } = await loadModel(MODEL);
-  const schema: ModelSchema = {
-    properties: Object.fromEntries(ACTION_MEMBERS.map((name) => [name, properties[name] ?? {}])),
-  };
   editRecord(container, {
-    title: `What ${createWebhookLabel(webhook).title} does`, path, schema, record: webhook, etag,
+    title: `What ${createWebhookLabel(webhook).title} does`, path, record: webhook, etag,
+    schema: pickMembers(await loadModel(INCOMING_MODEL), ACTION_MEMBERS),
     onDone: refresh,
     method: 'PATCH',
     toBody: ({ actionConfiguration = null, routes = null }) => ({ actionConfiguration, routes }),
@@ -91,7 +87,10 @@ export async function editAction(
   });
 }
 
-/** `deduplicate`: by which id a request counts as a duplicate. */
+/**
+ * The field for `deduplicate`, which says by which id a request counts as a duplicate: `auto`,
+ * `off`, `{"header": <name>}` or `{"json": <path>}`. `auto` is the default, and not sent.
+ */
 function createDuplicatesField(options: FieldOptions): Field {
   const { value } = options;
   const [kind = '', path] = typeof value !== 'object' || value === null

@@ -119,5 +119,5 @@ function formatPercentage(part: number, whole: number): string {
 }
 
 function sum(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -21,6 +21,7 @@ import type { IncomingView } from './edit-incoming.ts';
 import { actionSection } from './try-routes.ts';
 import { newSecrets, stepList } from './setup-steps.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
+import type { SampleCall } from '../../../webhooks/incoming/diagnostics/make-sample.ts';
 
 const INBOX_TEXTS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',
@@ -61,6 +62,7 @@ function renderView(
   const {
     identifier, name, description, pathSegment, verification, hasSecret, previousSecret,
   } = webhook;
+  const noSecretText = verification === undefined ? 'none' : 'none: every request is refused';
   return [
     backLink('incoming', 'Incoming webhooks'),
     heading(name ?? pathSegment, h('a', {
@@ -72,8 +74,7 @@ function renderView(
       ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
       ['Path', name === undefined ? null : pathSegment],
       ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
-      ['Secret', hasSecret ? 'set' : verification === undefined ? 'none'
-        : 'none: every request is refused'],
+      ['Secret', hasSecret ? 'set' : noSecretText],
       ['Old secret counts until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],
       ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
@@ -101,18 +102,13 @@ function setupSection(
     curl === null ? null : h('details', {}, h('summary', {}, 'A call to copy'), codeBlock(curl)));
 }
 
-type SampleRequest = {
-  readonly method: string; readonly path: string; readonly body: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
 /** Sends a request from this browser, signed as the sender would, and shows the response. */
 function testSection(
   { webhook, path }: IncomingView, { setup }: IncomingWebhookExamples,
 ): HTMLElement {
   const result = h('div', { role: 'status' });
   const run = async (): Promise<void> => {
-    const { body: sample } = await callApi<SampleRequest>('POST', `${path}/sample`, { body: {} });
+    const { body: sample } = await callApi<SampleCall>('POST', `${path}/sample`, { body: {} });
     const response = await fetch(BASE + sample.path, {
       method: sample.method, headers: sample.headers, credentials: 'omit',
       body: sample.body === null ? null
@@ -158,13 +154,13 @@ async function confirmAndDelete(
   const { identifier } = webhook;
   const { total } = await getPage(`/api/requests?hook=${identifier}&status=pending&limit=1`);
   if (!container.isConnected) return;
-  const pending = total === null || total === 0 ? ''
+  const warning = total === null || total === 0 ? ''
     : ` ${formatQuantity(total, 'request')} that still ${
       total === 1 ? 'waits' : 'wait'} will fail.`;
   const isSure = await askToConfirm({
     title: `Delete ${createWebhookLabel(webhook).title}?`, isDestructive: true, action: 'Delete it',
     text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
-      + pending,
+      + warning,
     command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
   });
   if (!isSure) return;

@@ -1,45 +1,43 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
 import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
+import { loadModel, pickMembers } from '../../base/model-schema.ts';
+import type { ModelSchema } from '../../base/model-schema.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { runExclusively } from '../../parts/async-button.ts';
-import { NAMING_TEXTS } from './edit-incoming.ts';
+import { INCOMING_MODEL, NAMING_TEXTS } from './edit-incoming.ts';
 import { createSenderField } from './sender-field.ts';
 import { newSecrets, stepList } from './setup-steps.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
 
+/** The members of the first step. */
+const SENDER_MEMBERS = ['verification', 'pathSegment', 'secret', 'name', 'description'];
+
 export function openNewIncoming(container: HTMLElement): () => void {
   return openView(container, async () => {
-    const [presets, actions] = await Promise.all([
+    const [model, presets, actions] = await Promise.all([
+      loadModel(INCOMING_MODEL),
       getJson<readonly PresetDescription[]>('/api/verification-presets'), ActionCatalog.load(),
     ]);
-    render(container, presets, actions);
+    render(container, pickMembers(model, SENDER_MEMBERS), presets, actions);
   });
 }
 
 function render(
-  container: HTMLElement, presets: readonly PresetDescription[], actions: ActionCatalog,
+  container: HTMLElement, schema: ModelSchema, presets: readonly PresetDescription[],
+  actions: ActionCatalog,
 ): void {
   const steps = h('div');
   const hint = h('div', { class: 'hint' });
   let preset: PresetDescription | null = null;
   const sender = recordForm({
-    schema: {
-      required: ['pathSegment'],
-      properties: {
-        verification: {},
-        pathSegment: { type: 'string' },
-        secret: { type: 'string', writeOnly: true },
-        name: { type: 'string' },
-        description: { type: 'string' },
-      },
-    },
-    texts: { ...NAMING_TEXTS, pathSegment: ['Path', formatAddressHint()] },
+    schema,
+    texts: { ...NAMING_TEXTS, pathSegment: ['Path', formatAddressHint()], secret: ['Secret', ''] },
     rare: ['name', 'description'],
     factories: { verification: createSenderField(presets, (chosenPreset) => {
       preset = chosenPreset;

@@ -8,19 +8,16 @@ import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
+import type { InboxRequest } from '../requests/inbox-request.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 
+/** Which routes a request would run, and for the others why not. */
 type RouteMatches = {
   readonly routes: readonly {
     readonly name: string; readonly matches: boolean;
     readonly failed: readonly { readonly detail: string }[];
   }[];
 };
-type RecentRequest = {
-  readonly id: string; readonly receivedAt: string; readonly event: string | null;
-  readonly status: string;
-};
-
 const CHOICES_MAX = 20;
 
 export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog): HTMLElement {
@@ -51,13 +48,13 @@ async function showRecentRequests(
   { identifier }: IncomingWebhook, readRoutes: () => unknown, container: HTMLElement,
 ): Promise<void> {
   try {
-    const recent = await getJson<readonly RecentRequest[]>(
+    const requests = await getJson<readonly InboxRequest[]>(
       `/api/requests?hook=${identifier}&limit=${CHOICES_MAX}`);
-    if (recent.length === 0) {
+    if (requests.length === 0) {
       return fill(container, h('p', { class: 'hint' },
         'Once a request is kept, you can see here which routes it would run.'));
     }
-    const select = h('select', {}, ...recent.map(({ id, receivedAt, event, status }) =>
+    const select = h('select', {}, ...requests.map(({ id, receivedAt, event, status }) =>
       h('option', { value: id },
         `${formatTimestamp(receivedAt)}, ${event ?? 'no event'}, ${status}`)));
     const result = h('div', { role: 'status' });

@@ -3,6 +3,7 @@ import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import type {
   Field, FieldCustomization, FieldOptions, FieldTexts,
 } from '../../parts/forms/input-field.ts';
+import type { FieldSelection } from '../../parts/forms/record-form.ts';
 import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { h } from '../../base/dom.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
@@ -32,13 +33,13 @@ const FIELD_TEXTS: FieldTexts = {
 /** `triggerEvent` has no field: the form shows it as the only one of `triggerEvents`. */
 export function customizeOutgoingFields(
   actions: ActionCatalog,
-): FieldCustomization & { readonly without: readonly string[]; readonly rare: readonly string[] } {
+): FieldCustomization & FieldSelection {
   return {
     texts: FIELD_TEXTS, factories: {
       actionConfiguration: (options) => actions.createField(options), headers: pairsField,
       retrySchedule: createRetriesField,
     },
-    without: ['identifier', 'enabled', 'triggerEvent'],
+    omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
       'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'maxInFlight',
       'disableAfterHours',

@@ -82,14 +82,14 @@ function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {
 async function confirmTurningOff(
   container: HTMLElement, { webhook: { identifier, targetUrl } }: OutgoingView,
 ): Promise<boolean> {
-  const pending = await countPending(identifier);
+  const pendingCount = await countPending(identifier);
   if (!container.isConnected) return false;
-  const waiting = pending === 0 ? 'No delivery is pending.'
-    : `${formatQuantity(pending, 'pending delivery', 'pending deliveries')} will wait.`;
+  const consequence = pendingCount === 0 ? 'No delivery is pending.'
+    : `${formatQuantity(pendingCount, 'pending delivery', 'pending deliveries')} will wait.`;
   return askToConfirm({
     title: 'Turn the webhook off?', isDestructive: true, action: 'Turn it off',
-    text: `Nothing is sent to ${targetUrl} until it is on again. ${waiting} Events meanwhile make `
-      + 'no delivery for it: they are not sent later either.',
+    text: `Nothing is sent to ${targetUrl} until it is on again. ${consequence} Events meanwhile `
+      + 'make no delivery for it: they are not sent later either.',
     command: `hookshelf outgoingwebhook:disable --identifier ${identifier}`,
   });
 }
@@ -114,15 +114,15 @@ async function openEditForm(
 async function confirmAndDelete(
   container: HTMLElement, { webhook: { identifier, targetUrl }, path }: OutgoingView,
 ): Promise<void> {
-  const pending = await countPending(identifier);
+  const pendingCount = await countPending(identifier);
   if (!container.isConnected) return;
-  const cancelled = pending === 0 ? ''
-    : ` ${formatQuantity(pending, 'delivery', 'deliveries')} that still ${
-      pending === 1 ? 'waits' : 'wait'} will be cancelled.`;
+  const warning = pendingCount === 0 ? ''
+    : ` ${formatQuantity(pendingCount, 'delivery', 'deliveries')} that still ${
+      pendingCount === 1 ? 'waits' : 'wait'} will be cancelled.`;
   const isSure = await askToConfirm({
     title: 'Delete the webhook?', isDestructive: true, action: 'Delete it',
     text: `Its secret and its settings will be lost, and nothing is sent to ${targetUrl} any `
-      + `more.${cancelled}`,
+      + `more.${warning}`,
     command: `hookshelf outgoingwebhook:delete --identifier ${identifier}`,
   });
   if (!isSure) return;

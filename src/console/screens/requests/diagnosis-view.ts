@@ -6,10 +6,10 @@ import { session } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { InboxRequest } from './inbox-request.ts';
 
 /** A rejected request is diagnosed at once, any other when the user asks. */
-export function diagnosisSection(request: RequestRecord): HTMLElement | null {
+export function diagnosisSection(request: InboxRequest): HTMLElement | null {
   if (!session.may('write')) return null;
   const container = h('div', { role: 'status' });
   const run = async (): Promise<void> => {

@@ -20,16 +20,17 @@ import { timeline } from '../../parts/timeline.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { openCompareDialog, compareRequests } from './compare-requests.ts';
 import { diagnosisSection } from './diagnosis-view.ts';
-import { requestPath } from './request-record.ts';
-import type { RequestRecord, RouteState } from './request-record.ts';
+import { requestPath } from './inbox-request.ts';
+import type { InboxRequest } from './inbox-request.ts';
 import { openReplayDialog } from './replay-dialog.ts';
 
+/** Headers that curl sets by itself. */
 const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];
 
 export function openRequest(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
-  return openRecordView<RequestRecord>(container, {
+  return openRecordView<InboxRequest>(container, {
     topic: 'requests', path: requestPath(id), matches: (request) => request.id === id,
     renderHead: (request, refresh) => renderHead(container, request, refresh),
     async renderBody(request) {
@@ -53,7 +54,7 @@ function renderNotCompared(thrown: unknown): HTMLElement {
 
 /** The part of the view that changes while the user looks at it. */
 function renderHead(
-  container: HTMLElement, request: RequestRecord, refresh: () => void,
+  container: HTMLElement, request: InboxRequest, refresh: () => void,
 ): (HTMLElement | null)[] {
   const { id, method, path, query, verdict, answered, status } = request;
   return [
@@ -67,10 +68,7 @@ function renderHead(
       ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
       ['Answered', answered === null ? null
         : `${answered.status} after ${formatDuration(answered.afterMs)}`],
-      ['Verified', verdict.accepted
-        ? verdict.preset === null ? 'nobody vouches for it'
-          : `by ${verdict.preset}, with the ${verdict.secret ?? 'current'} secret`
-        : `no: ${verdict.failedCheck?.replaceAll('_', ' ') ?? 'not accepted'}`],
+      ['Verified', formatVerdict(verdict)],
       ['Signed', verdict.signedAt === null ? null : timeElement(verdict.signedAt)],
       ['Duplicate of', requestLink(request.duplicateOf)],
       ['Again after', requestLink(request.replayOf)],
@@ -82,14 +80,21 @@ function renderHead(
   ];
 }
 
-function formatUnparsed({ unparsed, fittingBodyFormat }: RequestRecord): string | null {
+function formatVerdict({ accepted, failedCheck, preset, secret }: InboxRequest['verdict']): string {
+  if (!accepted) return `no: ${failedCheck?.replaceAll('_', ' ') ?? 'not accepted'}`;
+  return preset === null ? 'nobody vouches for it'
+    : `by ${preset}, with the ${secret ?? 'current'} secret`;
+}
+
+/** Says that the body gave no payload; null: it gave one. */
+function formatUnparsed({ unparsed, fittingBodyFormat }: InboxRequest): string | null {
   if (unparsed !== true) return null;
   return `none: actions got []. ${fittingBodyFormat === null ? 'No body format fits'
     : `The body format "${fittingBodyFormat}" would fit`}`;
 }
 
 function actions(
-  container: HTMLElement, request: RequestRecord, refresh: () => void,
+  container: HTMLElement, request: InboxRequest, refresh: () => void,
 ): HTMLElement[] {
   const { id, pinned, status } = request;
   const curl = copyButton(() => fetchCurl(request), 'Copy as curl');
@@ -126,7 +131,9 @@ async function removeRequest(container: HTMLElement, id: string): Promise<void> 
   goIfStillHere(container, ['requests']);
 }
 
-function renderRoute({ name, status, attempts, nextAttemptAt }: RouteState): HTMLElement {
+function renderRoute(
+  { name, status, attempts, nextAttemptAt }: InboxRequest['routes'][number],
+): HTMLElement {
   return h('div', { class: 'card' },
     h('h3', {}, `${name} `, badge(status)),
     timeline(attempts.map(({ at, durationMs, success, message, data }) => ({
@@ -140,11 +147,11 @@ function requestLink(id: string | null): HTMLElement | null {
 }
 
 /** A curl line that repeats the request; a value that is not stored stands as `***`. */
-async function fetchCurl(request: RequestRecord): Promise<string> {
+async function fetchCurl(request: InboxRequest): Promise<string> {
   const { method, path, id, bodyBytes } = request;
   // The scope write also shows the signatures, without which nothing is accepted.
   const { query, headers } = session.may('write')
-    ? await getJson<RequestRecord>(`${requestPath(id)}/headers`) : request;
+    ? await getJson<InboxRequest>(`${requestPath(id)}/headers`) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
   const lines = [`curl -X ${shellQuote(method)} ${shellQuote(url)}`];
   for (const [name, value] of headers) {

@@ -6,7 +6,7 @@ import { MASK } from '../../../base/log.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { ActionContext, Verified } from '../../actions/action.ts';
+import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { ActionCall } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
@@ -113,6 +113,6 @@ function listRawHeaders({ headers }: StoredRequest): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }
 
-function getVerified({ verdict: { preset, secret } }: StoredRequest): Verified | null {
+function getVerified({ verdict: { preset, secret } }: StoredRequest): VerifiedSender | null {
   return preset === null || secret === null ? null : { preset, secret };
 }

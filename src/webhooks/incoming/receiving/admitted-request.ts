@@ -3,7 +3,7 @@ import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../../base/clock.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
-import type { ActionContext, Verified } from '../../actions/action.ts';
+import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { ActionCall } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
@@ -25,7 +25,7 @@ export type AdmittedRequest = {
   /** null: the webhook has no `verification`, and says nowhere that event ids stand. */
   readonly reader: RequestReader | null;
   readonly eventNames: EventNames;
-  readonly verified: Verified | null;
+  readonly verified: VerifiedSender | null;
   /** Milliseconds since the epoch; null where no time is signed. */
   readonly signedAtMs: number | null;
   /** Milliseconds since the epoch. */

@@ -3,7 +3,7 @@
  * admitted or refused. Each request costs at most one verification.
  */
 import type { Exchange } from '../../../server/http-route.ts';
-import type { Verified } from '../../actions/action.ts';
+import type { VerifiedSender } from '../../actions/action.ts';
 import {
   buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
 } from '../../senders/verification/challenge.ts';
@@ -16,7 +16,8 @@ import type { SenderVerifier } from '../verification-member.ts';
 
 /** `verified` is null if the webhook asks for no signature. */
 type Admission = {
-  readonly isAdmitted: true; readonly verified: Verified | null; readonly signedAtMs: number | null;
+  readonly isAdmitted: true; readonly verified: VerifiedSender | null;
+  readonly signedAtMs: number | null;
 };
 
 /** The preset name of webhooks that have a secret and no `verification`. */

@@ -1,6 +1,6 @@
 /**
- * Turns events into deliveries. They are staged in the transaction of whatever caused the event, so
- * that the cause and its deliveries are one line on disk, or none.
+ * Turns events into deliveries. The deliveries are staged in the transaction that causes the event,
+ * so that the cause and its deliveries are on disk together, or not at all.
  */
 import { nextHop } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
@@ -28,35 +28,36 @@ import type { QueueCapacity } from './queue-capacity.ts';
 export interface EventPublisher {
   /**
    * Stages the deliveries of an event and returns their identifiers. Throws `invalid` for a bad
-   * name or too long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as
-   * it is; `reservedBytes` of it are reserved in the queue's capacity already. The webhook `except`
-   * is not told. An event that `isOwn` goes to no webhook for `*` alone.
+   * name or a chain that is too long, and `unavailable` when the queue is full. `payloadJson` is
+   * JSON that is sent byte for byte. For the options see `EmitOptions`.
    */
   stageEvent(
     transaction: Transaction, inputs: TransactionInputs, name: string, payloadJson: string,
     more?: EmitOptions,
   ): readonly string[];
-  /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
+  /** Whether a webhook is triggered by that name. If none is, the caller need make no payload. */
   hasListeners(name: string, isSystem?: boolean): boolean;
   /**
-   * Emits somebody else's event, in a transaction of its own: one of hookshelf's own names is
-   * `invalid`, too. `hops` is the length of the chain that led to it. What `onEmitted` stages, who
-   * is told the deliveries, is committed with them.
+   * Emits an event in a transaction of its own. Throws like `stageEvent`, and `invalid` also for
+   * the name of a system event. `hops` is the length of the chain that led to the event.
+   * `onEmitted` gets the identifiers of the deliveries, and what it stages is committed with them.
    */
   emitJson(
     name: string, payloadJson: string, hops?: number,
     onEmitted?: (transaction: Transaction, deliveries: readonly string[]) => void,
   ): Promise<string[]>;
-  /** `emitJson` with a program's value. Throws `invalid` also for what cannot be JSON. */
+  /** Emits an event with a JavaScript value. Throws `invalid` also if it cannot be JSON. */
   emitValue(name: string, payload: unknown): Promise<string[]>;
-  /** Accepts one request to be sent durably; returns the delivery's identifier. */
+  /** Accepts a request that is to be sent durably. Returns the identifier of its delivery. */
   queueForward(forward: QueuedForward): Promise<string>;
 }
 
 type EmitOptions = {
+  /** Bytes of the payload that are reserved in the queue's capacity already. */
   readonly reservedBytes?: number;
+  /** The identifier of a webhook that does not get the event. */
   readonly except?: string | null;
-  /** hookshelf tells it of itself. */
+  /** Whether it is a system event, which a webhook for `*` does not get. */
   readonly isSystem?: boolean;
 };
 
@@ -86,7 +87,7 @@ export function createEventPublisher(deps: {
         return identifiers;
       }));
     if (emitted instanceof AppError) throw emitted;
-    // They are on disk as a list, but the caller may look for each of them.
+    // The fan-out is on disk, but the caller may look for the deliveries.
     if (emitted.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
     return [...emitted];
   };
@@ -117,7 +118,7 @@ export function createEventPublisher(deps: {
   };
 }
 
-/** What is to be staged of one event. */
+/** An event that is to be staged. */
 type Emission = EmitOptions & {
   readonly inputs: TransactionInputs;
   readonly name: string;
@@ -130,8 +131,8 @@ type StagingDeps = {
 };
 
 /**
- * The events that come in one turn of the loop: the totals are written once for all of them, as is
- * a line of the journal. What is refused of one is its outcome alone.
+ * Stages the events of one turn of the event loop, with one write of the totals for all of them.
+ * The outcome of an event that is refused is its error; the others are staged.
  */
 function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
@@ -171,18 +172,18 @@ function findListeners(
   if (!isEventName(name)) {
     throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
   }
-  // Throws when the chain is too long, heard or not.
+  // This throws when the chain is too long, whether or not there are listeners.
   nextHop(inputs.hops, () => describeListeners(hooks, name));
   const hearing = hooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue, isSystem);
   const matching = typeof except === 'string'
     ? hearing.filter((hook) => hook !== except) : hearing;
-  // The index has the committed hooks; one may be removed in a transaction that is staged. Where
-  // there are very many, none is looked up: the delivery of a removed one is cancelled later.
+  // The index has the committed webhooks, and one of them may be removed by a staged transaction.
+  // Very many are not looked up: the delivery to a removed webhook is cancelled later.
   return matching.length > CHUNK_ITEMS_MAX ? matching : matching.filter((hook) =>
     transaction.find(outgoingCollection.name, hook) !== undefined);
 }
 
-/** For the log: the event, and where it would have gone. */
+/** Describes for the log an event and where it would have gone. */
 function describeListeners(
   hooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
 ): string {
@@ -194,7 +195,7 @@ function describeListeners(
   return `the event ${name}, which webhook ${labels.webhook} sends to ${labels.target}${more}`;
 }
 
-/** Throws before anything is staged. */
+/** Stages the deliveries of an event. If it throws, nothing is staged. */
 function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
   listeners: readonly string[],

@@ -1,19 +1,20 @@
 /**
- * A message is what deliveries carry; it is kept once, however many deliveries share it.
+ * The event of a delivery, stored once however many deliveries share it. It is encoded as the last
+ * members of a record:
  *
- * An event's is `"depth", "deliveries", "payload"`; the payload is the last member, so that its
- * bytes, as they were given, are a slice of the record. Where they hold line breaks, which a record
- * cannot, `payloadText` stands there instead: a string of them. A queued forward's is `"depth",
- * "deliveries", "forward": {"url", "method", "headers", "hiddenParameters", "encoding"}, "text"`;
- * the text is the received body, byte for byte in UTF-8, or in base64 where `encoding` says so, or
- * null.
+ * - an event: `"depth", "deliveries", "payload"`. `depth` is the number of hops. The payload comes
+ *   last, so that its bytes are a slice of the record, as they were received. A payload with line
+ *   breaks, which a record cannot hold, is the string `payloadText` instead;
+ * - a queued forward: `"depth", "deliveries", "forward": {"url", "method", "headers",
+ *   "hiddenParameters", "encoding"}, "text"`. `text` is the received body in UTF-8, or in base64 if
+ *   `encoding` says so, or null.
  *
- * These are the last members of a record. A delivery that is alone with a short message carries it
- * in its own record, and the list is empty. Any other message is a record of the `events`
- * collection, `{"identifier", "createdAt", "name", …}`, and lists its deliveries: it is not written
- * again with each attempt. It goes with the last of them. Once all have been delivered or cancelled
- * `{"identifier": "<the message's>~", "bytes": <its length>}` stands beside it: it has left the
- * queue, and counts among what is kept of the finished ones.
+ * A short event of a single delivery is embedded in the delivery's record, and the list
+ * `deliveries` is empty. Any other event is a record of the `events` collection, `{"identifier",
+ * "createdAt", "name", …}`, that lists its deliveries; so an attempt does not write it again. It is
+ * deleted with its last delivery. Once all its deliveries are delivered or cancelled, a finished
+ * mark `{"identifier": "<the event's>~", "bytes": <the event's length>}` stands beside it: then the
+ * event counts as finished, and no longer as queued.
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
@@ -30,7 +31,7 @@ type ForwardRecord = {
   readonly text: string | null;
 };
 
-// Plain quotes cannot stand inside a string, so a mark is found where the member is.
+// Unescaped quotes are never inside a string, so a mark is found where the member is.
 const START_MARK = Buffer.from(',"depth":');
 const DELIVERIES_MARK = Buffer.from('"deliveries":');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
@@ -41,12 +42,12 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
-/** A longer message is a record of its own. */
+/** A longer event is a record of its own. */
 export const EMBEDDED_LENGTH_MAX = 16 * 1024;
 
 const FINISHED_SUFFIX = '~';
 
-/** The record that says of a message that it has left the queue. */
+/** The id of an event's finished mark. */
 export function finishedMarkId(eventId: string): string {
   return `${eventId}${FINISHED_SUFFIX}`;
 }
@@ -59,13 +60,13 @@ export function encodeFinishedMark(eventId: string, bytes: number): string {
   return `{"identifier":"${finishedMarkId(eventId)}","bytes":${bytes}}`;
 }
 
-/** How long the message is that has left the queue. */
+/** Reads from a finished mark how long its event is. */
 export function readFinishedBytes(record: Buffer): number {
   return decodeRecordAs<{ bytes: number }>(record, ({ bytes }) =>
     Number.isSafeInteger(bytes)).bytes;
 }
 
-/** An event's message. `payloadJson` is valid JSON; its bytes are kept. */
+/** Encodes the members of an event. `payloadJson` is valid JSON, whose bytes are preserved. */
 export function encodeEventMembers(
   hops: number, deliveries: readonly string[], payloadJson: string,
 ): string {
@@ -75,7 +76,7 @@ export function encodeEventMembers(
   return `"depth":${hops},"deliveries":${JSON.stringify(deliveries)},${payload}`;
 }
 
-/** A queued forward's message. */
+/** Encodes the members of a queued forward. */
 export function encodeForwardMembers(
   { body, ...forward }: QueuedForward, deliveries: readonly string[] = [],
 ): string {
@@ -85,25 +86,25 @@ export function encodeForwardMembers(
   return `"depth":0,"deliveries":${JSON.stringify(deliveries)},"forward":${request},"text":${text}`;
 }
 
-/** The record of a message that several deliveries share. */
+/** Encodes the record of an event that is not embedded. */
 export function encodeEventRecord(
   identifier: string, createdAt: string, name: string | null, members: string,
 ): string {
   return `${JSON.stringify({ identifier, createdAt, name }).slice(0, -1)},${members}}`;
 }
 
-/** Where the message begins, with its comma, in a record that may carry one; else -1. */
+/** Finds where the embedded event begins, with its comma; -1 in a record without one. */
 export function findEventStart(bytes: Buffer): number {
   return bytes.indexOf(START_MARK);
 }
 
-/** How many hops led to a message. Found without parsing, as a message may be large. */
+/** Reads how many hops led to an event, without parsing, because the event may be large. */
 export function readHops(bytes: Buffer): number {
   const start = findEventStart(bytes) + START_MARK.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 
-/** The bytes of an event's payload, mostly a slice of its record; null for a queued forward. */
+/** Reads an event's payload, mostly as a slice of its record; null for a queued forward. */
 export function readPayloadBytes(bytes: Buffer): Buffer | null {
   const start = bytes.indexOf(PAYLOAD_MARK);
   if (start !== -1) return bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
@@ -114,7 +115,7 @@ export function readPayloadBytes(bytes: Buffer): Buffer | null {
   return Buffer.from(String(text), 'utf8');
 }
 
-/** What a queued forward is to send. */
+/** Decodes the request that a queued forward sends. */
 export function decodeForward(bytes: Buffer): QueuedForward {
   const record = decodeRecordAs<ForwardRecord>(bytes, ({ forward }) =>
     isJsonObject(forward) && typeof forward['url'] === 'string');
@@ -122,7 +123,7 @@ export function decodeForward(bytes: Buffer): QueuedForward {
   return { ...forward, body: text === null ? null : Buffer.from(text, encoding) };
 }
 
-/** Where a queued forward goes; null of an event. Found without parsing, as it may be large. */
+/** Finds the URL of a queued forward without parsing, as it may be large; null for an event. */
 export function findForwardUrl(bytes: Buffer): string | null {
   const start = bytes.indexOf(FORWARD_URL_MARK) + FORWARD_URL_MARK.length;
   if (start < FORWARD_URL_MARK.length) return null;
@@ -131,22 +132,22 @@ export function findForwardUrl(bytes: Buffer): string | null {
   return String(JSON.parse(`"${bytes.toString('utf8', start, end)}"`));
 }
 
-/** The same message for other deliveries. */
+/** Encodes the members of the same event for other deliveries. */
 export function copyEventMembers(bytes: Buffer, deliveries: readonly string[]): string {
   const payload = readPayloadBytes(bytes);
   return payload === null ? encodeForwardMembers(decodeForward(bytes), deliveries)
     : encodeEventMembers(readHops(bytes), deliveries, payload.toString());
 }
 
-/** How many deliveries a message lists. Found without parsing. */
+/** Counts the deliveries that an event lists, without parsing. */
 export function countListedDeliveries(bytes: Buffer): number {
   const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
   const end = bytes.indexOf(CLOSING_BRACKET, start);
-  // Identifiers are UUIDs, with their quotes and a comma.
+  // Each is a UUID of 36 characters, with two quotes and a comma.
   return Math.round((end - start) / 39);
 }
 
-/** Whether any of a message's deliveries is sought; the newest is asked for first. */
+/** Whether `isMatch` holds for a delivery that an event lists. The newest is asked for first. */
 export function someListedDelivery(
   bytes: Buffer, isMatch: (identifier: string) => boolean,
 ): boolean {
@@ -160,13 +161,13 @@ export function someListedDelivery(
   return false;
 }
 
-/** The record that has a delivery's message; undefined when it is not there any more. */
+/** Finds the record that has a delivery's event; undefined when it is gone. */
 export function findEventRecord(store: Store, { bytes, item }: StoredDelivery): Buffer | undefined {
   return item.embeddedEvent === null
     ? store.collection(eventCollection.name).findBytes(item.eventId) : bytes;
 }
 
-/** The length of the chain that a delivery is a hop of; 0 when its message is gone. */
+/** Finds the length of the chain that a delivery belongs to; 0 when its event is gone. */
 export function findHops(store: Store, delivery: StoredDelivery): number {
   const bytes = findEventRecord(store, delivery);
   if (bytes === undefined) return 0;

@@ -1,14 +1,14 @@
 /**
- * An event for so many hooks that writing all its deliveries at once would hold up other requests
- * (measured with 5000 hooks, the slowest request beside it: 61 ms in the median, 24 ms in chunks).
- * The event and the list of its hooks are committed with what caused it; that is all that its
- * deliveries are made from. They follow, a chunk a transaction, also after a crash. Until then they
- * count as accepted and pending, and no attempt starts: a later event's delivery must not overtake
- * them.
+ * A fan-out: an event for so many webhooks that writing all its deliveries at once would delay
+ * other requests (measured with 5000 webhooks, the slowest request beside it took 61 ms in the
+ * median, and 24 ms with chunks). The event and the list of its webhooks are committed with the
+ * event's cause. The deliveries are made from these alone, one chunk in each transaction, also
+ * after a crash. Until they are written they count as accepted and pending, and no attempt starts,
+ * because the delivery of a later event must not overtake them.
  *
- * A fan-out is a record of the `fan-outs` collection, `{"identifier": <the message's>, "seed",
- * "createdAt", "event", "hooks"}`; beside it stands, once there is progress,
- * `{"identifier": "<the same>~", "written": <how many deliveries>}`. Both go with the last chunk.
+ * A fan-out is a record of the `fan-outs` collection, `{"identifier": <the event's>, "seed",
+ * "createdAt", "event", "hooks"}`. Once there is progress, a record `{"identifier": "<the same>~",
+ * "written": <how many deliveries>}` stands beside it. Both are deleted with the last chunk.
  */
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -21,9 +21,9 @@ import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { fanOutCollection, putDelivery } from './delivery-changes.ts';
 
 type FanOut = {
-  /** Of the message. */
+  /** The identifier of the event. */
   readonly identifier: string;
-  /** What the identifiers of the deliveries are derived from, in the order of the hooks. */
+  /** The identifiers of the deliveries are derived from it, in the order of the webhooks. */
   readonly seed: string;
   readonly createdAt: string;
   readonly event: string;
@@ -36,7 +36,7 @@ type Waiter = { readonly identifier: string; readonly resolve: () => void };
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
-/** To be written with the event, whose deliveries have been accepted. */
+/** Stages a fan-out, together with its event, after its deliveries have been accepted. */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
   transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
 }
@@ -44,7 +44,7 @@ export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
 export class FanOuts {
   readonly #deps: { readonly store: Store; readonly clock: Clock; readonly log: Logger };
   readonly #unfollow: () => void;
-  /** In order of commit. */
+  /** The fan-outs that are not written yet, by event, in the order of commit. */
   readonly #openFanOuts = new Map<string, OpenFanOut>();
   readonly #idleListeners: (() => void)[] = [];
   #waiters: Waiter[] = [];
@@ -59,7 +59,7 @@ export class FanOuts {
     this.#unfollow = followRecords(collection, (applied) => this.#apply(applied));
   }
 
-  /** Deliveries that are accepted and not written yet. */
+  /** The number of deliveries that are accepted and not written yet. */
   get unwrittenCount(): number {
     let count = 0;
     for (const { fanOut, written } of this.#openFanOuts.values()) {
@@ -68,19 +68,19 @@ export class FanOuts {
     return count;
   }
 
-  /** `listener` is called when all deliveries are written. */
+  /** Calls `listener` whenever all deliveries are written. */
   onIdle(listener: () => void): void {
     this.#idleListeners.push(listener);
   }
 
-  /** Resolves when what is accepted now is written, or the store takes no writes at present. */
+  /** Resolves when all deliveries accepted so far are written, or the store takes no writes. */
   whenWritten(): Promise<void> {
     const identifier = [...this.#openFanOuts.keys()].at(-1);
     if (identifier === undefined || this.#isFailing) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ identifier, resolve }));
   }
 
-  /** Goes on writing for `graceMs`; the next start does the rest. */
+  /** Goes on writing for up to `graceMs`; the next start does the rest. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const timer = this.#deps.clock.startTimer(graceMs, () => {
@@ -102,7 +102,7 @@ export class FanOuts {
       if (this.#openFanOuts.size === 0) for (const listener of this.#idleListeners) listener();
     } else {
       this.#openFanOuts.set(id, { fanOut: decodeFanOut(after), written: 0 });
-      // Not at once: the rest of this transaction is not applied yet.
+      // Not at once: the rest of this transaction is applied after this.
       this.#running ??= Promise.resolve().then(() => this.#writeAll());
     }
   }

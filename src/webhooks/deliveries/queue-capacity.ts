@@ -1,11 +1,10 @@
 /**
- * How much the queue of deliveries may hold: how many may be pending, and how many bytes those may
- * take that are pending, or have failed and are kept, with the messages that they share. The bytes
- * lie in memory, so the limit holds for what is accepted, what is being accepted, and what is made
- * of it.
+ * Limits how much the queue of deliveries holds: how many may be pending, and how many bytes the
+ * pending and the failed ones take, with the events that they share. These bytes are in memory, so
+ * the limit also counts what is being accepted, and the bodies that are made.
  *
- * What is committed is counted from the applied entries. Whoever is about to accept something
- * reserves its bytes first, so that callers at the same time do not all find the same room.
+ * Committed deliveries are counted as their changes are applied. Bytes that are being accepted are
+ * reserved first, so that concurrent callers do not all count on the same room.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
@@ -14,16 +13,16 @@ import { readStatus } from './delivery-codec.ts';
 import { deliveryCollection, isQueued } from './delivery.ts';
 import { eventCollection, readFinishedBytes, isFinishedMarkId } from './event-record.ts';
 
-/** Seconds that a caller who found the queue full is told to wait. */
+/** The Retry-After of a response that says that the queue is full. */
 const RETRY_AFTER_FULL_S = 10;
-/** Bytes that a delivery's record takes besides its payload, about. */
+/** About the bytes that a delivery's record takes beside its payload. */
 const RECORD_BYTES = 256;
-/** Bodies made of accepted payloads may pass the limit by this factor, or nothing could leave. */
+/** Bodies made of accepted payloads may pass the limit by this factor, or none could be sent. */
 const BODIES_FACTOR = 1.5;
 
 /**
- * Room for a body that is made for a delivery: there is; there will be, once others have left; or
- * there never can be.
+ * Whether there is room for the body made for a delivery: now, later when other deliveries have
+ * left, or never.
  */
 type BodyRoom = 'free' | 'later' | 'never';
 
@@ -31,7 +30,7 @@ export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
   readonly #unfollow: readonly (() => void)[];
-  /** Bytes of bodies that were made, found no room and were dropped, by delivery. */
+  /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
   #bytes = 0;
   #reservedBytes = 0;
@@ -48,12 +47,12 @@ export class QueueCapacity {
     ];
   }
 
-  /** Bytes of what is pending, or has failed and is kept. */
+  /** The bytes of the pending and the failed deliveries, and of their events. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Keeps bytes reserved for what `accept` is about to accept, whether there is room or not. */
+  /** Reserves bytes while `accept` runs, whether or not there is room. */
   async reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.#reservedBytes += bytes;
     try {
@@ -77,12 +76,12 @@ export class QueueCapacity {
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
-  /** Whether a delivery's body can be made now: one that found no room before is not made again. */
+  /** Whether a body may be made now. One that found no room is not made before there is room. */
   mayMakeBody(delivery: string): boolean {
     return this.#isFree(this.#postponedBodyBytes.get(delivery) ?? 0);
   }
 
-  /** Whether a body of `bytes` can be stored beside its payload of `payloadBytes`. */
+  /** Checks whether a body of `bytes` can be stored beside its payload of `payloadBytes`. */
   checkBodyRoom(delivery: string, bytes: number, payloadBytes: number): BodyRoom {
     this.#postponedBodyBytes.delete(delivery);
     if (bytes + payloadBytes > this.#bytesMax * BODIES_FACTOR) return 'never';

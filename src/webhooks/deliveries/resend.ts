@@ -1,7 +1,7 @@
 /**
- * A delivery that an operator sends again: as the same one, with its bytes and its `webhook-id`, so
- * that a receiver that has it may drop it; or as a new one of the same event, whose body is made
- * anew.
+ * Resends a delivery for an operator: either the same delivery, with its bytes and its
+ * `webhook-id`, so that a receiver that has it may drop it; or a new delivery of the same event,
+ * whose body is made anew.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -22,9 +22,9 @@ import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-ch
 export type ResendMode = 'retry' | 'new';
 
 /**
- * Stages it and returns the delivery that is due now. Throws `not_found`; `conflict` when there is
- * nothing to send or nobody to send it to, and for a new one of what is pending; `unavailable` when
- * the queue is full.
+ * Stages the resend and returns the delivery that is due now. Throws `not_found`; `conflict` when
+ * the event or the webhook is gone, and for a new delivery of a pending one; `unavailable` when the
+ * queue is full.
  */
 export function stageResend(
   transaction: Transaction, identifier: string, mode: ResendMode,
@@ -39,7 +39,7 @@ export function stageResend(
     : stageRetry(transaction, stored, eventRecord, inputs.nowMs, capacity);
 }
 
-/** The record that has what is to be sent. */
+/** Returns the record that has the event. Throws `conflict` if it or the webhook is gone. */
 function getEventRecord(transaction: Transaction, { bytes, item }: StoredDelivery): Buffer {
   const { identifier, hook, embeddedEvent, eventId } = item;
   if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
@@ -47,7 +47,7 @@ function getEventRecord(transaction: Transaction, { bytes, item }: StoredDeliver
   }
   const eventRecord = embeddedEvent === null
     ? transaction.find(eventCollection.name, eventId) : bytes;
-  // Version 1.0.0 kept nothing of those that were delivered or cancelled.
+  // Version 1.0.0 kept no events of deliveries that were delivered or cancelled.
   if (eventRecord === undefined) {
     throw new AppError('conflict', `what delivery ${identifier} sent has not been kept`);
   }
@@ -60,7 +60,7 @@ function stageRetry(
 ): Delivery {
   const { identifier, status, embeddedEvent } = stored.item;
   if (status !== 'pending') {
-    // The bytes of a failed one are counted already.
+    // The bytes of a failed delivery count already.
     const bytes = isQueued(status) ? 0
       : stored.bytes.length + (embeddedEvent === null ? eventRecord.length : 0);
     capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes);

@@ -1,4 +1,4 @@
-/** What a delivery sent last, as it is kept: of the body every byte, of the head no secret. */
+/** The request that a delivery sent last: its body byte for byte, its head without secrets. */
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
@@ -21,7 +21,7 @@ export type PublicSentRequest = {
   readonly bodyBytes: number;
 };
 
-/** null when nothing has been sent, or version 1.0.0 has sent it, which kept nothing. */
+/** Returns null if nothing was sent, or if version 1.0.0 sent it, which kept no requests. */
 export function findSentRequest(store: Store, delivery: StoredDelivery): SentHttpRequest | null {
   const eventRecord = findEventRecord(store, delivery);
   const { attempts, sent, hook } = delivery.item;
@@ -49,7 +49,7 @@ function findSentBody({ item }: StoredDelivery, eventRecord: Buffer): Buffer | n
   return item.body === null ? readPayloadBytes(eventRecord) : Buffer.from(item.body, 'utf8');
 }
 
-/** Those that follow from the delivery and its last attempt. */
+/** Builds the headers that follow from the delivery and its last attempt. */
 function buildDerivedHeaders({ item }: StoredDelivery, depth: number): string[] {
   const { identifier, event, attempts, sent } = item;
   const isSigned = sent?.headers.includes('webhook-signature') === true;

@@ -1,12 +1,12 @@
 /**
- * Events that hookshelf tells of itself. They go to webhooks that write their name or a prefix of
- * it out, never to those on `*`, which would hear of others' targets. They are staged in the
- * transaction of what they tell of. None causes itself: the delivery of one that fails is told to
- * nobody, a request that one of them has caused is not either, and each counts as a hop of its
- * chain.
+ * System events: events about hookshelf itself. They go to webhooks whose trigger is their name or
+ * a prefix of it, never to those for `*`, which would learn about the targets of others. A system
+ * event is staged in the transaction of its cause. It must not cause itself, so there is none for
+ * the failed delivery of a system event, or for a failed request that a system event has caused;
+ * and each one counts as a hop of its chain.
  *
- * What cannot be told, because the queue is full or the chain too long, is logged: it must not keep
- * from disk what it tells of.
+ * A system event that cannot be staged, because the queue is full or the chain is too long, is
+ * logged: its cause must be written all the same.
  */
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../base/clock.ts';
@@ -19,10 +19,10 @@ import type { WebhookDirectories } from '../naming/directory.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventPublisher } from './event-publisher.ts';
 
-/** Names the event to whom its delivery is sent. */
+/** The header by which a receiver knows that a request carries a system event. */
 export const SYSTEM_EVENT_HEADER = 'x-hookshelf-event';
 
-/** A kept request that has failed for good. */
+/** A stored request that has failed, with no attempt left. */
 type FailedRequest = {
   readonly id: string;
   readonly hook: string;
@@ -38,28 +38,31 @@ type FailedRequest = {
 type DisabledWebhook = {
   readonly identifier: string;
   readonly targetUrl: string;
-  /** `gone`: it answered 410; `failing`: every attempt has failed for `disableAfterHours`. */
+  /** `gone`: the target answered 410. `failing`: all attempts failed for `disableAfterHours`. */
   readonly reason: 'gone' | 'failing';
-  /** The delivery whose attempt it was. */
+  /** The delivery whose attempt disabled the webhook. */
   readonly delivery: Pick<Delivery, 'identifier' | 'event'>;
 };
 
-/** `drawn.hops` is the length of the chain that led to what is told. */
+/** Stages system events. `inputs.hops` is the length of the chain that led to the event. */
 export interface SystemEvents {
   deliveryFailed(transaction: Transaction, inputs: TransactionInputs, delivery: Delivery): void;
-  /** Everyone is told but the webhook itself. */
+  /** Stages the event for every listener but the disabled webhook itself. */
   webhookDisabled(
     transaction: Transaction, inputs: TransactionInputs, webhook: DisabledWebhook,
   ): void;
   requestFailed(
     transaction: Transaction, inputs: Omit<TransactionInputs, 'hops'>, request: FailedRequest,
   ): void;
-  /** The store took no writes since `sinceMs`, and does again; `seeds` are one for each event. */
+  /**
+   * Stages two events, each with its seed: the store took no writes since `sinceMs`, and it takes
+   * writes again.
+   */
   storeRecovered(
     transaction: Transaction, seeds: readonly [string, string], nowMs: number,
     failure: { readonly sinceMs: number; readonly reason: string },
   ): void;
-  /** Whether anybody hears that the store takes no writes, or does again. */
+  /** Whether a webhook listens to the events about the store. */
   hasStoreListeners(): boolean;
 }
 

@@ -116,15 +116,33 @@ export function afterAttempt(
 ): Delivery {
   const { attempt, kind, isChainRefused = false } = outcome;
   if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
-  const attempts = [...delivery.attempts, attempt].slice(-ATTEMPTS_MAX);
+  const attempts = addAttempt(delivery.attempts, attempt);
   if (kind === 'delivered') return finish({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
-  const attempted = { ...delivery, failures, attempts };
+  const afterFailure = { ...delivery, failures, attempts };
   // A chain that is too long once is too long in every retry.
   const nextAttemptAt = kind === 'failed' && !isChainRefused
     ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
-  if (nextAttemptAt === null) return finish(attempted, 'failed', nowMs);
-  return { ...withUpdatedAt(attempted, nowMs), nextAttemptAt };
+  if (nextAttemptAt === null) return finish(afterFailure, 'failed', nowMs);
+  return { ...withUpdatedAt(afterFailure, nowMs), nextAttemptAt };
+}
+
+/**
+ * Returns the delivery after an attempt during which it was cancelled, or failed with its webhook.
+ * If the attempt has succeeded, the delivery is delivered all the same; if not, its status stays.
+ */
+export function afterLateAttempt(
+  delivery: Delivery, { attempt, kind }: AttemptOutcome, nowMs: number,
+): Delivery {
+  const after = { ...delivery, attempts: addAttempt(delivery.attempts, attempt) };
+  return kind === 'delivered' ? finish(after, 'delivered', nowMs) : withUpdatedAt(after, nowMs);
+}
+
+/** Appends an attempt. Above the limit the oldest one is dropped. */
+function addAttempt(
+  attempts: readonly DeliveryAttempt[], attempt: DeliveryAttempt,
+): readonly DeliveryAttempt[] {
+  return [...attempts, attempt].slice(-ATTEMPTS_MAX);
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
@@ -136,7 +154,7 @@ function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): D
   };
 }
 
-export function finish(
+function finish(
   delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>, nowMs: number,
 ): Delivery {
   return { ...withUpdatedAt(delivery, nowMs), status, nextAttemptAt: null };
@@ -153,7 +171,7 @@ export function failIfPending(before: Delivery, nowMs: number): Delivery | null 
 }
 
 /** Sets `updatedAt`, which rises even if the clock was set back. */
-export function withUpdatedAt(delivery: Delivery, nowMs: number): Delivery {
+function withUpdatedAt(delivery: Delivery, nowMs: number): Delivery {
   return { ...delivery, updatedAt: nextVersionTime(delivery.updatedAt, nowMs) };
 }
 

@@ -10,7 +10,7 @@ export type EndPendingDeps<Item, Status extends string, Gone extends string = ne
   readonly kind: QueueSpec<Item, Status, Gone>;
   readonly store: Store;
   /** Has the committed items that are pending for a webhook, in the queue of its identifier. */
-  readonly scheduler: Pick<Scheduler, 'listIds'>;
+  readonly scheduler: Pick<Scheduler, 'listTaskIds'>;
   /** The id of the record that a task of the scheduler belongs to. */
   readonly recordIdOf: (taskId: string) => string;
 };
@@ -27,7 +27,7 @@ export type RemovalListener = {
 function listPendingChunk<Item, Status extends string, Gone extends string>(
   { kind, store, scheduler, recordIdOf }: EndPendingDeps<Item, Status, Gone>, key: string,
 ): readonly string[] {
-  const ids = new Set(scheduler.listIds(key, CHUNK_ITEMS_MAX).map(recordIdOf));
+  const ids = new Set(scheduler.listTaskIds(key, CHUNK_ITEMS_MAX).map(recordIdOf));
   return takeChunk([...ids], createSizeLookup(store.collection(kind.collection.name)));
 }
 

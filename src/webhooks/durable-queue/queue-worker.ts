@@ -34,11 +34,10 @@ export interface AttemptRunner<Result, Recorded> {
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal,
   ): AttemptResult<Result> | null | Promise<AttemptResult<Result> | null>;
-  /**
-   * Counts the attempt as soon as it is over. Returns what it showed of its target's health; null
-   * for nothing.
-   */
-  reportAttempt(result: Result): TargetHealth | null;
+  /** Counts the attempt as soon as it is over, before its result is written. */
+  countAttempt(result: Result): void;
+  /** Returns what the attempt showed of its target's health; null for nothing. */
+  assessTarget(result: Result): TargetHealth | null;
   /** Writes the result. Resolves with undefined when there is no record any more to write it to. */
   writeResult(result: Result): Promise<Recorded | undefined>;
   /**
@@ -147,14 +146,14 @@ export class QueueWorker<Result, Recorded> {
     while (!this.#closing.signal.aborted && this.#background.count < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#runner.mayBegin()) return;
-      const running = scheduler.startNext();
-      if (running === null) return;
-      const lease = ownership.findLease(running.task.queue.key);
+      const runningTask = scheduler.startNext();
+      if (runningTask === null) return;
+      const lease = ownership.findLease(runningTask.task.queue.key);
       if (lease?.beginAttempt() === true) {
-        this.#background.run(this.#attempt(running, lease));
+        this.#background.run(this.#attempt(runningTask, lease));
       } else {
-        scheduler.release(running, null);
-        scheduler.settle(running.task.id, clock.now() + NO_LEASE_DELAY_MS);
+        scheduler.release(runningTask, null);
+        scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
       }
       if (clock.monotonicMs() >= endMs) return this.requestRun();
     }
@@ -180,24 +179,25 @@ export class QueueWorker<Result, Recorded> {
     return combined;
   }
 
-  async #attempt(running: RunningTask, lease: QueueLease): Promise<void> {
+  async #attempt(runningTask: RunningTask, lease: QueueLease): Promise<void> {
     const { scheduler, clock } = this.#deps;
-    const { id } = running.task;
+    const { id } = runningTask.task;
     try {
       let result: AttemptResult<Result> | null;
       try {
         const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease));
         result = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
-        scheduler.release(running, null);
+        scheduler.release(runningTask, null);
         return this.#postpone(id, 'could not be prepared', thrown);
       }
       if (result === null || 'postponedMs' in result) {
-        scheduler.release(running, null);
+        scheduler.release(runningTask, null);
         return scheduler.settle(id, result === null
           ? this.#runner.dueTimeMs(id, undefined) : clock.now() + result.postponedMs);
       }
-      scheduler.release(running, this.#runner.reportAttempt(result.result));
+      this.#runner.countAttempt(result.result);
+      scheduler.release(runningTask, this.#runner.assessTarget(result.result));
       let written: Recorded | undefined;
       try {
         written = await this.#runner.writeResult(result.result);

@@ -1,4 +1,4 @@
-/** What a kept request becomes. Pure: time and randomness are parameters. */
+/** Computes how a run changes a stored request. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
 import {
   addAttempt, withRoutes, type StoredRequest, type RouteRun, type RunAttempt, type UnparsedBody,
@@ -15,8 +15,8 @@ type RetryInputs = {
 const REMOVED_MESSAGE = 'The webhook was removed';
 
 /**
- * The request after an attempt of one of its routes; the others are as they were. `unparsed` is
- * not known where the action did not ask for the payload.
+ * Returns the request after an attempt of one of its routes; the other routes are as they were.
+ * `unparsed` is undefined if the action did not ask for the payload.
  */
 export function applyRun(
   before: StoredRequest, index: number,
@@ -29,7 +29,7 @@ export function applyRun(
   const routes = before.routes.map((route, at) => {
     if (at !== index) return route;
     if (route.status !== 'pending') return applyLateRun(route, attempt);
-    // A chain that was too long once is too long whenever it is run.
+    // A chain that is too long once is too long in every retry.
     const next = attempt.success || isChainRefused ? null
       : computeNextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
     return addAttempt(route, attempt, next);
@@ -38,13 +38,13 @@ export function applyRun(
   return unparsed === before.unparsed ? after : { ...after, unparsed };
 }
 
-/** The route was given up while it ran: what did succeed has, and is not run again. */
+/** Applies a run of a route that was given up meanwhile. If it succeeded, the route is done. */
 function applyLateRun(route: RouteRun, attempt: RunAttempt): RouteRun {
   const after = addAttempt(route, attempt);
   return attempt.success ? after : { ...after, status: route.status };
 }
 
-/** null: it is not pending any more. */
+/** Fails the pending routes of a request. Returns null if the request is not pending any more. */
 export function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequest | null {
   if (before.status !== 'pending') return null;
   const attempt = {

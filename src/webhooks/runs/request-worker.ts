@@ -1,6 +1,6 @@
 /**
- * Runs what is pending in the inbox: each route of a request is a task of its own, in the queue of
- * its webhook. A route that is done is never run again, whatever becomes of the others.
+ * Runs the pending requests of the inbox. Each route of a request is a task of its own, in the
+ * queue of the webhook. A route that is done is never run again, whatever the other routes do.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { whenDone } from '../../base/when-done.ts';
@@ -40,27 +40,27 @@ type RequestWorkerDeps = RunDeps & {
   readonly health: HealthMonitor;
   readonly ownership: Ownership;
   readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
-  /** Runs at once for one webhook; with 1 they begin in order of arrival. */
+  /** Runs at once for one webhook; 1 means strict order of arrival. */
   readonly runningPerHookMax: number;
 };
 
-/** Runs at once. */
+/** Most runs at once. */
 const RUNNING_MAX = 64;
-/** A run that takes longer holds a slot that others could use: its webhook counts as slow. */
+/** A webhook whose run takes longer counts as slow, because it keeps others from running. */
 const SLOW_MS = 1000;
 
 export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>, RemovalListener {
   readonly noun = 'a run of a request';
   readonly #deps: RequestWorkerDeps;
-  readonly #worker: QueueWorker<FinishedRun, StoredRequest>;
+  readonly #loop: QueueWorker<FinishedRun, StoredRequest>;
   readonly #scheduler: Scheduler;
   readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
-  /** How many routes a pending request has that has several. */
+  /** The number of routes of pending requests that have several. */
   readonly #routeCounts = new Map<string, number>();
-  /** Set while a run waits for room for its payload: the others wait behind it. */
+  /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
   constructor(deps: RequestWorkerDeps) {
@@ -68,7 +68,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     this.#scheduler = new Scheduler(clock, {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
     });
-    this.#worker = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
+    this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
     this.#endPendingDeps = {
       kind: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
@@ -76,7 +76,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     this.#results = new ResultBatch(requestQueue, store);
     deps.payloadRoom.onFree(() => {
       this.#isWaitingForRoom = false;
-      this.#worker.requestRun();
+      this.#loop.requestRun();
     });
     this.#records = store.collection(requestCollection.name);
     this.#unfollow = [
@@ -87,26 +87,26 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   start(): void {
-    this.#worker.start();
-    for (const hook of this.#scheduler.listStoppedKeys()) this.#failIfOrphaned(hook);
+    this.#loop.start();
+    for (const key of this.#scheduler.listKeysThatMayNotStart()) this.#failIfOrphaned(key);
   }
 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     for (const unfollow of this.#unfollow) unfollow();
-    await this.#worker.close(graceMs);
+    await this.#loop.close(graceMs);
   }
 
-  /** What waits for a webhook that is removed fails. */
-  onRemoved(transaction: Transaction, hook: string, nowMs: number): void {
+  /** Stages the failure of a first chunk of requests; `afterRemoved` fails the others. */
+  onRemoved(transaction: Transaction, webhookId: string, nowMs: number): void {
     const fail = (before: StoredRequest): StoredRequest | null =>
       failForRemovedWebhook(before, nowMs);
-    stageEndOfPending(this.#endPendingDeps, transaction, hook, fail);
+    stageEndOfPending(this.#endPendingDeps, transaction, webhookId, fail);
   }
 
-  afterRemoved(hook: string): Promise<void> {
+  afterRemoved(webhookId: string): Promise<void> {
     const { hooks, clock } = this.#deps;
-    return endPending(this.#endPendingDeps, hook, () => hooks.find(hook) === undefined,
+    return endPending(this.#endPendingDeps, webhookId, () => hooks.find(webhookId) === undefined,
       (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
   }
 
@@ -114,6 +114,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return !this.#isWaitingForRoom;
   }
 
+  // The task stays due: the loop stops at `mayBegin` until the payload budget has room again.
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal,
   ): AttemptResult<FinishedRun> | null | Promise<AttemptResult<FinishedRun> | null> {
@@ -125,14 +126,17 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return whenDone(run, toAttemptResult);
   }
 
-  reportAttempt({ stored, attempt, unparsed }: FinishedRun): TargetHealth | null {
-    const { hook, unparsed: before } = stored.item;
+  countAttempt({ stored, attempt, unparsed }: FinishedRun): void {
+    const { hook: webhookId, unparsed: before } = stored.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
-      const { load = null } = this.#deps.hooks.find(hook) ?? {};
+      const { load = null } = this.#deps.hooks.find(webhookId) ?? {};
       if (load !== null) load.unparsed += 1;
     }
-    const { success, message, durationMs, at } = attempt;
-    this.#deps.onRun(hook, { success, message, isCallersFault: false }, parseTimestamp(at));
+    const { success, message, at } = attempt;
+    this.#deps.onRun(webhookId, { success, message, isCallersFault: false }, parseTimestamp(at));
+  }
+
+  assessTarget({ attempt: { success, durationMs } }: FinishedRun): TargetHealth | null {
     if (!success) return null;
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
@@ -143,14 +147,14 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       return written;
     };
     const writeAgain = (thrown: unknown): Promise<StoredRequest | undefined> =>
-      retryWrite(this.#worker.writeRetryDeps, 'the result of a run waits to be written',
+      retryWrite(this.#loop.writeRetryDeps, 'the result of a run waits to be written',
         { request: run.stored.item.id }, () => this.#write(run), thrown);
     return this.#write(run).then(afterWrite, (thrown: unknown) =>
       writeAgain(thrown).then(afterWrite));
   }
 
   dueTimeMs(id: string, written: StoredRequest | undefined): number | null {
-    // Mostly it is done: then the record need not be looked up.
+    // Most tasks are done by now, and then the record need not be looked up.
     if (this.#scheduler.find(id) === undefined) return null;
     const bytes = this.#records.findBytes(parseRequestId(id));
     if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
@@ -163,6 +167,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return { request: parseRequestId(id) };
   }
 
+  /** Makes the tasks of a request what its record says. */
   #applyChange({ id, after }: Change): void {
     if (after === null || readStatus(after) !== 'pending') return this.#removeTasks(id);
     const recent = this.#deps.recent.find(id, after);
@@ -170,22 +175,22 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const request = recent?.item ?? decodeRequest(after);
     if (request.routes.length > 1) this.#routeCounts.set(id, request.routes.length);
     for (let index = 0; index < request.routes.length; index += 1) this.#syncTask(request, index);
-    if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
+    if (this.#loop.isStarted) this.#failIfOrphaned(request.hook);
   }
 
   #write(
     { stored, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
-    const { hook } = stored.item;
+    const { hook: webhookId } = stored.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
     const change = (before: StoredRequest): StoredRequest =>
       applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
-    // Nothing fails then, and nobody is to be told.
+    // The request cannot fail here, so there is no system event.
     if (attempt.success && stored.item.routes.length === 1) {
-      return this.#results.write(stored, lease, change, health.isWritten(hook) ? null
-        : (transaction) => health.stage(transaction, hook));
+      return this.#results.write(stored, lease, change, health.isWritten(webhookId) ? null
+        : (transaction) => health.stage(transaction, webhookId));
     }
     const inputs = { nowMs, seed: makeId() };
     let hasFailed = false;
@@ -194,8 +199,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
     }, (transaction, after) => {
-      if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at));
-      health.stage(transaction, hook);
+      if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(attempt.at));
+      health.stage(transaction, webhookId);
       if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
     });
   }
@@ -224,7 +229,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     for (let index = 0; index < count; index += 1) this.#scheduler.remove(createTaskId(id, index));
   }
 
-  /** Makes a route's task what its record says. */
+  /** Makes the task of a route what the record says. */
   #syncTask(request: StoredRequest, index: number): void {
     const id = createTaskId(request.id, index);
     const dueAtMs = this.#dueTimeMs(request, index);
@@ -234,7 +239,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     else this.#scheduler.reschedule(task, dueAtMs);
   }
 
-  /** null: the route is not to run. */
+  /** Returns null if the route is not pending. */
   #dueTimeMs({ receivedAt, routes }: StoredRequest, index: number): number | null {
     const route = routes[index];
     if (route?.status !== 'pending') return null;
@@ -242,32 +247,37 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return computeDueMs(route.nextAttemptAt, writtenAt, this.#deps.clock.now());
   }
 
-  #queueSettings(hook: string): QueueSettings {
-    const { enabled = false } = this.#deps.hooks.find(hook) ?? {};
-    return { key: hook, target: hook, mayStart: enabled && this.#ownsQueue(hook) };
+  /** The webhook is both the queue and the target: its actions run here, at no other host. */
+  #queueSettings(webhookId: string): QueueSettings {
+    const { enabled = false } = this.#deps.hooks.find(webhookId) ?? {};
+    const mayStart = enabled && this.#ownsQueue(webhookId);
+    return { key: webhookId, target: webhookId, mayStart };
   }
 
-  #ownsQueue(hook: string): boolean {
-    return this.#deps.ownership.findLease(hook) !== null;
+  #ownsQueue(webhookId: string): boolean {
+    return this.#deps.ownership.findLease(webhookId) !== null;
   }
 
   #onOwnershipChange(): void {
-    for (const hook of this.#scheduler.keys()) this.#onWebhookChange(hook);
-    this.#worker.requestRun();
+    for (const webhookId of this.#scheduler.listQueueKeys()) this.#onWebhookChange(webhookId);
+    this.#loop.requestRun();
   }
 
-  #onWebhookChange(hook: string): void {
-    if (this.#worker.closing.aborted) return;
-    this.#scheduler.update(this.#queueSettings(hook));
-    if (this.#worker.isStarted) this.#failIfOrphaned(hook);
+  #onWebhookChange(webhookId: string): void {
+    if (this.#loop.closing.aborted) return;
+    this.#scheduler.update(this.#queueSettings(webhookId));
+    if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
   }
 
-  // A request may be accepted while the removal of its webhook is staged.
-  #failIfOrphaned(hook: string): void {
-    const isThere = this.#deps.hooks.find(hook) !== undefined;
-    if (isThere || !this.#ownsQueue(hook) || this.#scheduler.listIds(hook, 1).length === 0) return;
-    this.#worker.writeLater('requests of a removed webhook wait to be failed', { hook },
-      () => this.afterRemoved(hook));
+  /**
+   * Fails the requests of a webhook that is gone. A request may be accepted while the removal of
+   * its webhook is staged.
+   */
+  #failIfOrphaned(webhookId: string): void {
+    if (this.#deps.hooks.find(webhookId) !== undefined || !this.#ownsQueue(webhookId)) return;
+    if (this.#scheduler.listTaskIds(webhookId, 1).length === 0) return;
+    this.#loop.writeLater('requests of a removed webhook wait to be failed', { hook: webhookId },
+      () => this.afterRemoved(webhookId));
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tasks of the scheduler: each route of a request that is to run is one. The first goes by the
- * request's own id, as most requests have no other: a text that is made anew for each look-up takes
- * longer than the look-up. Those of further routes are `<request>.<index>`.
+ * Identifiers of the scheduler's tasks, one for each pending route of a request. The task of the
+ * first route has the request's id: most requests have one route, and making a text takes longer
+ * than the look-up by it. The task of any other route is `<request>.<index>`.
  */
 
 const SEPARATOR = '.';
@@ -10,13 +10,13 @@ export function createTaskId(request: string, index: number): string {
   return index === 0 ? request : `${request}${SEPARATOR}${index}`;
 }
 
-/** The request that a task belongs to. */
+/** Returns the id of the request that a task belongs to. */
 export function parseRequestId(taskId: string): string {
   const end = taskId.indexOf(SEPARATOR);
   return end === -1 ? taskId : taskId.slice(0, end);
 }
 
-/** The place of the task's route among those of the request. */
+/** Returns the index of the task's route in the request. */
 export function parseRouteIndex(taskId: string): number {
   const end = taskId.indexOf(SEPARATOR);
   return end === -1 ? 0 : Number(taskId.slice(end + 1));

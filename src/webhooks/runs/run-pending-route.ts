@@ -1,4 +1,4 @@
-/** One run of one route of a kept request: the action is told what it was told when it came. */
+/** Runs one route of a stored request: the action gets the call that the request came with. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPromised } from '../../base/when-done.ts';
@@ -35,40 +35,41 @@ export type RunDeps = RouteDeps & {
   readonly payloadRoom: PayloadBudget;
 };
 
-/** A run that has ended, and the request as it was before. */
+/** A run that has ended, with the request as it was before. */
 export type FinishedRun = {
   readonly stored: StoredItem<StoredRequest>;
-  /** Of the route. */
+  /** The index of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
-  /** Of the payload, if the action asked for it. */
+  /** Says of the body that no payload could be made of it; undefined if the action did not ask. */
   readonly unparsed: UnparsedBody | null | undefined;
   readonly lease: QueueLease;
 };
 
-/** There is no room for the payload at present; the run is to wait. */
+/** Says that there is no memory for the payload at present, so that the run must wait. */
 export const NO_ROOM = 'no room';
 
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
- * At once when the action gave its result at once. null when there is nothing to run now, or
- * `cutOff` was aborted. Throws, or rejects, when our own state did not let the action do what it
- * does: that says nothing of the action, and is no attempt.
+ * Runs the route of a task. Returns no promise when the action returns its result at once. Returns
+ * null when there is nothing to run, or `cutOff` came first. Throws or rejects when our own state
+ * kept the action from running: then there was no attempt.
  */
 export function runPendingRoute(
   deps: RunDeps, taskId: string, lease: QueueLease, cutOff: AbortSignal,
 ): FinishedRun | typeof NO_ROOM | null | Promise<FinishedRun | null> {
   const id = parseRequestId(taskId);
-  // Whoever follows the records has deleted what is not the pending one: nothing is looked up.
+  // A request in `recent` is pending and is not looked up: the worker follows the records, and
+  // removes from `recent` what is written in another version.
   const recent = deps.recent.get(id);
   const stored = recent ?? findPending(deps, id);
   if (stored === null) return null;
   const index = parseRouteIndex(taskId);
   const route = stored.item.routes[index];
-  const hook = deps.hooks.find(stored.item.hook);
-  if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
+  const webhook = deps.hooks.find(stored.item.hook);
+  if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
   let unparsed: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): FinishedRun | null => {
     if (outcome === null) return null;
@@ -76,13 +77,13 @@ export function runPendingRoute(
     const isChainRefused = outcome.result instanceof ChainRefusal;
     return { stored, index, attempt: toRunAttempt(outcome), isChainRefused, unparsed, lease };
   };
-  const ready = hook.routes.find(({ name }) => name === route.name);
-  if (ready === undefined) return end(createUnknownRouteOutcome(route.name, deps.clock));
+  const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
+  if (webhookRoute === undefined) return end(createUnknownRouteOutcome(route.name, deps.clock));
   const body = recent?.body ?? findBody(deps, stored.item);
   const payloadBytes = deps.payloadRoom.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
   const releaseBytes = (): void => deps.payloadRoom.releaseRun(payloadBytes);
-  const running = callAction(deps, hook, ready, {
+  const running = callAction(deps, webhook, webhookRoute, {
     request: stored.item, body, headers: recent?.headers ?? null, attempt: route.attemptCount + 1,
     onRead(read) {
       unparsed = read;
@@ -92,7 +93,7 @@ export function runPendingRoute(
     releaseBytes();
     return end(running);
   }
-  // Whatever is cut off still holds what it was given.
+  // A run that is cut off still holds its payload, until it ends.
   running.then(releaseBytes, releaseBytes);
   return unlessCutOff(running, cutOff).then(end);
 }
@@ -108,7 +109,7 @@ function findBody({ store }: RunDeps, request: StoredRequest): Buffer {
   return getRequestBody(request, () => bodies.findBytes(request.id));
 }
 
-/** The webhook was changed meanwhile. */
+/** Makes the outcome for a route that the webhook, which was changed meanwhile, no longer has. */
 function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
   return {
     name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refusal: null,

@@ -12,7 +12,7 @@ type Wait = { readonly task: Task; readonly atMs: number };
 const TIMER_MS_MAX = 60_000;
 /** At most this many tasks become ready in one turn of the event loop. */
 const READY_MAX = 1000;
-/** Dropped waits stay in the queue until they are this many, and half of all waits. */
+/** Stale waits stay in the queue until they are this many, and half of all waits. */
 const STALE_MAX = 1000;
 /** A clock set back by less than this is not corrected for: the waits grow by as much. */
 const STEP_MS_MIN = 1000;
@@ -56,8 +56,11 @@ export class DueTimes {
     if (this.#isStarted && dueAtMs < this.#timerAtMs) this.#startTimer();
   }
 
-  /** Counts a wait that no longer matters. The caller has changed, or will change, the state. */
-  dropWait(): void {
+  /**
+   * Must be called when a task stops waiting before it is due. Its wait stays in the queue, and is
+   * counted as stale; when there are too many of these, all are removed.
+   */
+  countStaleWait(): void {
     this.#staleCount += 1;
     if (this.#staleCount < STALE_MAX || this.#staleCount * 2 < this.#waits.size) return;
     this.#waits.prune(isCurrent);
@@ -106,6 +109,7 @@ export class DueTimes {
   }
 }
 
+/** Whether the task still has this wait, which is stale otherwise. */
 function isCurrent({ task, atMs }: Wait): boolean {
   return task.state === 'waiting' && task.dueAtMs === atMs;
 }

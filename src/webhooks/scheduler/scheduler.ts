@@ -1,19 +1,23 @@
 /**
- * Says which task runs next. A task waits until it is due, and then for its turn within the limits
- * of its queue, of its target and of the whole. The scheduler knows nothing of a task but its
- * identifier, so it serves any stored task. It does no I/O, and the clock is a parameter.
+ * Says which task is attempted next. A task waits until it is due, and then for its turn within the
+ * limits of its queue, of its target and of the whole. The scheduler knows nothing of a task but
+ * its identifier, so it serves any stored task. It does no I/O, and the clock is a parameter.
+ *
+ * An attempt goes through three calls: `startNext` starts it, `release` ends it and makes room for
+ * others, and `settle` gives the task its next due time once the result is written. Until then the
+ * task is unsettled and is not started again.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
-import { RunQueue, type RunLimits } from './run-queue.ts';
+import { TaskQueues, type RunLimits } from './task-queues.ts';
 import type { RunningTask, TaskTarget, TargetHealth, Task, TaskQueue } from './task.ts';
 
-/** A task's queue, the target its tasks go to, and whether and how many of them may run. */
+/** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
 export type QueueSettings = {
   readonly key: string;
   readonly target: string;
   readonly mayStart: boolean;
-  /** Tasks of the queue at once; 1 means strict order. Absent: the limit that all queues have. */
+  /** Most attempts at once; 1 means strict order. Absent: the limit that all queues have. */
   readonly runningMax?: number | undefined;
 };
 
@@ -21,16 +25,16 @@ export class Scheduler {
   readonly #clock: Clock;
   /** Tasks by identifier, in the order they were added, which is about the order of creation. */
   readonly #tasks = new Map<string, Task>();
-  readonly #runQueue: RunQueue;
+  readonly #queues: TaskQueues;
   readonly #dueTimes: DueTimes;
-  /** Identifiers of tasks that were started and whose result is not written yet. */
+  /** Identifiers of unsettled tasks. One of them may have been removed, or removed and added. */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
   #onRunnable: () => void = () => {};
 
   constructor(clock: Clock, limits: RunLimits) {
     this.#clock = clock;
-    this.#runQueue = new RunQueue(limits);
+    this.#queues = new TaskQueues(limits);
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
@@ -48,24 +52,26 @@ export class Scheduler {
     this.#pauseTimers.clear();
   }
 
-  /** The number of tasks: waiting, ready and running ones. */
+  /** The number of tasks: waiting, ready and unsettled ones. */
   get size(): number {
     return this.#tasks.size;
   }
 
   /** The number of attempts under way. */
-  get running(): number {
-    return this.#runQueue.running;
+  get runningCount(): number {
+    return this.#queues.runningCount;
   }
 
+  /** The identifier of the task that was added first; null without tasks. */
   get oldestId(): string | null {
     const [id] = this.#tasks.keys();
     return id ?? null;
   }
 
-  countRunningByTarget(): readonly { readonly target: string; readonly running: number }[] {
-    return [...this.#runQueue.listTargets()].filter(({ running }) => running > 0)
-      .map(({ key, running }) => ({ target: key, running }));
+  /** Counts the attempts under way at each target that has some. */
+  countRunningByTarget(): readonly { readonly target: string; readonly runningCount: number }[] {
+    return [...this.#queues.listTargets()].filter(({ runningCount }) => runningCount > 0)
+      .map(({ key, runningCount }) => ({ target: key, runningCount }));
   }
 
   find(id: string): Task | undefined {
@@ -73,8 +79,8 @@ export class Scheduler {
   }
 
   /** Lists up to `max` identifiers of a queue's tasks, oldest first. */
-  listIds(key: string, max: number): readonly string[] {
-    const queue = this.#runQueue.find(key);
+  listTaskIds(key: string, max: number): readonly string[] {
+    const queue = this.#queues.find(key);
     const ids: string[] = [];
     if (queue === undefined) return ids;
     for (const task of this.#tasksIn(queue)) {
@@ -84,64 +90,66 @@ export class Scheduler {
     return ids;
   }
 
-  keys(): readonly string[] {
-    return this.#runQueue.listKeys();
+  listQueueKeys(): readonly string[] {
+    return this.#queues.listKeys();
   }
 
-  /** Lists the keys of the queues whose tasks may not start. */
-  listStoppedKeys(): ReadonlySet<string> {
-    const stopped = [...this.#tasks.values()].filter(({ queue }) => !queue.mayStart);
-    return new Set(stopped.map(({ queue }) => queue.key));
+  /** Lists the keys of the queues whose `mayStart` is false. */
+  listKeysThatMayNotStart(): ReadonlySet<string> {
+    const tasks = [...this.#tasks.values()].filter(({ queue }) => !queue.mayStart);
+    return new Set(tasks.map(({ queue }) => queue.key));
   }
 
   /**
-   * Adds a task that the scheduler does not have. When an attempt of a removed task of the same
-   * identifier is still under way, the new task waits until that one is settled.
+   * Adds a task that the scheduler does not have. If a removed task of the same identifier is not
+   * settled yet, the new one counts as unsettled too: two attempts of it must not overlap, and
+   * `settle` of the removed one gives it its due time.
    */
   add(id: string, settings: QueueSettings, dueAtMs: number): void {
     const { key, target, mayStart, runningMax } = settings;
-    const queue = this.#runQueue.getOrCreate(key, target, mayStart, runningMax);
-    const task = this.#runQueue.add(id, queue);
+    const queue = this.#queues.getOrCreate(key, target, mayStart, runningMax);
+    const task = this.#queues.add(id, queue);
     this.#tasks.set(id, task);
-    if (this.#unsettledIds.has(id)) task.state = 'running';
+    if (this.#unsettledIds.has(id)) task.state = 'unsettled';
     else this.#wait(task, dueAtMs);
   }
 
-  /** Changes when a task is due, unless it runs: then `settle` says when. */
+  /** Changes when a task is due, unless it is unsettled: then `settle` says when. */
   reschedule(task: Task, dueAtMs: number): void {
-    if (task.state !== 'running') this.#wait(task, dueAtMs);
+    if (task.state !== 'unsettled') this.#wait(task, dueAtMs);
   }
 
+  /** Removes a task. If it is unsettled, its attempt goes on. */
   remove(id: string): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
-    if (task.state === 'waiting') this.#dueTimes.dropWait();
+    if (task.state === 'waiting') this.#dueTimes.countStaleWait();
     this.#tasks.delete(id);
-    this.#runQueue.remove(task);
+    this.#queues.remove(task);
     this.#onRunnable();
   }
 
   /** Changes the settings of the queue of that key, if there is one. */
   update({ key, target, mayStart, runningMax }: QueueSettings): void {
-    const queue = this.#runQueue.find(key);
+    const queue = this.#queues.find(key);
     if (queue === undefined) return;
-    this.#runQueue.update(queue, target, mayStart);
-    this.#runQueue.setRunningMax(queue, runningMax, (limited) => this.#tasksIn(limited));
+    this.#queues.update(queue, target, mayStart);
+    this.#queues.setRunningMax(queue, runningMax, (limited) => this.#tasksIn(limited));
     this.#onRunnable();
   }
 
-  /** Lets the queue of that key start nothing until `resume`. */
+  /** Lets the queue of that key start nothing until `resume`, whatever its settings say. */
   suspend(key: string): void {
-    this.#runQueue.suspend(key);
+    this.#queues.suspend(key);
   }
 
   resume(key: string): void {
-    this.#runQueue.resume(key);
+    this.#queues.resume(key);
     this.#onRunnable();
   }
 
   isSuspended(key: string): boolean {
-    return this.#runQueue.isSuspended(key);
+    return this.#queues.isSuspended(key);
   }
 
   /**
@@ -149,23 +157,26 @@ export class Scheduler {
    * when the attempt is over, and `settle` it when the result is written.
    */
   startNext(): RunningTask | null {
-    const running = this.#runQueue.startNext();
-    if (running !== null) this.#unsettledIds.add(running.task.id);
-    return running;
+    const runningTask = this.#queues.startNext();
+    if (runningTask !== null) this.#unsettledIds.add(runningTask.task.id);
+    return runningTask;
   }
 
   /** Ends an attempt. `health` is null when the attempt says nothing about its target. */
-  release(running: RunningTask, health: TargetHealth | null): void {
-    const pauseMs = this.#runQueue.release(running, health);
-    if (pauseMs > 0) this.#pauseTarget(running.target, pauseMs);
+  release(runningTask: RunningTask, health: TargetHealth | null): void {
+    const pauseMs = this.#queues.release(runningTask, health);
+    if (pauseMs > 0) this.#pauseTarget(runningTask.target, pauseMs);
     this.#onRunnable();
   }
 
-  /** After the result is written: makes the task due again at `dueAtMs`, or removes it on null. */
+  /**
+   * Must be called when the result is written. Makes the task due again at `dueAtMs`, or removes it
+   * on null. Does nothing to a task that was removed meanwhile.
+   */
   settle(id: string, dueAtMs: number | null): void {
     this.#unsettledIds.delete(id);
     const task = this.#tasks.get(id);
-    if (task?.state !== 'running') return;
+    if (task?.state !== 'unsettled') return;
     if (dueAtMs === null) this.remove(id);
     else this.#wait(task, dueAtMs);
   }
@@ -180,15 +191,17 @@ export class Scheduler {
   }
 
   #makeReady(task: Task): void {
-    if (task.state === 'waiting' && task.dueAtMs > this.#clock.now()) this.#dueTimes.dropWait();
-    this.#runQueue.makeReady(task);
+    const isEarly = task.state === 'waiting' && task.dueAtMs > this.#clock.now();
+    if (isEarly) this.#dueTimes.countStaleWait();
+    this.#queues.makeReady(task);
     this.#onRunnable();
   }
 
+  // The target itself is paused already; this is the timer that ends the pause.
   #pauseTarget(target: TaskTarget, pauseMs: number): void {
     const timer = this.#clock.startTimer(pauseMs, () => {
       this.#pauseTimers.delete(timer);
-      this.#runQueue.resumeTarget(target);
+      this.#queues.resumeTarget(target);
       this.#onRunnable();
     });
     this.#pauseTimers.add(timer);

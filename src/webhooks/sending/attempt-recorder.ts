@@ -1,60 +1,72 @@
 /**
- * Writes what came of an attempt: the result and the time of the next one are one record, so a
- * crash loses neither. While the store takes no writes the result is kept and written later: what
- * has arrived must not be sent again.
+ * Writes the result of an attempt. The result and the time of the next attempt are one record, so a
+ * crash loses neither. While the store takes no writes, the result waits in memory, because what
+ * has been delivered must not be sent again.
  */
 import { parseTimestamp } from '../../base/clock.ts';
-import type { Transaction } from '../../store/store-port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import {
-  afterAttempt, finish, withUpdatedAt, type Delivery, type DeliveryStatus, type StoredDelivery,
+  afterAttempt, afterLateAttempt, type Delivery, type DeliveryStatus, type StoredDelivery,
   type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
+import { findHops } from '../deliveries/event-record.ts';
+import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { disablesWhenFailing, stageAttemptResult } from '../outgoing/automatic-disabling.ts';
-import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
+import type {
+  OutgoingWebhookIndex, ReadyOutgoingWebhook,
+} from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
 import type { ResultBatch } from '../durable-queue/result-batch.ts';
 import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
 import { findForwardTarget } from './request-builder.ts';
-import { retireHook, type RetirementDeps } from './webhook-retirement.ts';
-import { createAttemptEvents, type DeliveryWrite, type SystemEventDeps } from './telling.ts';
+import {
+  retireWebhook, type AttemptEvents, type DeliveryWrite, type RetirementDeps,
+} from './webhook-retirement.ts';
 
-export type RecorderDeps = WriteRetryDeps & RetirementDeps & SystemEventDeps & {
+export type RecorderDeps = WriteRetryDeps & RetirementDeps & AttemptEventDeps & {
   readonly results: ResultBatch<Delivery, DeliveryStatus>;
-  /** Seconds between attempts, for what has no schedule of its own. */
+  /** Seconds between attempts, for webhooks without a schedule of their own. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
   readonly health: HealthMonitor;
 };
 
-/** An attempt that was made, and the delivery as it was before. */
+type AttemptEventDeps = {
+  readonly store: Store;
+  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly systemEvents: Pick<SystemEvents, 'deliveryFailed' | 'webhookDisabled'>;
+  readonly makeId: () => string;
+};
+
+/** An attempt that was made, with the delivery as it was before. */
 export type FinishedAttempt = {
   readonly outcome: AttemptOutcome;
-  /** What is to be kept of the request's head. */
+  /** The head of the request, to be stored; null if the target got no request. */
   readonly sent: SentHead | null;
   readonly stored: StoredDelivery;
   readonly lease: QueueLease;
 };
 
-/** The delivery as written; undefined when it is gone, or we are closed first. */
+/** Resolves with the delivery as written; undefined when it is gone, or `closing` came first. */
 export async function recordOutcome(
   deps: RecorderDeps, attempt: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { identifier } = attempt.stored.item;
   reportToHealth(deps.health, attempt);
-  const written = await retryUntilWritten(deps, 'the result of an attempt waits to be written',
+  const delivery = await retryUntilWritten(deps, 'the result of an attempt waits to be written',
     { delivery: identifier }, () => writeResult(deps, attempt));
-  logAttempt(deps, attempt, written);
-  return written;
+  logAttempt(deps, attempt, delivery);
+  return delivery;
 }
 
 function writeResult(
   deps: RecorderDeps, { outcome, sent, stored, lease }: FinishedAttempt,
 ): Promise<Delivery | undefined> {
-  const { hook } = stored.item;
-  const ready = hook === null ? undefined : deps.hooks.find(hook);
-  const { retrySchedule = deps.schedule } = ready ?? {};
+  const { hook: webhookId } = stored.item;
+  const webhook = webhookId === null ? undefined : deps.hooks.find(webhookId);
+  const { retrySchedule = deps.schedule } = webhook ?? {};
   const nowMs = deps.clock.now();
   const random = deps.random();
   let hasFailed = false;
@@ -65,91 +77,112 @@ function writeResult(
     hasFailed = before.status === 'pending' && after.status === 'failed';
     return sent === null ? after : { ...after, sent };
   };
-  // Where several attempts are told that the target is gone, the first one retires the hook.
-  const isRetiring = outcome.kind === 'gone' && hook !== null && !deps.scheduler.isSuspended(hook);
   const systemEvents = outcome.kind === 'delivered' ? null
     : createAttemptEvents(deps, stored, nowMs);
   const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
-    if (hook !== null) stageHealthRecord(deps.health, transaction, hook, { outcome, hasFailed });
+    if (webhookId !== null) {
+      stageHealthRecord(deps.health, transaction, webhookId, { outcome, hasFailed });
+    }
     if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
   };
-  if (isRetiring) {
-    return writeAndRetire(deps, hook, { stored, lease, change, stageMore, systemEvents });
+  // If several attempts hear that the target is gone, the first one retires the webhook.
+  if (outcome.kind === 'gone' && webhookId !== null && !deps.scheduler.isSuspended(webhookId)) {
+    return writeAndRetire(deps, webhookId, { stored, lease, change, stageMore, systemEvents });
   }
-  // Where the proxy failed the target was not asked.
-  if (ready === undefined || !disablesWhenFailing(ready) || outcome.kind === 'proxy') {
+  // If the proxy failed, the target was not asked, and the webhook is not failing.
+  if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
     return deps.results.write(stored, lease, change, stageMore);
   }
-  const write = { change, stageMore, systemEvents, hook: ready, nowMs };
-  return writeAndWatch(deps, { stored, lease }, write);
+  const write = { change, stageMore, systemEvents, webhook, nowMs };
+  return writeAndDisableIfFailing(deps, { stored, lease }, write);
 }
 
-/** Where the proxy failed the target was not asked: that is no try. */
+/**
+ * Makes the system events of an attempt. Their ids are drawn here, because the transaction that
+ * stages them may run again.
+ */
+function createAttemptEvents(
+  { store, hooks, systemEvents, makeId }: AttemptEventDeps, stored: StoredDelivery, nowMs: number,
+): AttemptEvents {
+  const [failedSeed, disabledSeed] = [makeId(), makeId()];
+  const { hook: webhookId, identifier, event } = stored.item;
+  return {
+    deliveryFailed(transaction, after) {
+      const inputs = { nowMs, seed: failedSeed, hops: findHops(store, stored) };
+      systemEvents.deliveryFailed(transaction, inputs, after);
+    },
+    webhookDisabled(transaction, reason) {
+      const webhook = webhookId === null ? undefined : hooks.find(webhookId);
+      if (webhook === undefined) return;
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops(store, stored) };
+      systemEvents.webhookDisabled(transaction, inputs, {
+        identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
+        delivery: { identifier, event },
+      });
+    },
+  };
+}
+
+/** Reports an attempt to the health monitor, unless the proxy failed and the target got nothing. */
 function reportToHealth(health: HealthMonitor, { outcome, stored }: FinishedAttempt): void {
   const { kind, attempt: { at, statusCode, error } } = outcome;
-  const { hook } = stored.item;
-  if (hook === null || kind === 'proxy') return;
+  const { hook: webhookId } = stored.item;
+  if (webhookId === null || kind === 'proxy') return;
   const atMs = parseTimestamp(at);
-  if (kind === 'delivered') return health.recordSuccess(hook, atMs);
+  if (kind === 'delivered') return health.recordSuccess(webhookId, atMs);
   health.recordFailure(
-    hook, { atMs, reason: error ?? `HTTP ${statusCode}` }, isDisabling(kind));
+    webhookId, { atMs, reason: error ?? `HTTP ${statusCode}` }, isDisabling(kind));
 }
 
 function stageHealthRecord(
-  health: HealthMonitor, transaction: Transaction, hook: string,
+  health: HealthMonitor, transaction: Transaction, webhookId: string,
   { outcome: { kind, attempt }, hasFailed }:
   { readonly outcome: AttemptOutcome; readonly hasFailed: boolean },
 ): void {
-  if (hasFailed) health.recordFinalFailure(hook, parseTimestamp(attempt.at), isDisabling(kind));
-  health.stage(transaction, hook);
+  if (hasFailed) {
+    health.recordFinalFailure(webhookId, parseTimestamp(attempt.at), isDisabling(kind));
+  }
+  health.stage(transaction, webhookId);
 }
 
-/** Whether the webhook is disabled because of it, which has a warning of its own. */
+/** Whether the outcome disables the webhook, which has a warning of its own. */
 function isDisabling(kind: AttemptOutcome['kind']): boolean {
   return kind === 'gone';
 }
 
-/** The same, for a webhook whose target is gone: it is disabled. */
+/** Writes the result of an attempt whose target is gone, and disables the webhook. */
 async function writeAndRetire(
-  deps: RecorderDeps, hook: string, retiring: Parameters<typeof retireHook>[2],
+  deps: RecorderDeps, webhookId: string, retiring: Parameters<typeof retireWebhook>[2],
 ): Promise<Delivery | undefined> {
-  const ready = deps.hooks.find(hook);
-  const { own, isDisabled } = await retireHook(deps, hook, retiring);
-  if (isDisabled && ready !== undefined) {
+  const webhook = deps.hooks.find(webhookId);
+  const { own, isDisabled } = await retireWebhook(deps, webhookId, retiring);
+  if (isDisabled && webhook !== undefined) {
     deps.log.warning('an outgoing webhook was disabled: its target answered 410',
-      { ...ready.labels, reason: 'gone' });
+      { ...webhook.labels, reason: 'gone' });
   }
   return own;
 }
 
-/** The same, for a webhook that is disabled when its attempts fail for too long. */
-async function writeAndWatch(
+/** Writes a result for a webhook that is disabled when its attempts fail for too long. */
+async function writeAndDisableIfFailing(
   { results, log }: RecorderDeps, { stored, lease }: Pick<FinishedAttempt, 'stored' | 'lease'>,
-  { change, stageMore, systemEvents, hook, nowMs }:
-  DeliveryWrite & { readonly hook: ReadyOutgoingWebhook; readonly nowMs: number },
+  { change, stageMore, systemEvents, webhook, nowMs }:
+  DeliveryWrite & { readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number },
 ): Promise<Delivery | undefined> {
-  const staged: { disabledSince: string | null } = { disabledSince: null };
-  const changed = await results.write(stored, lease, change, (transaction, after) => {
-    staged.disabledSince = stageAttemptResult(transaction, hook, systemEvents === null, nowMs);
+  let failingSince: string | null = null;
+  const delivery = await results.write(stored, lease, change, (transaction, after) => {
+    failingSince = stageAttemptResult(transaction, webhook, systemEvents === null, nowMs);
     stageMore(transaction, after);
-    if (staged.disabledSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
+    if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
   });
-  if (staged.disabledSince !== null) {
+  if (failingSince !== null) {
     log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
-      + 'disableAfterHours',
-    { ...hook.labels, reason: 'failing', failingSince: staged.disabledSince });
+      + 'disableAfterHours', { ...webhook.labels, reason: 'failing', failingSince });
   }
-  return changed;
+  return delivery;
 }
 
-/** The delivery was cancelled, or failed with its hook, while the attempt was under way. */
-function afterLateAttempt(before: Delivery, outcome: AttemptOutcome, nowMs: number): Delivery {
-  const counted = { ...before, attempts: [...before.attempts, outcome.attempt] };
-  return outcome.kind === 'delivered'
-    ? finish(counted, 'delivered', nowMs) : withUpdatedAt(counted, nowMs);
-}
-
-/** The same rule as for runs: see `actions/run-log.ts`. */
+/** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */
 function logAttempt(
   { log, hooks, store }: RecorderDeps, { outcome, stored }: FinishedAttempt,
   written: Delivery | undefined,

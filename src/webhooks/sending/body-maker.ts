@@ -1,6 +1,6 @@
 /**
- * Makes the body of an outgoing request: from the payload an action makes other data, and a
- * template is filled with that. Each step takes JSON and gives JSON.
+ * Makes the body of an outgoing request: an action turns the payload into other data, and a
+ * template is filled with that. Each step takes JSON and returns JSON.
  */
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -16,18 +16,18 @@ import { fillTemplate } from '../outgoing/payload-template.ts';
 
 export interface BodyMaker {
   /** Whether the body is something other than the payload. */
-  needsMaking(hook: ReadyOutgoingWebhook): boolean;
-  /** Throws AppError `invalid` when the action or the template failed: nothing must go out. */
-  make(hook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
+  needsMaking(webhook: ReadyOutgoingWebhook): boolean;
+  /** Makes the body. Throws `invalid` if the action or the template fails: nothing must go out. */
+  make(webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
 }
 
-/** What a body is made for. */
+/** The context that a body is made in. */
 export type BodyOrigin = {
-  /** Length of the chain that led to it. */
+  /** The length of the chain that led to the request. */
   readonly hops: number;
-  /** Where its action logs. */
+  /** The logger of the action. */
   readonly log: Logger;
-  /** Told when something that was sent for it was refused because of its chain. */
+  /** Called when a request that the action sent was refused because of its chain. */
   readonly onChainRefused?: () => void;
 };
 
@@ -40,14 +40,14 @@ export function createBodyMaker(deps: {
   return {
     needsMaking: ({ actionConfiguration, template }) =>
       actionConfiguration !== undefined || template !== null,
-    async make(hook, payloadJson, origin) {
-      const { actionConfiguration } = hook;
+    async make(webhook, payloadJson, origin) {
+      const { actionConfiguration } = webhook;
       const actedJson = actionConfiguration === undefined ? payloadJson
         : await runConfiguredAction(deps, actionConfiguration, payloadJson, origin);
-      if (hook.template === null) return actedJson;
+      if (webhook.template === null) return actedJson;
       const payload = JSON.parse(actedJson.toString('utf8')) as JsonValue;
       try {
-        return Buffer.from(fillTemplate(hook.template, payload), 'utf8');
+        return Buffer.from(fillTemplate(webhook.template, payload), 'utf8');
       } catch (thrown) {
         throw new AppError('invalid', messageOf(thrown), {}, thrown);
       }
@@ -96,7 +96,7 @@ async function runConfiguredAction(
   return Buffer.from(text, 'utf8');
 }
 
-// An event's payload may be any JSON; an action is promised an object or array.
+// The payload of an event may be any JSON, but an action gets an object or an array.
 function parseActionPayload(payloadJson: Buffer): Payload | null {
   return toPayload(JSON.parse(payloadJson.toString('utf8')));
 }

@@ -1,4 +1,4 @@
-/** One attempt of a delivery: prepared and sent; and what it shows of the host. */
+/** Makes one attempt of a delivery, and says what it shows of the target's health. */
 import { isPromised } from '../../base/when-done.ts';
 import type { AttemptOutcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
@@ -13,12 +13,13 @@ export type AttemptDeps = RequestDeps & {
   readonly sender: Pick<WebhookSender, 'attempt'>;
 };
 
-/** A target that takes longer holds slots that others could use: it counts as slow. */
+/** A target that takes longer counts as slow, because it keeps others from being served. */
 const SLOW_MS = 1000;
 
 /**
- * Null when nothing was sent, or `cutOff` was aborted; `NO_BODY_ROOM` when there is none for its
- * body. Rejects when it could not be prepared.
+ * Prepares and sends the request. Resolves with null when nothing was sent or `cutOff` came first,
+ * and with `NO_BODY_ROOM` when there is no room for the body. Rejects when it could not be
+ * prepared.
  */
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
@@ -27,16 +28,16 @@ export async function attemptDelivery(
   const prepared = isPromised(preparing)
     ? await unlessCutOff(preparing, cutOff) : preparing;
   if (prepared === null || prepared === NO_BODY_ROOM) return prepared;
-  // To prepare it may have taken long.
+  // The lease may have ended while the request was prepared.
   if (!lease.mayBegin()) return null;
   const outcome = await send(deps, prepared, cutOff);
   if (outcome === null) return null;
   const { sent, stored } = prepared;
-  // Where the proxy failed the target got nothing.
+  // If the proxy failed, the target got no request.
   return { outcome, sent: outcome.kind === 'proxy' ? null : sent, stored, lease };
 }
 
-/** What an outcome shows of the target's host; null: nothing. */
+/** Returns what an outcome shows of the target's health; null for nothing. */
 export function assessTargetHealth(
   { kind, attempt, isUnsent = false }: AttemptOutcome,
 ): TargetHealth | null {

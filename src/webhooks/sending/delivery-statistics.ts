@@ -1,4 +1,4 @@
-/** Figures of deliveries and of their attempts, for the metrics. */
+/** Counts deliveries and their attempts for the metrics. */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/histogram.ts';
 import { FORWARDS_LABEL, OTHER_WEBHOOKS_LABEL } from '../webhook-label.ts';
@@ -8,26 +8,26 @@ export type DeliveryStatistics = {
   readonly pending: number;
   readonly inFlight: number;
   readonly oldestPendingMs: number;
-  /** Of the attempts so far. */
+  /** The counters of the attempts so far. */
   readonly figures: DeliveryCounters;
-  /** Failed attempts by webhook, as metrics call it. */
+  /** Failed attempts by webhook, under its label in the metrics. */
   readonly failures: readonly { readonly hook: string; readonly count: number }[];
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
 
-/** Hooks with a series of their own; failures of further ones are counted together, as `other`. */
+/** Most webhooks with a series of their own; the failures of others are counted as `other`. */
 const FAILING_HOOKS_MAX = 100;
 const ATTEMPT_BOUNDS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-// From the event to the arrival: attempts go on for hours.
+// The time from event to delivery may be hours, because retries go on for so long.
 const DELIVERY_BOUNDS_S = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600, 3600, 21_600, 86_400];
 
 export class DeliveryCounters {
   readonly attempts = { delivered: 0, failed: 0, gone: 0, proxy: 0 };
-  /** Seconds that an attempt took. */
+  /** Seconds that attempts took. */
   readonly attemptDurations = new Histogram(ATTEMPT_BOUNDS_S);
-  /** Seconds from the creation of a delivery until it was delivered. */
+  /** Seconds from the creation of deliveries until they were delivered. */
   readonly latencies = new Histogram(DELIVERY_BOUNDS_S);
-  /** Failed attempts by the webhook's identifier. */
+  /** Failed attempts by the identifier of the webhook. */
   readonly failures = new Map<string, number>();
 
   record(

@@ -1,6 +1,6 @@
 /**
- * Sends what is pending: makes the scheduler's tasks follow the stored deliveries, and says what an
- * attempt of one is.
+ * Sends pending deliveries: keeps the scheduler's tasks in step with the stored deliveries, and
+ * makes the attempts.
  */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
@@ -50,66 +50,71 @@ type DeliveryWorkerDeps = RequestDeps & {
   readonly health: HealthMonitor;
 };
 
-/** A delivery without room for its body waits this long; that some do is logged once a minute. */
+/** A delivery whose body finds no room waits this long. That is logged once a minute. */
 const NO_ROOM_DELAY_MS = 10_000;
 const NO_ROOM_LOG_MS = 60_000;
-/** Queues of forwards are named by their host, those of webhooks by their identifier. */
+/**
+ * The key of a queue is the identifier of a webhook, or, for the queued forwards to one host, this
+ * prefix and the host.
+ */
 const FORWARD_PREFIX = 'forward ';
 
 export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> {
   readonly noun = 'a delivery';
   readonly #deps: DeliveryWorkerDeps & AttemptDeps & RecorderDeps;
-  readonly #worker: QueueWorker<FinishedAttempt, Delivery>;
+  readonly #loop: QueueWorker<FinishedAttempt, Delivery>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
   #roomLoggedMs = -Infinity;
 
   constructor(deps: DeliveryWorkerDeps) {
-    this.#worker = new QueueWorker(deps, this);
+    this.#loop = new QueueWorker(deps, this);
     this.#deps = {
       ...deps, results: new ResultBatch(deliveryQueue, deps.store),
-      closing: this.#worker.closing,
+      closing: this.#loop.closing,
     };
     this.#records = deps.store.collection(deliveryCollection.name);
     this.#unfollow = [
       followRecords(this.#records, (applied) => this.#applyChange(applied)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
-    deps.hooks.onChange((hook) => this.#onWebhookChange(hook));
-    deps.fanOuts.onIdle(() => this.#worker.requestRun());
+    deps.hooks.onChange((webhookId) => this.#onWebhookChange(webhookId));
+    deps.fanOuts.onIdle(() => this.#loop.requestRun());
   }
 
   start(): void {
-    this.#worker.start();
-    for (const key of this.#deps.scheduler.listStoppedKeys()) this.#cancelIfOrphaned(key);
+    this.#loop.start();
+    for (const key of this.#deps.scheduler.listKeysThatMayNotStart()) this.#cancelIfOrphaned(key);
   }
 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     for (const unfollow of this.#unfollow) unfollow();
-    await this.#worker.close(graceMs);
+    await this.#loop.close(graceMs);
   }
 
   statistics(): DeliveryStatistics {
     const { scheduler, clock, hooks } = this.#deps;
     const { oldestId } = scheduler;
-    const labelOf = (key: string): string => {
-      const hook = hooks.find(key);
-      return hook === undefined ? key : formatWebhookLabel(hook);
+    // A series that has no webhook, such as that of the forwards, is its own label.
+    const formatLabel = (series: string): string => {
+      const webhook = hooks.find(series);
+      return webhook === undefined ? series : formatWebhookLabel(webhook);
     };
     return {
       pending: scheduler.size,
-      inFlight: scheduler.running,
+      inFlight: scheduler.runningCount,
       oldestPendingMs: oldestId === null ? 0 : Math.max(0, clock.now() - timeOfUuidV7(oldestId)),
       figures: this.#counters,
-      failures: [...this.#counters.failures].map(([key, count]) => ({ hook: labelOf(key), count })),
+      failures: [...this.#counters.failures].map(([series, count]) =>
+        ({ hook: formatLabel(series), count })),
       inFlightByHost: scheduler.countRunningByTarget()
-        .map(({ target, running }) => ({ host: target, inFlight: running })),
+        .map(({ target, runningCount }) => ({ host: target, inFlight: runningCount })),
     };
   }
 
-  // A later event's delivery must not overtake one that is not there yet.
+  // The delivery of a later event must not overtake one that a fan-out has still to write.
   mayBegin(): boolean {
     return this.#deps.fanOuts.unwrittenCount === 0;
   }
@@ -122,11 +127,14 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return attempt === null ? null : { result: attempt };
   }
 
-  reportAttempt({ outcome, stored }: FinishedAttempt): TargetHealth | null {
+  countAttempt({ outcome, stored }: FinishedAttempt): void {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#deps.onOutcome('deliveries', stored.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
     this.#counters.record(stored.item, outcome, this.#deps.clock.now());
+  }
+
+  assessTarget({ outcome }: FinishedAttempt): TargetHealth | null {
     return assessTargetHealth(outcome);
   }
 
@@ -147,33 +155,36 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return { delivery: id };
   }
 
+  /** Makes the task of a delivery what its record says. */
   #applyChange({ id, before, after }: Change): void {
     const { scheduler, clock } = this.#deps;
     if (after === null || readStatus(after) !== 'pending') return scheduler.remove(id);
-    // Many may wait: to look for one that is new takes a cache miss or two.
+    // A new delivery is not looked up: among many tasks that costs a cache miss or two.
     const task = before === null ? undefined : scheduler.find(id);
-    // What runs is given its next time when its attempt is over.
-    if (task?.state === 'running') return;
+    // Such a task gets its next time when its result is written: see `dueTimeMs`.
+    if (task?.state === 'unsettled') return;
+    // Most deliveries are new and due at once. They need not be decoded.
     const untriedWebhookId = task === undefined ? readUntriedHook(after) : null;
     if (untriedWebhookId !== null) {
-      return this.#add(id, this.#webhookQueueSettings(untriedWebhookId), 0);
+      return this.#addTask(id, this.#webhookQueueSettings(untriedWebhookId), 0);
     }
     const delivery = decodeDelivery(after);
     const dueAtMs = computeDeliveryDueMs(delivery, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
-    return this.#add(id, this.#queueSettings({ bytes: after, item: delivery }), dueAtMs);
+    return this.#addTask(id, this.#queueSettings({ bytes: after, item: delivery }), dueAtMs);
   }
 
-  #add(id: string, queue: QueueSettings, dueAtMs: number): void {
+  #addTask(id: string, queue: QueueSettings, dueAtMs: number): void {
     this.#deps.scheduler.add(id, queue, dueAtMs);
-    if (this.#worker.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
+    if (this.#loop.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
   }
 
   #queueSettings(stored: StoredDelivery): QueueSettings {
-    const { hook } = stored.item;
-    if (hook !== null) return this.#webhookQueueSettings(hook);
-    const host = findForwardHost(this.#deps.store, stored);
-    return this.#forwardQueueSettings(host);
+    const { hook: webhookId } = stored.item;
+    // A delivery without a webhook is a queued forward.
+    return webhookId === null
+      ? this.#forwardQueueSettings(findForwardHost(this.#deps.store, stored))
+      : this.#webhookQueueSettings(webhookId);
   }
 
   #forwardQueueSettings(host: string): QueueSettings {
@@ -181,10 +192,10 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return { key, target: host, mayStart: this.#ownsQueue(key) };
   }
 
-  #webhookQueueSettings(identifier: string): QueueSettings {
-    const { host = '', enabled = false, maxInFlight } = this.#deps.hooks.find(identifier) ?? {};
-    const mayStart = enabled && this.#ownsQueue(identifier);
-    return { key: identifier, target: host, mayStart, runningMax: maxInFlight };
+  #webhookQueueSettings(webhookId: string): QueueSettings {
+    const { host = '', enabled = false, maxInFlight } = this.#deps.hooks.find(webhookId) ?? {};
+    const mayStart = enabled && this.#ownsQueue(webhookId);
+    return { key: webhookId, target: host, mayStart, runningMax: maxInFlight };
   }
 
   #ownsQueue(key: string): boolean {
@@ -192,30 +203,34 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   #onOwnershipChange(): void {
-    for (const key of this.#deps.scheduler.keys()) {
+    for (const key of this.#deps.scheduler.listQueueKeys()) {
       if (!key.startsWith(FORWARD_PREFIX)) this.#onWebhookChange(key);
       else this.#onForwardsChange(key.slice(FORWARD_PREFIX.length));
     }
-    this.#worker.requestRun();
+    this.#loop.requestRun();
   }
 
   #onForwardsChange(host: string): void {
     this.#deps.scheduler.update(this.#forwardQueueSettings(host));
   }
 
-  #onWebhookChange(identifier: string): void {
-    if (this.#worker.closing.aborted) return;
-    this.#deps.scheduler.update(this.#webhookQueueSettings(identifier));
-    if (this.#worker.isStarted) this.#cancelIfOrphaned(identifier);
+  #onWebhookChange(webhookId: string): void {
+    if (this.#loop.closing.aborted) return;
+    this.#deps.scheduler.update(this.#webhookQueueSettings(webhookId));
+    if (this.#loop.isStarted) this.#cancelIfOrphaned(webhookId);
   }
 
-  // A delivery may be staged for a hook while the hook's removal is staged, too.
-  #cancelIfOrphaned(hook: string): void {
+  /**
+   * Cancels the deliveries of a queue whose webhook is gone. A delivery may be staged for a webhook
+   * while the removal of the webhook is staged, too. Callers pass the key of a queue of forwards
+   * only if this process does not own it, and then nothing is cancelled.
+   */
+  #cancelIfOrphaned(key: string): void {
     const { hooks, scheduler } = this.#deps;
-    if (hooks.find(hook) !== undefined || !this.#ownsQueue(hook)) return;
-    if (scheduler.listIds(hook, 1).length === 0) return;
-    this.#worker.writeLater('deliveries of a removed webhook wait to be cancelled', { hook },
-      () => cancelPending(this.#deps, hook));
+    if (hooks.find(key) !== undefined || !this.#ownsQueue(key)) return;
+    if (scheduler.listTaskIds(key, 1).length === 0) return;
+    this.#loop.writeLater('deliveries of a removed webhook wait to be cancelled', { hook: key },
+      () => cancelPending(this.#deps, key));
   }
 
   #postponeForRoom(id: string): { readonly postponedMs: number } {

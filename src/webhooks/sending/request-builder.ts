@@ -1,8 +1,8 @@
-/** Makes the request that an attempt sends from a stored delivery. */
+/** Builds the request that an attempt sends, from a stored delivery. */
 import { AppError, messageOf } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createTaggedLogger } from '../../base/log.ts';
+import { MASK, createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
@@ -16,13 +16,15 @@ import {
   decodeForward, readHops, findEventRecord, readPayloadBytes,
 } from '../deliveries/event-record.ts';
 import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
+import { redactHeaders } from '../http/redact-headers.ts';
+import { resolveHeaders } from '../http/target-rules.ts';
+import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { buildRequest, type DeliveryRequest } from './webhook-sender.ts';
-import { sentHeadOf } from './sent-head.ts';
 
 export type RequestDeps = {
   readonly store: Store;
@@ -34,19 +36,19 @@ export type RequestDeps = {
 };
 
 export type PreparedAttempt = {
-  /** What is to be kept of its head; null for what its message holds, or when nothing goes out. */
+  /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
   readonly sent: SentHead | null;
   readonly stored: StoredDelivery;
 } & ({ readonly request: DeliveryRequest } | { readonly failure: AttemptOutcome });
 
-/** There is no room for a body at present; the delivery is to wait as it is. */
+/** Says that there is no room for a body at present, so that the delivery must wait as it is. */
 export const NO_BODY_ROOM = 'held back';
 
 /**
- * The request, by what the hook's record says now; or the failure when there is nothing to send; or
- * null when the delivery is not to be attempted any more. The body that an action or a template
- * makes is stored before the first attempt, so that every retry sends the same bytes. Returns a
- * promise only where there is something to wait for.
+ * Prepares the request by the present settings of the webhook. Returns a failure when there is
+ * nothing to send, and null when the delivery must not be attempted any more. A body that an action
+ * or a template makes is stored before the first attempt, so that every retry sends the same bytes.
+ * Returns a promise only if it has to wait for that.
  */
 export function prepareRequest(
   deps: RequestDeps, identifier: string,
@@ -62,66 +64,92 @@ export function prepareRequest(
   if (payload === null || delivery.hook === null) {
     return { request: buildForwardRequest(identifier, eventRecord), sent: null, stored };
   }
-  const hook = deps.hooks.find(delivery.hook);
-  if (hook === undefined || !hook.enabled) return null;
+  const webhook = deps.hooks.find(delivery.hook);
+  if (webhook === undefined || !webhook.enabled) return null;
   const hops = readHops(eventRecord);
   const sendBody = (body: Buffer): PreparedAttempt => {
     const request = addSystemEventHeader(
-      buildRequest(hook, identifier, body, hops), delivery.event);
-    return { request, sent: sentHeadOf(hook), stored };
+      buildRequest(webhook, identifier, body, hops), delivery.event);
+    return { request, sent: buildSentHead(webhook), stored };
   };
   if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'));
-  if (delivery.isPayload || !deps.bodies.needsMaking(hook)) return sendBody(payload);
-  // That takes a while: by then the delivery may be cancelled or its hook changed.
-  // The action runs beside the request, and not after it: what it sends is the same hop.
-  return makeAndStoreBody(deps, hook, identifier, hops - 1, payload)
+  if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload);
+  // The action runs beside the request and not after it, so what it sends is the same hop.
+  return makeAndStoreBody(deps, webhook, identifier, hops - 1, payload)
     .then((failure) => {
       if (failure === NO_BODY_ROOM) return NO_BODY_ROOM;
+      // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
       return failure === null ? prepareRequest(deps, identifier) : fail(failure);
     });
 }
 
-/** What one of our own events causes elsewhere is not told by another one. */
+const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
+
+// The head is the same for all deliveries of a webhook until the webhook changes.
+const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
+
+/**
+ * Builds the head to be stored, which shows later what was sent. It lacks the headers that follow
+ * from the delivery and its attempt: see `deliveries/sent-request.ts`.
+ */
+function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
+  const cachedHead = sentHeads.get(webhook);
+  if (cachedHead !== undefined) return cachedHead;
+  const { httpMethod: method, targetUrl, secret, headers } = webhook;
+  const head = {
+    method,
+    url: hideUrlSecrets(targetUrl),
+    headers: [
+      ...redactHeaders(resolveHeaders(method, headers)),
+      ...secret === undefined ? [] : SIGNATURES,
+    ],
+  };
+  sentHeads.set(webhook, head);
+  return head;
+}
+
+/** Marks a request for a system event: what it causes elsewhere must not cause another one. */
 function addSystemEventHeader(request: DeliveryRequest, event: string | null): DeliveryRequest {
   if (!isSystemEventName(event)) return request;
   return { ...request, headers: { ...request.headers, [SYSTEM_EVENT_HEADER]: event } };
 }
 
 /**
- * Makes the body and stores it; returns the failure when it cannot be made. What is made and what
- * is being stored are counted as if they were stored: many are made at the same time.
+ * Makes the body and stores it. Resolves with null when it is stored, and with the failure when it
+ * cannot be made. A body counts for the queue's capacity while it is made and stored, because many
+ * are made at the same time.
  */
 async function makeAndStoreBody(
-  deps: RequestDeps, hook: ReadyOutgoingWebhook, identifier: string, hops: number, payload: Buffer,
+  deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string, hops: number,
+  payload: Buffer,
 ): Promise<AttemptOutcome | typeof NO_BODY_ROOM | null> {
   const { capacity } = deps;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
   let isChainRefused = false;
   const origin = {
-    hops, log: createTaggedLogger(deps.log, { delivery: identifier, ...hook.labels }),
+    hops, log: createTaggedLogger(deps.log, { delivery: identifier, ...webhook.labels }),
     onChainRefused: () => {
       isChainRefused = true;
     },
   };
   try {
-    // How long it becomes is not known yet.
+    // The length of the body is not known yet, so that of the payload is reserved.
     const body = await capacity.reserveWhile(payload.length, () =>
-      deps.bodies.make(hook, payload, origin));
+      deps.bodies.make(webhook, payload, origin));
     text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     return { ...createFailure(deps.clock, messageOf(thrown)), isChainRefused };
   }
-  // As the record holds it.
-  const bytes = Buffer.byteLength(JSON.stringify(text));
-  const room = capacity.checkBodyRoom(identifier, bytes, payload.length);
+  const recordBytes = Buffer.byteLength(JSON.stringify(text));
+  const room = capacity.checkBodyRoom(identifier, recordBytes, payload.length);
   if (room === 'later') return NO_BODY_ROOM;
   if (room === 'never') {
     return createFailure(deps.clock,
       'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
-  await capacity.reserveWhile(bytes, () => deps.store.transact((transaction) =>
+  await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) =>
     changeDeliveries(transaction, (unit) => unit.change(identifier, (before) =>
       before.status === 'pending' ? { ...before, body: text } : null))));
   return null;
@@ -134,20 +162,20 @@ function buildForwardRequest(id: string, eventRecord: Buffer): DeliveryRequest {
   };
 }
 
-/** An attempt that failed before anything could go out. */
+/** Makes the outcome of an attempt that failed before anything was sent. */
 export function createFailure(clock: Clock, error: string): AttemptOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }
 
-/** Host and path that a queued forward goes to; null when its message is gone. */
+/** Finds the host and path that a queued forward goes to; null when its event is gone. */
 export function findForwardTarget(store: Store, stored: StoredDelivery): string | null {
   const bytes = findEventRecord(store, stored);
   return bytes === undefined ? null : formatTargetLabel(decodeForward(bytes).url);
 }
 
-/** `host:port` that a queued forward goes to. */
+/** Finds the `host:port` that a queued forward goes to; empty when its event is gone. */
 export function findForwardHost(store: Store, stored: StoredDelivery): string {
   const bytes = findEventRecord(store, stored);
   return bytes === undefined ? '' : new URL(decodeForward(bytes).url).host;

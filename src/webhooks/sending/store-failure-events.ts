@@ -1,6 +1,7 @@
 /**
- * Tells by events of our own when the store took no writes: once it takes them again, in one
- * transaction, as nothing can be written before. Kept in memory until then.
+ * Publishes system events about a failure of the store. The failure is kept in memory until the
+ * store takes writes again, because nothing can be written before; then both events, of the failure
+ * and of its end, are written in one transaction.
  */
 import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -17,7 +18,7 @@ type StoreFailureDeps = {
 
 type StoreFailure = { readonly sinceMs: number; readonly reason: string };
 
-/** The store may fail and go on again within the second in which nothing is said of it. */
+/** The wait before publishing is tried again, after the store has failed once more. */
 const RETRY_MS = 5000;
 
 export class StoreFailureEvents {
@@ -48,7 +49,7 @@ export class StoreFailureEvents {
     if (reason !== null) {
       this.#failure ??= { sinceMs: this.#deps.clock.now(), reason };
     } else {
-      // Not at once: we are called in the middle of the store's own work.
+      // Not at once: the store calls this in the middle of its own work.
       this.#publishNext();
     }
   }
@@ -68,7 +69,7 @@ export class StoreFailureEvents {
       await store.transact((transaction) =>
         systemEvents.storeRecovered(transaction, seeds, nowMs, failure));
     } catch (thrown) {
-      // It has failed again: what is told when it goes on begins where this one did.
+      // The store has failed again: the events will say that it failed since the first time.
       this.#failure = failure;
       log.warning('the events about the store wait until it takes writes again',
         { since: formatTimestamp(failure.sinceMs), error: thrown });

@@ -1,7 +1,7 @@
 /**
- * The end of a webhook and of all that waits for it, a chunk a transaction. Where the target said
- * that it is gone for good (410) the webhook is disabled and its deliveries fail; meanwhile nothing
- * is sent to it. Where the webhook is removed its deliveries are cancelled.
+ * Ends the pending deliveries of a webhook, one chunk in each transaction. If its target answered
+ * that it is gone for good (410), the webhook is disabled and its deliveries fail; meanwhile
+ * nothing is sent to it. If the webhook is removed, its deliveries are cancelled.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
@@ -19,52 +19,66 @@ import {
 } from '../durable-queue/end-pending.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
-import type { DeliveryWrite } from './telling.ts';
 
 export type RetirementDeps = {
   readonly store: Store;
   readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
-  /** Has a webhook's pending deliveries, as committed, in the queue of its identifier. */
-  readonly scheduler: Pick<Scheduler, 'listIds' | 'suspend' | 'resume' | 'isSuspended'>;
+  /** Has the committed pending deliveries of a webhook in the queue of its identifier. */
+  readonly scheduler: Pick<Scheduler, 'listTaskIds' | 'suspend' | 'resume' | 'isSuspended'>;
   readonly clock: Clock;
+};
+
+/** Stages the system events about what an attempt has led to. */
+export interface AttemptEvents {
+  deliveryFailed(transaction: Transaction, after: Delivery): void;
+  webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
+}
+
+/** How the result of an attempt is written. */
+export type DeliveryWrite = {
+  readonly change: (before: Delivery) => Delivery;
+  /** Stages the health of the webhook and system events, in the same transaction. */
+  readonly stageMore: (transaction: Transaction, after: Delivery) => void;
+  /** null if the attempt delivered. */
+  readonly systemEvents: AttemptEvents | null;
 };
 
 type OwnWrite = DeliveryWrite & { readonly stored: StoredDelivery; readonly lease: QueueLease };
 
 type RetirementResult = {
-  /** The delivery whose attempt it was, as written; undefined where its hold has ended. */
+  /** The attempted delivery, as written; undefined if its lease has ended. */
   readonly own: Delivery | undefined;
-  /** Whether the hook was enabled until now. */
+  /** Whether the webhook was enabled until now. */
   readonly isDisabled: boolean;
 };
 
-/** Disables a hook and fails its deliveries, but for `own`, whose attempt it was. */
-export async function retireHook(
-  deps: RetirementDeps, hook: string, own: OwnWrite,
+/** Disables a webhook and fails its deliveries, and writes the result of the attempt in `own`. */
+export async function retireWebhook(
+  deps: RetirementDeps, webhookId: string, own: OwnWrite,
 ): Promise<RetirementResult> {
-  deps.scheduler.suspend(hook);
+  deps.scheduler.suspend(webhookId);
   try {
-    return await failAll(deps, hook, own);
+    return await failAll(deps, webhookId, own);
   } finally {
-    deps.scheduler.resume(hook);
+    deps.scheduler.resume(webhookId);
   }
 }
 
-/** Stages the first chunk of what is cancelled with a hook; `cancelPending` does the rest. */
+/** Stages the cancelling of a first chunk of deliveries; `cancelPending` does the rest. */
 export function stageCancelPending(
   { store, scheduler }: Pick<RetirementDeps, 'store' | 'scheduler'>, transaction: Transaction,
-  hook: string, nowMs: number,
+  webhookId: string, nowMs: number,
 ): void {
-  stageEndOfPending(createEndPendingDeps(store, scheduler), transaction, hook,
+  stageEndOfPending(createEndPendingDeps(store, scheduler), transaction, webhookId,
     (before) => cancelIfPending(before, nowMs));
 }
 
-/** Cancels what is pending for a hook, as long as there is no such hook. */
+/** Cancels the pending deliveries of a webhook, as long as the webhook is gone. */
 export function cancelPending(
-  { store, hooks, clock, scheduler }: RetirementDeps, hook: string,
+  { store, hooks, clock, scheduler }: RetirementDeps, webhookId: string,
 ): Promise<void> {
-  const isGone = (): boolean => hooks.find(hook) === undefined;
-  return endPending(createEndPendingDeps(store, scheduler), hook, isGone,
+  const isGone = (): boolean => hooks.find(webhookId) === undefined;
+  return endPending(createEndPendingDeps(store, scheduler), webhookId, isGone,
     (nowMs) => (before) => cancelIfPending(before, nowMs), clock);
 }
 
@@ -76,42 +90,45 @@ function createEndPendingDeps(
 
 const LEASE_LOST: RetirementResult = { own: undefined, isDisabled: false };
 
-// The last transaction holds the delivery itself and disables the hook, so a crash before it only
-// means that the target is asked once more.
+/**
+ * Fails the other deliveries chunk by chunk. The last transaction writes the attempted delivery and
+ * disables the webhook, so that after a crash before it the target is only asked once more.
+ */
 async function failAll(
-  { store, scheduler, clock }: RetirementDeps, hook: string,
+  { store, scheduler, clock }: RetirementDeps, webhookId: string,
   { stored, lease, change, stageMore, systemEvents }: OwnWrite,
 ): Promise<RetirementResult> {
   const { identifier } = stored.item;
   const nowMs = clock.now();
-  const others = (): string[] =>
-    scheduler.listIds(hook, CHUNK_ITEMS_MAX + 1).filter((other) => other !== identifier);
+  const listOthers = (): string[] =>
+    scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1).filter((other) => other !== identifier);
   const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
     for (const id of ids) unit.change(id, (before) => failIfPending(before, nowMs));
   };
   const sizeOf = createSizeLookup(store.collection(deliveryQueue.collection.name));
-  let last = others();
+  let others = listOthers();
   for (;;) {
-    const ids = takeChunk(last, sizeOf);
-    if (ids.length === last.length && last.length < CHUNK_ITEMS_MAX) break;
+    const ids = takeChunk(others, sizeOf);
+    const isLastChunk = ids.length === others.length && others.length < CHUNK_ITEMS_MAX;
+    if (isLastChunk) break;
     const isHeld = await store.transact((transaction) => {
       if (!lease.isHeld(transaction)) return false;
       changeDeliveries(transaction, (unit) => fail(unit, ids));
       return true;
     });
     if (!isHeld) return LEASE_LOST;
-    last = others();
+    others = listOthers();
   }
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
-    const changed = changeDeliveries(transaction, (unit) => {
-      const written = unit.change(identifier, change);
-      fail(unit, last);
-      return written;
+    const own = changeDeliveries(transaction, (unit) => {
+      const after = unit.change(identifier, change);
+      fail(unit, others);
+      return after;
     });
-    const isDisabled = disableWebhook(transaction, hook, 'gone', nowMs);
-    if (changed !== undefined) stageMore(transaction, changed);
+    const isDisabled = disableWebhook(transaction, webhookId, 'gone', nowMs);
+    if (own !== undefined) stageMore(transaction, own);
     if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
-    return { own: changed, isDisabled };
+    return { own, isDisabled };
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Signs and sends one outgoing request, and says what came of it. A single `send` and each attempt
- * of a durable delivery go through here. A failed delivery is a result, never an exception.
+ * Signs and sends an outgoing request, for a single `send` and for each attempt of a delivery. A
+ * failure to deliver is a result, never an exception.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -28,36 +28,38 @@ import { createSignatureHeaders } from '../outgoing/outgoing-signature.ts';
 export type SendResult = {
   readonly success: boolean;
   readonly message?: string;
-  /** null without an answer. */
+  /** null without a response. */
   readonly statusCode: number | null;
-  /** The answer's body: parsed when it is JSON, else text; null without an answer. */
+  /** The response's body, parsed if it is JSON, else as text; null without a response. */
   readonly response: unknown;
 };
 
-/** A request that is ready to be sent; only the signature, which holds the time, is missing. */
+/** A request that is ready but for its signature, which depends on the time. */
 export type DeliveryRequest = {
-  /** The `webhook-id`, the same over retries. */
+  /** The `webhook-id`, which all retries share. */
   readonly id: string;
   readonly url: string;
   readonly method: string;
   readonly headers: PassedHeaders;
   readonly secret: string | null;
-  /** The secret before it; it may count no more. */
+  /** The secret before a rotation; it may be expired. */
   readonly previousSecret: PreviousSecret | null;
-  /** null: the method has none. */
+  /** null if the method has no body. */
   readonly body: Buffer | null;
-  /** For an attempt, and for all of them together; the client's own when not given. */
+  /** The limit for one attempt, and for all together. Absent: the client's settings. */
   readonly timeoutMs?: number | undefined;
 };
 
 export interface WebhookSender {
-  /** To a disabled webhook, too. Never throws for a failed delivery. */
-  send(hook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions): Promise<SendResult>;
-  /** `send` with a payload that is JSON text, which is sent as it is. */
-  sendText(
-    hook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
+  /** Sends a payload, also to a disabled webhook. Never throws for a failure to deliver. */
+  send(
+    webhook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions,
   ): Promise<SendResult>;
-  /** One attempt of a durable delivery; null when it was abandoned by the signal. */
+  /** Does what `send` does with JSON text, which is sent byte for byte. */
+  sendText(
+    webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
+  ): Promise<SendResult>;
+  /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
   attempt(request: DeliveryRequest, signal: AbortSignal): Promise<AttemptOutcome | null>;
 }
 
@@ -75,37 +77,38 @@ type WebhookSenderDeps = {
 
 export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   return {
-    async send(hook, payload, options) {
+    async send(webhook, payload, options) {
       const origin = { hops: 0, log: deps.log };
-      return mentionDisabled(hook,
-        await sendNow(deps, hook, () => encodeJsonPayload(payload), origin, options));
+      return mentionDisabled(webhook,
+        await sendNow(deps, webhook, () => encodeJsonPayload(payload), origin, options));
     },
-    async sendText(hook, payloadJson, origin, options) {
-      return mentionDisabled(hook, await sendNow(deps, hook, () => payloadJson, origin, options));
+    async sendText(webhook, payloadJson, origin, options) {
+      return mentionDisabled(webhook,
+        await sendNow(deps, webhook, () => payloadJson, origin, options));
     },
     attempt: (request, signal) => attempt(deps, request, signal),
   };
 }
 
-/** A hook's request by what its record says now; `hops` is the length of its chain. */
+/** Builds a request by the present settings of a webhook. `hops` is the length of its chain. */
 export function buildRequest(
-  hook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
+  webhook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
 ): DeliveryRequest {
   return {
     id,
-    url: hook.targetUrl,
-    method: hook.httpMethod,
-    headers: hook.createHeaders(hops),
-    secret: hook.secret ?? null,
-    previousSecret: hook.previousSecret ?? null,
-    body: hasRequestBody(hook.httpMethod) ? body : null,
-    timeoutMs: hook.timeout === undefined ? undefined : hook.timeout * 1000,
+    url: webhook.targetUrl,
+    method: webhook.httpMethod,
+    headers: webhook.createHeaders(hops),
+    secret: webhook.secret ?? null,
+    previousSecret: webhook.previousSecret ?? null,
+    body: hasRequestBody(webhook.httpMethod) ? body : null,
+    timeoutMs: webhook.timeout === undefined ? undefined : webhook.timeout * 1000,
   };
 }
 
-/** A disabled webhook is sent to by hand alone, which whoever tries it has to know. */
-function mentionDisabled(hook: ReadyOutgoingWebhook, result: SendResult): SendResult {
-  if (hook.enabled) return result;
+/** Adds to the result that the webhook is disabled, so that events are not sent to it. */
+function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): SendResult {
+  if (webhook.enabled) return result;
   const { success, message } = result;
   return {
     success, message: message === undefined ? DISABLED_MESSAGE : `${message}. ${DISABLED_MESSAGE}`,
@@ -114,11 +117,11 @@ function mentionDisabled(hook: ReadyOutgoingWebhook, result: SendResult): SendRe
 }
 
 async function sendNow(
-  deps: WebhookSenderDeps, hook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
+  deps: WebhookSenderDeps, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
   { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
   const { http, clock } = deps;
-  const log = createTaggedLogger(origin.log, hook.labels);
+  const log = createTaggedLogger(origin.log, webhook.labels);
   let isRefused = false;
   const onChainRefused = (): void => {
     isRefused = true;
@@ -128,13 +131,13 @@ async function sendNow(
     ({ success: false, message, statusCode: null, response: null });
   let request: DeliveryRequest;
   try {
-    const hops = nextHop(origin.hops, () => hook.labels.target);
-    const body = await deps.bodies.make(hook, encode(), { ...origin, log, onChainRefused });
-    request = buildRequest(hook, deps.makeId(), body, hops);
+    const hops = nextHop(origin.hops, () => webhook.labels.target);
+    const body = await deps.bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
+    request = buildRequest(webhook, deps.makeId(), body, hops);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
-    // Where the action was refused it has been logged already.
+    // If a request of the action was refused, that has been logged already.
     log[isRefused ? 'debug' : 'warning']('nothing was sent',
       { error: messageOf(thrown), ...hops === undefined ? {} : { hops } });
     if (hops !== undefined) onChainRefused();
@@ -154,7 +157,7 @@ async function sendNow(
   }
 }
 
-/** Why the target gave no answer. Names neither target nor credentials. */
+/** Describes why there was no response. Names neither target nor credentials. */
 function describeFailure(thrown: unknown): string {
   const code = networkErrorCode(thrown);
   if (!(thrown instanceof NetworkError) || !thrown.wasConnected) {
@@ -220,7 +223,7 @@ function readRetryAfterMs(response: TargetResponse, clock: Clock): number {
   return typeof header === 'string' ? parseRetryAfter(header, clock.now()) ?? 0 : 0;
 }
 
-/** The proxy's failure, or ours: the target was never asked. */
+/** Whether the proxy failed, or we did, so that the target got no request. */
 function wasTargetSpared(thrown: unknown): boolean {
   return thrown instanceof NetworkError && (thrown.isProxyFailure || thrown.kind === 'busy');
 }

@@ -4,7 +4,8 @@ import {
   decodeDelivery, encodeDelivery, readStatus, readUpdatedMs,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, cancelIfPending, createDelivery, resetForRetry, type Delivery, type AttemptOutcome,
+  afterAttempt, afterLateAttempt, cancelIfPending, createDelivery, resetForRetry, type Delivery,
+  type AttemptOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
   decodeForward, readHops, encodeEventRecord, encodeEventMembers, encodeForwardMembers,
@@ -71,6 +72,23 @@ test("a proxy's own failure uses up no attempt and backs off to five minutes", (
   });
   assert.deepEqual(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
   assert.deepEqual([delivery.failures, delivery.attempts.length], [0, 0]);
+});
+
+test('an attempt that ends after a cancel is kept, and delivers all the same', () => {
+  const cancelled = cancelIfPending(fresh, START_MS) ?? fresh;
+  for (const [kind, status] of [['delivered', 'delivered'], ['failed', 'cancelled']] as const) {
+    const after = afterLateAttempt(cancelled, outcome(kind), START_MS + 1000);
+    assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt], [status, 1, null]);
+  }
+});
+
+test('fifty attempts are kept of a delivery, however often it is cancelled during one', () => {
+  let delivery = fresh;
+  for (let round = 0; round < 60; round += 1) {
+    delivery = cancelIfPending(resetForRetry(delivery, START_MS), START_MS) ?? delivery;
+    delivery = afterLateAttempt(delivery, outcome('failed'), START_MS);
+  }
+  assert.equal(delivery.attempts.length, 50);
 });
 
 test('updatedAt rises though the clock steps back', () => {

@@ -34,14 +34,14 @@ test('starts a task when it is due, and says so', async () => {
   assert.equal(started(scheduler).task.id, 'a');
 });
 
-test('keeps a task running until it is settled, then gives it its next time', async () => {
+test('does not start a task again until it is settled, then gives it its next time', async () => {
   const clock = new ManualClock();
   const { scheduler } = schedulerWith(clock);
   scheduler.add('a', QUEUE, 0);
-  const running = started(scheduler);
-  scheduler.release(running, 'healthy');
-  scheduler.reschedule(running.task, clock.now());
-  assert.deepEqual([scheduler.running, scheduler.startNext()], [0, null]);
+  const runningTask = started(scheduler);
+  scheduler.release(runningTask, 'healthy');
+  scheduler.reschedule(runningTask.task, clock.now());
+  assert.deepEqual([scheduler.runningCount, scheduler.startNext()], [0, null]);
   scheduler.settle('a', clock.now() + 500);
   assert.equal(scheduler.startNext(), null);
   await clock.advance(500);
@@ -55,11 +55,11 @@ test('does not start a task that was added anew while its attempt is under way',
   const clock = new ManualClock();
   const { scheduler } = schedulerWith(clock);
   scheduler.add('a', QUEUE, 0);
-  const running = started(scheduler);
+  const runningTask = started(scheduler);
   scheduler.remove('a');
   scheduler.add('a', QUEUE, 0);
   assert.equal(scheduler.startNext(), null);
-  scheduler.release(running, 'healthy');
+  scheduler.release(runningTask, 'healthy');
   assert.equal(scheduler.startNext(), null);
   scheduler.settle('a', clock.now());
   assert.equal(started(scheduler).task.id, 'a');
@@ -72,9 +72,9 @@ test('resumes a host that is paused after failures', async () => {
     scheduler.add(`id-${String(index).padStart(3, '0')}`, QUEUE, 0);
   }
   let attempts = 0;
-  for (let running = scheduler.startNext(); running !== null; running = scheduler.startNext()) {
-    scheduler.release(running, 'unreachable');
-    scheduler.settle(running.task.id, null);
+  for (let next = scheduler.startNext(); next !== null; next = scheduler.startNext()) {
+    scheduler.release(next, 'unreachable');
+    scheduler.settle(next.task.id, null);
     attempts += 1;
   }
   assert.ok(attempts > 1 && attempts < 100, String(attempts));
@@ -82,12 +82,12 @@ test('resumes a host that is paused after failures', async () => {
   assert.notEqual(scheduler.startNext(), null);
 });
 
-test('lists the tasks of one queue, oldest first, and the queues that are closed', () => {
+test('lists the tasks of one queue, oldest first, and the queues that may not start', () => {
   const { scheduler } = schedulerWith(new ManualClock());
   scheduler.add('a', QUEUE, 0);
   scheduler.add('b', { ...QUEUE, key: 'other', mayStart: false }, 0);
   scheduler.add('c', QUEUE, 0);
-  assert.deepEqual(scheduler.listIds('queue', 5), ['a', 'c']);
-  assert.deepEqual(scheduler.listIds('queue', 1), ['a']);
-  assert.deepEqual([...scheduler.listStoppedKeys()], ['other']);
+  assert.deepEqual(scheduler.listTaskIds('queue', 5), ['a', 'c']);
+  assert.deepEqual(scheduler.listTaskIds('queue', 1), ['a']);
+  assert.deepEqual([...scheduler.listKeysThatMayNotStart()], ['other']);
 });

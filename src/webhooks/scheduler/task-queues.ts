@@ -1,7 +1,8 @@
 /**
- * Chooses which of the ready tasks starts next. A queue holds the tasks of one source, such as a
- * webhook. Queues take turns, within three limits: for all tasks, for a queue and for a target.
- * This file does no I/O and reads no clock.
+ * The queues of the scheduler: chooses which of the ready tasks starts next. A queue holds the
+ * tasks of one source, such as a webhook. Queues take turns, within three limits on the attempts
+ * under way: of all queues, of one queue and of one target. This file does no I/O and reads no
+ * clock.
  *
  * The health of a target, which its last attempt showed, says how many attempts may run there at
  * once. All targets that are not known to be healthy share one half of the attempts, so that
@@ -29,27 +30,28 @@ const TARGETS_MAX = 1000;
 const FAILURES_BEFORE_PAUSE = 32;
 const PAUSE_MS = 250;
 
-export class RunQueue {
+export class TaskQueues {
   readonly #limits: RunLimits;
   readonly #unhealthyMax: number;
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
-  /** Keys of queues that must not start anything, whether or not the queues exist now. */
-  readonly #suspended = new Set<string>();
+  /** Keys of suspended queues, whether or not the queues exist now. */
+  readonly #suspendedKeys = new Set<string>();
   /** Queues that may be able to start a task. The first one has its turn next. */
-  readonly #runnable = new Set<TaskQueue>();
+  readonly #runnableQueues = new Set<TaskQueue>();
   /** Queues that wait for one of the attempts which all targets that are not healthy share. */
   readonly #blockedUnhealthy = new Set<TaskQueue>();
-  #running = 0;
-  #unhealthyRunning = 0;
+  /** The number of attempts under way, and of those at targets that are not healthy. */
+  #runningCount = 0;
+  #unhealthyRunningCount = 0;
 
   constructor(limits: RunLimits) {
     this.#limits = limits;
     this.#unhealthyMax = Math.max(1, Math.floor(limits.runningMax / 2));
   }
 
-  get running(): number {
-    return this.#running;
+  get runningCount(): number {
+    return this.#runningCount;
   }
 
   listTargets(): Iterable<TaskTarget> {
@@ -64,6 +66,7 @@ export class RunQueue {
     return this.#queues.get(key);
   }
 
+  /** Returns the queue of that key. The other arguments are for a queue that is not there yet. */
   getOrCreate(
     key: string, targetKey: string, mayStart: boolean,
     runningMax = this.#limits.runningPerQueueMax,
@@ -72,7 +75,7 @@ export class RunQueue {
     if (existing !== undefined) return existing;
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isOlder), all: runningMax === 1 ? queueById([]) : null,
-      target: this.#joinTarget(targetKey), mayStart, runningMax, running: 0, size: 0,
+      target: this.#joinTarget(targetKey), mayStart, runningMax, runningCount: 0, size: 0,
     };
     this.#queues.set(key, queue);
     return queue;
@@ -86,35 +89,39 @@ export class RunQueue {
       queue.target = this.#joinTarget(targetKey);
     }
     queue.mayStart = mayStart;
-    this.#runnable.add(queue);
+    this.#runnableQueues.add(queue);
   }
 
-  /** Sets how many tasks of a queue run at once. `tasksOf` lists all tasks of the queue. */
+  /**
+   * Sets how many attempts of a queue may be under way. `listTasks`, which lists all tasks of the
+   * queue, is only called if the queue becomes strict.
+   */
   setRunningMax(
     queue: TaskQueue, runningMax = this.#limits.runningPerQueueMax,
-    tasksOf: (queue: TaskQueue) => Iterable<Task>,
+    listTasks: (queue: TaskQueue) => Iterable<Task>,
   ): void {
     if (queue.runningMax === runningMax) return;
     queue.runningMax = runningMax;
-    queue.all = runningMax === 1 ? queueById(tasksOf(queue)) : null;
-    this.#runnable.add(queue);
+    queue.all = runningMax === 1 ? queueById(listTasks(queue)) : null;
+    this.#runnableQueues.add(queue);
   }
 
   /** Lets the queue start nothing until `resume`, even if it is dropped and created again. */
   suspend(key: string): void {
-    this.#suspended.add(key);
+    this.#suspendedKeys.add(key);
   }
 
   resume(key: string): void {
-    this.#suspended.delete(key);
+    this.#suspendedKeys.delete(key);
     const queue = this.#queues.get(key);
-    if (queue !== undefined) this.#runnable.add(queue);
+    if (queue !== undefined) this.#runnableQueues.add(queue);
   }
 
   isSuspended(key: string): boolean {
-    return this.#suspended.has(key);
+    return this.#suspendedKeys.has(key);
   }
 
+  /** Adds a task. The caller must set its due time, or call `makeReady`. */
   add(id: string, queue: TaskQueue): Task {
     const task: Task = { id, queue, dueAtMs: 0, state: 'waiting' };
     queue.all?.push(task);
@@ -125,29 +132,32 @@ export class RunQueue {
   makeReady(task: Task): void {
     task.state = 'ready';
     task.queue.ready.push(task);
-    this.#runnable.add(task.queue);
+    this.#runnableQueues.add(task.queue);
   }
 
   remove(task: Task): void {
     if (task.state === 'gone') return;
     task.state = 'gone';
     task.queue.size -= 1;
-    this.#runnable.add(task.queue);
+    this.#runnableQueues.add(task.queue);
     this.#dropIfIdle(task.queue);
   }
 
   /** Starts the next task. Returns null when none may start. */
   startNext(): RunningTask | null {
-    while (this.#running < this.#limits.runningMax) {
-      const [queue] = this.#runnable;
+    while (this.#runningCount < this.#limits.runningMax) {
+      const [queue] = this.#runnableQueues;
       if (queue === undefined) return null;
-      this.#runnable.delete(queue);
+      // Whatever lets the queue start a task later adds it again: `update`, `resume`, `makeReady`,
+      // `release`, or its target when that unblocks it.
+      this.#runnableQueues.delete(queue);
       const { target } = queue;
       if (!this.#canStart(queue)) {
+        // The queue does not use the turn at its target, so another one gets it.
         this.#unblock(target);
-      } else if (freeSlots(target) <= 0) {
+      } else if (countFreeSlots(target) <= 0) {
         target.blocked.add(queue);
-      } else if (target.health !== 'healthy' && this.#unhealthyRunning >= this.#unhealthyMax) {
+      } else if (target.health !== 'healthy' && this.#unhealthyRunningCount >= this.#unhealthyMax) {
         this.#blockedUnhealthy.add(queue);
       } else {
         const task = queue.ready.pop();
@@ -163,12 +173,12 @@ export class RunQueue {
    */
   release({ task, target }: RunningTask, health: TargetHealth | null): number {
     const { queue } = task;
-    queue.running -= 1;
-    target.running -= 1;
-    this.#running -= 1;
-    if (target.health !== 'healthy') this.#unhealthyRunning -= 1;
+    queue.runningCount -= 1;
+    target.runningCount -= 1;
+    this.#runningCount -= 1;
+    if (target.health !== 'healthy') this.#unhealthyRunningCount -= 1;
     const pauseMs = health === null ? 0 : this.#updateHealth(target, health);
-    this.#runnable.add(queue);
+    this.#runnableQueues.add(queue);
     this.#unblock(target);
     this.#unblockUnhealthy();
     this.#dropIfIdle(queue);
@@ -183,31 +193,34 @@ export class RunQueue {
 
   #start(task: Task, target: TaskTarget): RunningTask {
     const { queue } = task;
-    task.state = 'running';
-    queue.running += 1;
-    target.running += 1;
-    this.#running += 1;
-    if (target.health !== 'healthy') this.#unhealthyRunning += 1;
-    this.#runnable.add(queue);
+    task.state = 'unsettled';
+    queue.runningCount += 1;
+    target.runningCount += 1;
+    this.#runningCount += 1;
+    if (target.health !== 'healthy') this.#unhealthyRunningCount += 1;
+    this.#runnableQueues.add(queue);
     return { task, target };
   }
 
   #canStart(queue: TaskQueue): boolean {
-    const { mayStart, running, runningMax, ready, all, key } = queue;
-    if (!mayStart || running >= runningMax || this.#suspended.has(key)) return false;
+    const { mayStart, runningCount, runningMax, ready, all, key } = queue;
+    if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return false;
     dropWhile(ready, ({ state }) => state !== 'ready');
     const first = ready.peek();
     if (first === undefined) return false;
     if (all === null) return true;
+    // In strict order a task starts only if it is the oldest of all, also of those that wait.
     dropWhile(all, ({ state }) => state === 'gone');
     return all.peek() === first;
   }
 
+  /** Returns the milliseconds of the pause that begins, or 0. */
   #updateHealth(target: TaskTarget, health: TargetHealth): number {
     const wasHealthy = target.health === 'healthy';
     target.health = health;
     if (wasHealthy !== (health === 'healthy')) {
-      this.#unhealthyRunning += wasHealthy ? target.running : -target.running;
+      const { runningCount } = target;
+      this.#unhealthyRunningCount += wasHealthy ? runningCount : -runningCount;
     }
     target.failures = health === 'unreachable' ? target.failures + 1 : 0;
     if (target.failures <= FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
@@ -216,60 +229,61 @@ export class RunQueue {
   }
 
   #unblock(target: TaskTarget): void {
-    let free = freeSlots(target);
+    let free = countFreeSlots(target);
     for (const queue of target.blocked) {
       if (free <= 0) return;
       free -= 1;
       target.blocked.delete(queue);
-      this.#runnable.add(queue);
+      this.#runnableQueues.add(queue);
     }
   }
 
   #unblockUnhealthy(): void {
-    let free = this.#unhealthyMax - this.#unhealthyRunning;
+    let free = this.#unhealthyMax - this.#unhealthyRunningCount;
     for (const queue of this.#blockedUnhealthy) {
       if (free <= 0) return;
       free -= 1;
       this.#blockedUnhealthy.delete(queue);
-      this.#runnable.add(queue);
+      this.#runnableQueues.add(queue);
     }
   }
 
   #joinTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
-      key, blocked: new Set(), health: 'unknown', running: 0, failures: 0, isPaused: false,
-      queues: 0,
+      key, blocked: new Set(), health: 'unknown', runningCount: 0, failures: 0, isPaused: false,
+      queueCount: 0,
     };
     this.#targets.set(key, target);
-    target.queues += 1;
+    target.queueCount += 1;
     return target;
   }
 
   #leaveTarget(target: TaskTarget): void {
-    target.queues -= 1;
+    target.queueCount -= 1;
     this.#dropTargetIfIdle(target);
   }
 
   #dropIfIdle(queue: TaskQueue): void {
-    if (queue.size > 0 || queue.running > 0 || this.#queues.get(queue.key) !== queue) return;
+    if (queue.size > 0 || queue.runningCount > 0 || this.#queues.get(queue.key) !== queue) return;
     this.#queues.delete(queue.key);
-    this.#runnable.delete(queue);
+    this.#runnableQueues.delete(queue);
     this.#blockedUnhealthy.delete(queue);
     queue.target.blocked.delete(queue);
     this.#leaveTarget(queue.target);
   }
 
   #dropTargetIfIdle(target: TaskTarget): void {
-    const isIdle = target.queues === 0 && target.running === 0;
+    const isIdle = target.queueCount === 0 && target.runningCount === 0;
     if (isIdle && this.#targets.size > TARGETS_MAX) this.#targets.delete(target.key);
   }
 }
 
 /** How many more attempts at the target may start. */
-function freeSlots({ health, isPaused, running }: TaskTarget): number {
-  return isPaused ? 0 : RUNNING_MAX_BY_HEALTH[health] - running;
+function countFreeSlots({ health, isPaused, runningCount }: TaskTarget): number {
+  return isPaused ? 0 : RUNNING_MAX_BY_HEALTH[health] - runningCount;
 }
 
+/** Queues tasks in order of creation. */
 function queueById(tasks: Iterable<Task>): PriorityQueue<Task> {
   const queue = new PriorityQueue(isOlder);
   for (const task of tasks) queue.push(task);

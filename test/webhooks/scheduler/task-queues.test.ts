@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TaskQueues } from '../../../src/webhooks/scheduler/task-queues.ts';
+import type { RunningTask, TargetHealth, TaskQueue } from '../../../src/webhooks/scheduler/task.ts';
+import { below, createRandom } from '../../support/random.ts';
+
+function createQueues(runningMax: number, runningPerQueueMax: number): TaskQueues {
+  return new TaskQueues({ runningMax, runningPerQueueMax });
+}
+
+function fill(queues: TaskQueues, queue: TaskQueue, prefix: string, count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    queues.makeReady(queues.add(`${prefix}-${String(index).padStart(4, '0')}`, queue));
+  }
+}
+
+function startAll(queues: TaskQueues): RunningTask[] {
+  const running: RunningTask[] = [];
+  for (let next = queues.startNext(); next !== null; next = queues.startNext()) running.push(next);
+  return running;
+}
+
+function finish(queues: TaskQueues, attempt: RunningTask, health: TargetHealth | null): void {
+  queues.release(attempt, health);
+  queues.remove(attempt.task);
+}
+
+test('a queue starts in order of creation, whatever the order of readiness', () => {
+  const queues = createQueues(100, 3);
+  const queue = queues.getOrCreate('a', 'host', true);
+  for (const id of ['c', 'a', 'b', 'd']) queues.makeReady(queues.add(id, queue));
+  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a', 'b', 'c']);
+});
+
+test('queues take turns', () => {
+  const queues = createQueues(4, 8);
+  fill(queues, queues.getOrCreate('a', 'one', true), 'a', 10);
+  fill(queues, queues.getOrCreate('b', 'two', true), 'b', 10);
+  const started = startAll(queues).map(({ task }) => task.id);
+  // Unknown hosts share half of all attempts.
+  assert.deepEqual(started, ['a-0000', 'b-0000']);
+});
+
+test('in strict order nothing overtakes what waits for its next attempt', () => {
+  const queues = createQueues(10, 1);
+  const queue = queues.getOrCreate('a', 'host', true);
+  fill(queues, queue, 'a', 2);
+  const [first] = startAll(queues);
+  assert.ok(first !== undefined);
+  queues.release(first, 'unreachable');
+  first.task.state = 'waiting';
+  assert.deepEqual(startAll(queues), []);
+  queues.makeReady(first.task);
+  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0000']);
+});
+
+test('a limit of its own holds for a queue in place of the common one', () => {
+  const queues = createQueues(100, 3);
+  const queue = queues.getOrCreate('a', 'host', true, 1);
+  fill(queues, queue, 'a', 10);
+  const [first] = startAll(queues);
+  assert.ok(first !== undefined);
+  assert.equal(queue.runningCount, 1);
+  finish(queues, first, 'healthy');
+  const tasksOf = (): never => assert.fail('asked for tasks without need');
+  for (const [runningMax, running] of [[5, 5], [undefined, 5], [7, 7]] as const) {
+    queues.setRunningMax(queue, runningMax, tasksOf);
+    startAll(queues);
+    assert.equal(queue.runningCount, running);
+  }
+});
+
+test('a queue that becomes strict lets nothing overtake what is there already', () => {
+  const queues = createQueues(10, 2);
+  const queue = queues.getOrCreate('a', 'host', true);
+  fill(queues, queue, 'a', 3);
+  const [first, second] = startAll(queues);
+  assert.ok(first !== undefined && second !== undefined);
+  const third = queue.ready.peek();
+  assert.ok(third !== undefined);
+  queues.setRunningMax(queue, 1, () => [third, second.task, first.task]);
+  queues.release(first, 'unreachable');
+  first.task.state = 'waiting';
+  finish(queues, second, 'healthy');
+  assert.deepEqual(startAll(queues), []);
+  queues.makeReady(first.task);
+  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0000']);
+  queues.setRunningMax(queue, undefined, () => []);
+  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0002']);
+});
+
+test('a queue that may not start anything holds what it has', () => {
+  const queues = createQueues(10, 8);
+  const queue = queues.getOrCreate('a', 'host', false);
+  fill(queues, queue, 'a', 2);
+  assert.deepEqual(startAll(queues), []);
+  queues.update(queue, 'host', true);
+  assert.equal(startAll(queues).length, 2);
+});
+
+test('a host gets as many attempts at once as its last one allows', () => {
+  const queues = createQueues(64, 64);
+  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 1000);
+  const counts: number[] = [];
+  for (const health of ['healthy', 'slow', 'unreachable', null, 'healthy'] as const) {
+    const started = startAll(queues);
+    counts.push(started.length);
+    for (const attempt of started) finish(queues, attempt, health);
+  }
+  assert.deepEqual([...counts, startAll(queues).length], [4, 64, 8, 1, 1, 64]);
+});
+
+test('a host that never answers is paused after many attempts, and then resumed', () => {
+  const queues = createQueues(64, 64);
+  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 100);
+  let attempts = 0;
+  for (let pauseMs = 0; pauseMs === 0; attempts += 1) {
+    const attempt = queues.startNext();
+    assert.ok(attempt !== null);
+    pauseMs = queues.release(attempt, 'unreachable');
+    queues.remove(attempt.task);
+    if (pauseMs === 0) continue;
+    assert.equal(queues.startNext(), null);
+    queues.resumeTarget(attempt.target);
+    assert.equal(startAll(queues).length, 1);
+  }
+  assert.equal(attempts, 33);
+});
+
+test('a suspended queue starts nothing, though it is created anew', () => {
+  const queues = createQueues(64, 64);
+  queues.suspend('a');
+  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 3);
+  assert.deepEqual(startAll(queues), []);
+  queues.resume('a');
+  assert.equal(startAll(queues).length, 3);
+});
+
+test('a slow host keeps a few attempts at once', () => {
+  const queues = createQueues(64, 64);
+  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 1000);
+  for (let round = 0; round < 10; round += 1) {
+    for (const attempt of startAll(queues)) finish(queues, attempt, 'slow');
+  }
+  assert.equal(startAll(queues).length, 8);
+});
+
+test('dead hosts, however many, leave room for one that is well', () => {
+  const queues = createQueues(16, 8);
+  const healthy = queues.getOrCreate('healthy', 'healthy', true);
+  fill(queues, healthy, 'w', 1);
+  for (const attempt of startAll(queues)) finish(queues, attempt, 'healthy');
+  for (let host = 0; host < 100; host += 1) {
+    fill(queues, queues.getOrCreate(`dead-${host}`, `dead-${host}`, true), `d${host}`, 20);
+  }
+  const stuck = startAll(queues);
+  assert.equal(stuck.length, 8);
+  fill(queues, queues.getOrCreate('healthy', 'healthy', true), 'x', 100);
+  for (let round = 0; round < 4; round += 1) {
+    const started = startAll(queues);
+    assert.ok(started.length >= 4 && started.every(({ target }) => target.key === 'healthy'));
+    for (const attempt of started) finish(queues, attempt, 'healthy');
+  }
+});
+
+test('whatever happens, bounds hold and nothing that is ready is forgotten', () => {
+  const random = createRandom(11);
+  const queues = createQueues(10, 3);
+  let running: RunningTask[] = [];
+  let added = 0;
+  let finishedCount = 0;
+  for (let step = 0; step < 20_000; step += 1) {
+    const choice = below(random, 4);
+    if (choice === 0 && added < 4000) {
+      const key = below(random, 12);
+      const queue = queues.getOrCreate(`queue-${key}`, `host-${key % 5}`, true);
+      queues.makeReady(queues.add(String(added).padStart(6, '0'), queue));
+      added += 1;
+    } else if (choice === 1 && running.length > 0) {
+      const [attempt] = running.splice(below(random, running.length), 1);
+      assert.ok(attempt !== undefined);
+      const health = (['healthy', 'unreachable', 'slow'] as const)[below(random, 4)] ?? null;
+      finish(queues, attempt, health);
+      finishedCount += 1;
+    } else {
+      running = [...running, ...startAll(queues)];
+    }
+    assert.ok(queues.runningCount === running.length && running.length <= 10);
+  }
+  while (finishedCount < added) {
+    running = [...running, ...startAll(queues)];
+    assert.ok(running.length > 0, `${added - finishedCount} were forgotten`);
+    for (const attempt of running) finish(queues, attempt, 'healthy');
+    finishedCount += running.length;
+    running = [];
+  }
+  assert.equal(queues.runningCount, 0);
+});

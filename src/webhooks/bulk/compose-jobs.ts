@@ -1,8 +1,9 @@
-/** The jobs of the relay put together: their kinds, and the routes that ask for them. */
+/** Composes the jobs of the relay: their kinds, and the routes that ask for them. */
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MemberSchema } from '../../base/schema.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
@@ -13,8 +14,8 @@ import { requestResource } from '../inbox/request-resource.ts';
 import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import { bulkRoute } from './bulk-route.ts';
-import { jobFilterMembers } from './job-filter.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
+import { filterMembers } from '../durable-queue/queue-filter.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './job-routes.ts';
 
@@ -26,17 +27,17 @@ type ComposeJobsDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  /** Not given: an `Idempotency-Key` has no effect. */
+  /** null: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   readonly requests: RequestService;
   readonly deliveries: DeliveryService;
-  /** Resolves once all deliveries are there of the events so far. */
+  /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
   readonly hooks: WebhookDirectories;
 };
 
-/** The rejected ones are in memory alone, and gone when the process ends: no job could go on. */
+/** Rejected requests are in memory alone: after a restart a job could not go on with them. */
 const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 
 export function composeJobs(
@@ -63,12 +64,15 @@ function replayRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
-    members: jobFilterMembers(REPLAYABLE, {
-      hook: 'Of this incoming webhook only: its identifier, name or path segment',
-      event: 'Only those that the sender names so, such as `push`',
-      time: 'Received',
-      as: '`retry` runs the same requests again, under the same ids; `new` copies of them',
-    }),
+    members: {
+      ...filterMembers(REPLAYABLE, {
+        hook: 'Of this incoming webhook only: its identifier, name or path segment',
+        event: 'Only those that the sender names so, such as `push`',
+        time: 'Received',
+      }),
+      as: asMember(
+        '`retry` runs the same requests again, under the same ids; `new` copies of them'),
+    },
     resolveHookId: (name) => resolveHook(hooks.incoming, name),
   });
 }
@@ -78,13 +82,19 @@ function resendRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
     summary: 'Send many deliveries again, as a job that goes on after a restart',
-    members: jobFilterMembers(DELIVERY_STATUSES, {
-      hook: 'Of this outgoing webhook only: its identifier or name',
-      event: 'Only those of this event',
-      time: 'Created',
-      as: '`retry` sends the same deliveries again, under the same `webhook-id`; `new` makes new '
-        + 'ones',
-    }),
+    members: {
+      ...filterMembers(DELIVERY_STATUSES, {
+        hook: 'Of this outgoing webhook only: its identifier or name',
+        event: 'Only those of this event',
+        time: 'Created',
+      }),
+      as: asMember('`retry` sends the same deliveries again, under the same `webhook-id`; `new` '
+        + 'makes new ones'),
+    },
     resolveHookId: (name) => resolveHook(hooks.outgoing, name),
   });
+}
+
+function asMember(description: string): MemberSchema {
+  return { schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry', description };
 }

@@ -1,17 +1,17 @@
-/** Deliveries sent again in bulk. */
+/** The kind of job that sends many deliveries again. */
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
 import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
-import { toQueueFilter } from './job-filter.ts';
+import { toQueueFilter } from '../durable-queue/queue-filter.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
 type DeliveryResendDeps = {
   readonly store: Store;
   readonly service: Pick<DeliveryService, 'stageResend'>;
-  /** Resolves once all deliveries are there of the events so far. */
+  /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
 };
 

@@ -1,12 +1,13 @@
-/** Kept requests run again in bulk. */
+/** The kind of job that runs many stored requests again. */
 import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { readEvent, readHook, readReceivedMs, readStatus } from '../inbox/request-codec.ts';
-import { REQUEST_STATUSES, requestCollection } from '../inbox/stored-request.ts';
-import type { RequestFilter } from '../inbox/request-columns.ts';
+import { isInTime, toQueueFilter, type QueueFilter } from '../durable-queue/queue-filter.ts';
+import {
+  REQUEST_STATUSES, requestCollection, type RequestStatus,
+} from '../inbox/stored-request.ts';
 import type { RequestService } from '../inbox/request-service.ts';
-import { toQueueFilter } from './job-filter.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
@@ -17,9 +18,9 @@ type RequestReplayDeps = {
 
 export function createRequestReplay({ store, service }: RequestReplayDeps): JobKind {
   return {
-    select(given: JsonObject) {
-      const filter = toQueueFilter(given, REQUEST_STATUSES);
-      const options = { routes: null, isNew: given['as'] === 'new' };
+    select(jobFilter: JsonObject) {
+      const filter = toQueueFilter(jobFilter, REQUEST_STATUSES);
+      const options = { routes: null, isNew: jobFilter['as'] === 'new' };
       return {
         ...createSelection(store.collection(requestCollection.name), (bytes) =>
           matchesFilter(filter, bytes)),
@@ -37,13 +38,11 @@ export function createRequestReplay({ store, service }: RequestReplayDeps): JobK
   };
 }
 
-function matchesFilter(
-  { hook, status, event, sinceMs, untilMs }: Omit<RequestFilter, 'eventId'>, bytes: Buffer,
-): boolean {
+/** Whether a stored request matches, without parsing it. */
+function matchesFilter(filter: QueueFilter<RequestStatus>, bytes: Buffer): boolean {
+  const { hook, status, event } = filter;
   if (status !== null && readStatus(bytes) !== status) return false;
   if (hook !== null && readHook(bytes) !== hook) return false;
   if (event !== null && readEvent(bytes) !== event) return false;
-  if (sinceMs === null && untilMs === null) return true;
-  const atMs = readReceivedMs(bytes);
-  return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
+  return isInTime(filter, readReceivedMs(bytes));
 }

@@ -1,7 +1,7 @@
 /** Lists and counts the deliveries that match a filter. */
 import type { Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
-import type { QueueFilter } from '../durable-queue/queue-list-route.ts';
+import { isInTime, type QueueFilter } from '../durable-queue/queue-filter.ts';
 import { readCreatedMs, decodeDelivery, readStatus } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { findEventStart } from './event-record.ts';
@@ -35,20 +35,15 @@ export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<n
 }
 
 /** Makes a function that matches deliveries as they are stored. */
-export function createDeliveryMatcher(
-  { status, hook, event, sinceMs, untilMs }: DeliveryFilter,
-): (bytes: Buffer) => boolean {
+export function createDeliveryMatcher(filter: DeliveryFilter): (bytes: Buffer) => boolean {
+  const { status, hook, event, sinceMs, untilMs } = filter;
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
   const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
-  const isInTime = (bytes: Buffer): boolean => {
-    if (sinceMs === null && untilMs === null) return true;
-    const atMs = readCreatedMs(bytes);
-    return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
-  };
+  const isTimeless = sinceMs === null && untilMs === null;
   return (bytes) => (status === null || readStatus(bytes) === status)
     && (hook === null || isBeforeEvent(bytes, bytes.indexOf(hookMark)))
     && (event === null || isBeforeEvent(bytes, bytes.indexOf(eventMark)))
-    && isInTime(bytes);
+    && (isTimeless || isInTime(filter, readCreatedMs(bytes)));
 }
 
 // Before the embedded event only the member itself reads like the mark, because quotes inside

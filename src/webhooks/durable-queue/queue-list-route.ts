@@ -1,7 +1,4 @@
 /** Sends the items of a queue as one JSON array, whole or page by page, filtered by the query. */
-import { AppError } from '../../base/errors.ts';
-import { quoted } from '../../base/text/refusal.ts';
-import { parseTime } from '../../base/time.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
 import { TEXT } from '../../resources/route-specs.ts';
@@ -9,20 +6,12 @@ import {
   PAGE_LIMIT_MAX, parseChoiceParameter, parseIntegerParameter, parseQuery,
 } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull } from '../../server/http-route.ts';
+import {
+  FILTER_NAMES, filterParameters, parseQueryFilter, type QueueFilter,
+} from './queue-filter.ts';
 
 /** Items that are read at a time for a list without a limit. */
 const CHUNK_ITEMS = 100;
-const FILTER_NAMES = ['hook', 'status', 'event', 'since', 'until'] as const;
-
-/** The criteria that an item must meet; null stands for no criterion. */
-export type QueueFilter<Status extends string> = {
-  readonly hook: string | null;
-  readonly status: Status | null;
-  readonly event: string | null;
-  /** Milliseconds since the epoch: at or after `sinceMs`, and before `untilMs`. */
-  readonly sinceMs: number | null;
-  readonly untilMs: number | null;
-};
 
 type ListFilter<Status extends string> = QueueFilter<Status> & {
   /** null also for a list that has no `EVENT_ID_PARAMETER`. */
@@ -60,27 +49,12 @@ export const EVENT_ID_PARAMETER: ParameterSpec = {
   description: 'Only those that the sender gave this id, duplicates among them',
 };
 
-/** The query parameters of a list. `descriptions` says what a webhook, event and time are in it. */
+/** Describes the query parameters of a list. For `descriptions` see `filterMembers`. */
 export function queueListParameters(
-  statuses: readonly string[],
-  descriptions: { readonly hook: string; readonly event: string; readonly time: string },
+  statuses: readonly string[], descriptions: Parameters<typeof filterParameters>[1],
 ): readonly ParameterSpec[] {
-  const time = { kind: 'string', format: 'date-time' } as const;
   return [
-    { name: 'hook', in: 'query', schema: TEXT, description: descriptions.hook },
-    {
-      name: 'status', in: 'query', description: 'Only these',
-      schema: { kind: 'string', values: statuses },
-    },
-    { name: 'event', in: 'query', schema: TEXT, description: descriptions.event },
-    {
-      name: 'since', in: 'query', schema: time,
-      description: `${descriptions.time} at that time or later`,
-    },
-    {
-      name: 'until', in: 'query', schema: time,
-      description: `${descriptions.time} before that time`,
-    },
+    ...filterParameters(statuses, descriptions),
     {
       name: 'limit', in: 'query', description: 'At most so many',
       schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
@@ -97,7 +71,10 @@ export async function sendQueueList<Item, Status extends string>(
     ...FILTER_NAMES, ...hasOrder ? ['order'] : [], ...hasEventIds ? ['eventId'] : [],
   ];
   const query = parseQuery(exchange.search, [...names, 'limit', 'cursor']);
-  const filter = parseFilter(query, queueList);
+  const filter = {
+    ...parseQueryFilter(query, queueList.statuses, (name) => queueList.resolveHookId(name)),
+    eventId: query.get('eventId') ?? null,
+  };
   const isNewestFirst = parseChoiceParameter(query, 'order', ORDERS) === 'newest';
   const list = (start: string | null, count: number): Promise<readonly Item[]> =>
     queueList.list(filter, start, count, isNewestFirst);
@@ -144,28 +121,4 @@ function pullAll<Item>(
     index += 1;
     return encode(items[index - 1]);
   });
-}
-
-/** Throws `malformed`. */
-function parseFilter<Status extends string>(
-  query: ReadonlyMap<string, string>,
-  { statuses, resolveHookId }: Pick<QueueList<unknown, Status>, 'statuses' | 'resolveHookId'>,
-): ListFilter<Status> {
-  const hook = query.get('hook');
-  return {
-    hook: hook === undefined ? null : resolveHookId(hook),
-    status: parseChoiceParameter(query, 'status', statuses),
-    event: query.get('event') ?? null, eventId: query.get('eventId') ?? null,
-    sinceMs: parseTimeParameter(query, 'since'), untilMs: parseTimeParameter(query, 'until'),
-  };
-}
-
-function parseTimeParameter(query: ReadonlyMap<string, string>, name: string): number | null {
-  const value = query.get(name);
-  if (value === undefined) return null;
-  // A query's plus sign stands for a space, but in a time it was meant as a plus.
-  const time = parseTime(value.replace(' ', '+'));
-  if (time !== null) return time;
-  throw new AppError('malformed', `\`${name}\` must be an RFC 3339 time such as `
-    + `2026-01-31T12:00:00Z, not ${quoted(value)}`);
 }

@@ -7,18 +7,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Collection } from '../../store/store-port.ts';
+import type { QueueFilter } from '../durable-queue/queue-filter.ts';
 import { readEventId, readEvent, readHook, readReceivedMs, readStatus } from './request-codec.ts';
 import { REQUEST_STATUSES, type RequestStatus } from './stored-request.ts';
 
-export type RequestFilter = {
-  readonly hook: string | null;
-  readonly status: RequestStatus | null;
-  readonly event: string | null;
-  readonly eventId: string | null;
-  /** Milliseconds since the epoch: received at or after `sinceMs`, and before `untilMs`. */
-  readonly sinceMs: number | null;
-  readonly untilMs: number | null;
-};
+export type RequestFilter = QueueFilter<RequestStatus> & { readonly eventId: string | null };
 
 /** Whether the record in a slot matches the filter. */
 type Matcher = (slot: number) => boolean;

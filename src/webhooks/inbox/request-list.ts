@@ -1,5 +1,6 @@
 /** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
 import type { Collection } from '../../store/store-port.ts';
+import { isInTime } from '../durable-queue/queue-filter.ts';
 import { decodeRequest } from './request-codec.ts';
 import { RequestColumns, type RequestFilter } from './request-columns.ts';
 import type { StoredRequest } from './stored-request.ts';
@@ -87,14 +88,13 @@ export class RequestList {
 }
 
 function isUnfiltered(filter: RequestFilter): boolean {
-  return Object.values(filter).every((wanted) => wanted === null);
+  return Object.values(filter).every((criterion) => criterion === null);
 }
 
 function matchesFilter(filter: RequestFilter, request: StoredRequest): boolean {
-  const { hook, status, event, eventId, sinceMs, untilMs } = filter;
-  const atMs = Date.parse(request.receivedAt);
+  const { hook, status, event, eventId } = filter;
   return (hook === null || hook === request.hook) && (status === null || status === request.status)
     && (event === null || event === request.event)
     && (eventId === null || eventId === request.eventId)
-    && (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
+    && isInTime(filter, Date.parse(request.receivedAt));
 }

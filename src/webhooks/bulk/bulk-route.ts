@@ -1,4 +1,4 @@
-/** The routes that ask for a job, or with `dryRun` for how many records it would take. */
+/** Makes the HTTP routes that add a job, or with `dryRun` count the records it would take. */
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
@@ -16,25 +16,20 @@ const COUNT_SCHEMA = objectSchema('Count', {
   count: { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 });
 
-/** What a route that asks for a job is made from. */
+/** Describes a route that adds jobs of one kind. */
 type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary'> & {
   readonly kind: string;
   /** The name of the body in the OpenAPI document. */
   readonly name: string;
-  /** The members of its filter. */
+  /** The members of the body: those of the filter, and options of the job. */
   readonly members: Readonly<Record<string, MemberSchema>>;
-  /** The identifier of the webhook that the filter names. */
+  /** Finds the identifier of the webhook that the filter names. */
   readonly resolveHookId: (name: string) => string;
 };
 
-type BulkDeps = {
-  readonly jobs: Jobs;
-  readonly keys: IdempotencyKeys | null;
-};
-
-/** The route that adds a job of a kind, or with `dryRun` says how many records it would take. */
 export function bulkRoute(
-  { jobs, keys }: BulkDeps, { kind, name, members, resolveHookId, ...named }: BulkSpec,
+  { jobs, keys }: { readonly jobs: Jobs; readonly keys: IdempotencyKeys | null },
+  { kind, name, members, resolveHookId, ...route }: BulkSpec,
 ): HttpRoute {
   const schema: ObjectSchema = {
     kind: 'object', name,
@@ -54,7 +49,7 @@ export function bulkRoute(
     };
   };
   return {
-    ...named, method: 'POST', access: 'write',
+    ...route, method: 'POST', access: 'write',
     parameters: [IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema },
     responses: [

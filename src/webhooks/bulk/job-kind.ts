@@ -1,31 +1,36 @@
-/** What a kind of job has to say for itself; jobs know nothing else of what they do. */
+/** The interface of a kind of job. The jobs themselves do not know what is done to a record. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import type { JobCounts } from './job.ts';
 
 export interface JobKind {
-  /** The records that a filter means; it was checked before. */
+  /** Selects the records that match a filter, which was parsed before. */
   select(filter: JsonObject): RecordSelection;
 }
 
+/** The records of one job. */
 export interface RecordSelection {
   /**
-   * The last id there is; null when there is none. Resolves once all that was accepted is seen.
-   * What is added from then on is left out, though its id may lie before that one.
+   * Resolves with the last id there is, once all accepted records are written; null without
+   * records. Records that are added later do not belong to the selection, although their ids may
+   * be lower than that one.
    */
   begin(): Promise<string | null>;
-  /** How many match, up to that id. */
+  /** Counts the matching records up to the id `upTo`. */
   count(upTo: string): Promise<number>;
-  /** The next that match, in order, up to `max` of them: fewer than that are the last ones. */
+  /**
+   * Finds the next matching records behind the id `after`, up to the id `upTo`, in order. If they
+   * are fewer than `max`, there are no more.
+   */
   next(after: string | null, upTo: string, max: number): Promise<readonly RecordMatch[]>;
   /**
-   * Stages what is done to these records, and leaves out those that match no more. Throws
-   * `unavailable` when there is no room for what it would make.
+   * Stages what the job does to these records, but for those that do not match any more. Throws
+   * `unavailable` when there is no room for the result.
    */
-  stage(transaction: Transaction, ids: readonly string[], drawn: TransactionInputs): JobCounts;
-  /** Idempotent. */
+  stage(transaction: Transaction, ids: readonly string[], inputs: TransactionInputs): JobCounts;
+  /** Stops watching for added records. Idempotent. */
   end(): void;
 }
 
-/** A record that matches, and its bytes, which bound a chunk. */
+/** A record that matches, with its length, which bounds a chunk. */
 export type RecordMatch = { readonly id: string; readonly bytes: number };

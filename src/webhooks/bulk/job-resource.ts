@@ -1,4 +1,4 @@
-/** Jobs as a list: the service makes them. */
+/** Describes jobs as a list resource. They are added by the bulk routes: see bulk-route.ts. */
 import { isUuid, timeOfUuidV7 } from '../../base/uuid.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 

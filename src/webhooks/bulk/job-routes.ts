@@ -1,4 +1,4 @@
-/** Jobs over HTTP: looking at them, and cancelling them. */
+/** The HTTP routes of jobs: list, show and cancel. */
 import { parseTimestamp } from '../../base/clock.ts';
 import { Representation } from '../../resources/representation.ts';
 import {

@@ -1,11 +1,12 @@
 /**
- * A job does one thing to many records, chunk by chunk, and goes on after a restart. It takes those
- * that existed when it began, in order of their ids: it has got to `after`, and ends at `upTo`.
+ * A job does one thing to many records, chunk by chunk, and goes on after a restart. It takes the
+ * records that existed when it began, in order of their ids: those up to `after` are dealt with,
+ * and `upTo` is the last one.
  *
  * A stored job is one JSON object on one line: `{"id", "createdAt", "updatedAt", "kind", "status",
  * "running"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is the kind, and is
- * there only while the job runs: the store lets no two records share it, so that of each kind one
- * job runs at a time. What a chunk did and the job that counts it are one transaction.
+ * there only while the job runs. It is unique in the collection, so that one job of each kind runs
+ * at a time. The changes of a chunk and the job that counts them are one transaction.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -24,18 +25,18 @@ export type Job = {
   readonly updatedAt: string;
   readonly kind: string;
   readonly status: JobStatus;
-  /** Records that matched when it began; what changes meanwhile is put right as it goes on. */
+  /** The records that matched when the job began; corrected to what it has really dealt with. */
   readonly total: number;
   readonly done: number;
-  /** Those with which it could not be done. */
+  /** The records with which it could not be done. */
   readonly failed: number;
-  /** The last id that it has dealt with; null before the first. */
+  /** The last id that the job has dealt with; null before the first. */
   readonly after: string | null;
   readonly upTo: string;
   readonly filter: JsonObject;
 };
 
-/** What a chunk did: records that it was done with, and those with which it could not be. */
+/** Counts the records of a chunk with which it was done, and with which it could not be done. */
 export type JobCounts = { readonly done: number; readonly failed: number };
 
 const count = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -45,12 +46,12 @@ export const JOB_SCHEMA = objectSchema('Job', {
   total: count, done: count, failed: count,
 });
 
-/** What callers see. */
+/** Returns the job as callers see it. */
 export function toPublicJob({ id, kind, status, total, done, failed }: Job): JsonObject {
   return { id, kind, status, total, done, failed };
 }
 
-/** The job after a chunk that ended with id `after`, or after its last one. */
+/** Returns the job after a chunk that ended with the id `after`; `isEnd` for the last chunk. */
 export function advance(
   job: Job, { done, failed }: JobCounts, after: string, isEnd: boolean, at: string,
 ): Job {
@@ -71,9 +72,10 @@ export function encodeJob(job: Job): string {
 }
 
 export function decodeJob(bytes: Buffer): Job {
+  // `running` follows from status and kind.
   const { running: _, ...job } = decodeRecordAs<Job & { readonly running?: string }>(bytes,
     ({ kind, status, total, done, failed, upTo, filter }) =>
-      typeof kind === 'string' && JOB_STATUSES.some((known) => known === status)
+      typeof kind === 'string' && JOB_STATUSES.some((candidate) => candidate === status)
       && [total, done, failed].every((value) => typeof value === 'number')
       && typeof upTo === 'string' && typeof filter === 'object');
   return job;

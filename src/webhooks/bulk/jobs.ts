@@ -1,7 +1,7 @@
 /**
- * The jobs of a data directory. Of each kind one runs at a time: a second is refused, as it is
- * mostly the first one asked for again, and both would do the same to what both mean. Which ones
- * run is told by the applied entries; what does the work is loaded when there is some.
+ * The jobs of a data directory. One of each kind runs at a time. A second one is refused: mostly it
+ * is the same request sent again, and both would do the same to the records that both select. A job
+ * starts when its record is applied; the code that runs it is loaded then.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
@@ -23,11 +23,11 @@ type JobsDeps = {
   readonly log: Logger;
   readonly makeId: () => string;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
-  /** By name. */
+  /** Loads a kind of job, by its name. */
   readonly kinds: Readonly<Record<string, () => Promise<JobKind>>>;
 };
 
-/** Finished jobs that are kept, the newest; the others are removed when one is added. */
+/** Most finished jobs to keep. Older ones are removed when a job is added. */
 const FINISHED_MAX = 100;
 
 export class Jobs {
@@ -35,8 +35,12 @@ export class Jobs {
   readonly #records: Collection;
   readonly #unlisten: readonly (() => void)[];
   readonly #closing = new AbortController();
-  readonly #running = new Map<string, Promise<void>>();
-  /** Of jobs that were added by this process and have not been taken up. */
+  /** The jobs that run in this process, by id. */
+  readonly #runs = new Map<string, Promise<void>>();
+  /**
+   * The selections of jobs that this process has added and not started yet, by id. They go on with
+   * the job, because they know which records were added since it began.
+   */
   readonly #begunSelections = new Map<string, RecordSelection>();
   #isStarted = false;
 
@@ -51,13 +55,13 @@ export class Jobs {
     ];
   }
 
-  /** Goes on with what was left. Commands leave that to the server. */
+  /** Goes on with unfinished jobs. A command that opens the data directory does not call it. */
   start(): void {
     this.#isStarted = true;
     this.#resumeAll();
   }
 
-  /** Of several nodes one runs the jobs: those that another has left go on here. */
+  /** Starts all jobs that run nowhere. One of several nodes runs jobs, also those of another. */
   #resumeAll(): void {
     if (!this.#isStarted || !this.#deps.ownership.isMaintainer()) return;
     const walk = this.#records.walk();
@@ -73,10 +77,10 @@ export class Jobs {
     this.#isStarted = false;
     for (const unlisten of this.#unlisten) unlisten();
     this.#closing.abort();
-    await Promise.all(this.#running.values());
+    await Promise.all(this.#runs.values());
   }
 
-  /** Newest first. */
+  /** Lists all jobs, newest first. */
   list(): Job[] {
     const jobs: Job[] = [];
     const walk = this.#records.walk({ isDescending: true });
@@ -87,14 +91,14 @@ export class Jobs {
     return jobs;
   }
 
-  /** Throws `not_found`. */
+  /** Gets a job. Throws `not_found`. */
   get(id: string): Job {
     const bytes = this.#records.findBytes(id);
     if (bytes === undefined) throw notFoundError('job', id);
     return decodeJob(bytes);
   }
 
-  /** How many records a job would take. */
+  /** Counts the records that a job would take. */
   async count(kind: string, filter: JsonObject): Promise<number> {
     const selection = (await this.#load(kind)).select(filter);
     try {
@@ -119,20 +123,23 @@ export class Jobs {
     this.#begunSelections.set(id, selection);
     try {
       const job = await this.#begin({ id, kind, filter }, selection);
-      const old = this.list().filter(({ status }) => status !== 'running').slice(FINISHED_MAX - 1);
+      const oldJobs = this.list().filter(({ status }) => status !== 'running')
+        .slice(FINISHED_MAX - 1);
       await store.transact((transaction) => {
         putNewJob(transaction, job);
-        for (const { id: oldId } of old) transaction.delete(jobCollection.name, oldId);
+        for (const { id: oldId } of oldJobs) transaction.delete(jobCollection.name, oldId);
         onAdded(transaction, job);
       });
       return job;
     } finally {
-      // Still there when nobody has taken it up.
+      // The selection is still there if the job was not started: `#resumeJob` takes it.
       if (this.#begunSelections.delete(id)) selection.end();
     }
   }
 
-  /** What it has done stays done; a finished job stays as it is. Throws `not_found`. */
+  /**
+   * Cancels a job. Its finished chunks stay, and a finished job stays as it is. Throws `not_found`.
+   */
   async cancel(id: string): Promise<Job> {
     const { store, clock } = this.#deps;
     const updatedAt = formatTimestamp(clock.now());
@@ -148,13 +155,13 @@ export class Jobs {
   }
 
   async #begin(
-    given: Pick<Job, 'id' | 'kind' | 'filter'>, selection: RecordSelection,
+    description: Pick<Job, 'id' | 'kind' | 'filter'>, selection: RecordSelection,
   ): Promise<Job> {
     const upTo = await selection.begin();
     const total = upTo === null ? 0 : await selection.count(upTo);
     const at = formatTimestamp(this.#deps.clock.now());
     return {
-      ...given, createdAt: at, updatedAt: at, status: total === 0 ? 'done' : 'running',
+      ...description, createdAt: at, updatedAt: at, status: total === 0 ? 'done' : 'running',
       total, done: 0, failed: 0, after: null, upTo: upTo ?? '',
     };
   }
@@ -166,38 +173,41 @@ export class Jobs {
   }
 
   #resumeJob(id: string, bytes: Buffer): void {
-    const isOurs = this.#isStarted && this.#deps.ownership.isMaintainer();
-    if (!isOurs || this.#running.has(id)) return;
+    const mayRun = this.#isStarted && this.#deps.ownership.isMaintainer();
+    if (!mayRun || this.#runs.has(id)) return;
     const job = decodeJob(bytes);
     if (job.status !== 'running') return;
-    const begun = this.#begunSelections.get(id);
+    const begunSelection = this.#begunSelections.get(id);
     this.#begunSelections.delete(id);
     let hasFailed = false;
-    const run = this.#run(job, begun).catch((thrown: unknown) => {
+    const run = this.#run(job, begunSelection).catch((thrown: unknown) => {
       hasFailed = true;
       this.#deps.log.error('a job has stopped until the next start',
         { job: id, kind: job.kind, error: thrown });
     }).finally(() => {
-      begun?.end();
-      this.#running.delete(id);
+      begunSelection?.end();
+      this.#runs.delete(id);
     }).then(() => {
-      // It may have been another's for a moment.
+      // Another node may have been the maintainer for a moment, which ended the run here.
       if (!hasFailed) this.#resumeAll();
     });
-    this.#running.set(id, run);
+    this.#runs.set(id, run);
   }
 
-  // In a later turn all of the transaction that we heard of is there.
-  async #run({ id, kind, filter }: Job, begun: RecordSelection | undefined): Promise<void> {
+  async #run(
+    { id, kind, filter }: Job, begunSelection: RecordSelection | undefined,
+  ): Promise<void> {
+    // The caller may be applying a transaction of which the rest is to come.
     await nextTurn();
     const [{ runJob }, selection] = await Promise.all([
-      loadRun((loaded) => loaded),
-      begun ?? this.#load(kind).then((loaded) => loaded.select(filter)),
+      loadRun((module) => module),
+      begunSelection ?? this.#load(kind).then((jobKind) => jobKind.select(filter)),
     ]);
     await runJob({ ...this.#deps, closing: this.#closing.signal }, id, selection);
   }
 }
 
+/** Stages a job. Throws `conflict` if another one of its kind runs: see job.ts for `running`. */
 function putNewJob(transaction: Transaction, job: Job): void {
   try {
     transaction.put(jobCollection.name, job.id, encodeJob(job));

@@ -1,30 +1,31 @@
-/** The records of a collection that a job means, found without parsing those that it does not. */
+/** Selects the records of a job, without parsing the records that do not match. */
 import { AppError } from '../../base/errors.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import type { JobCounts } from './job.ts';
 import type { RecordMatch, RecordSelection } from './job-kind.ts';
 
-/** What `Selection` asks of a collection; `isWanted` looks at a record as it is stored. */
+/** Makes a selection from a collection. `matches` looks at a record as it is stored. */
 export function createSelection(
   collection: Collection, matches: (bytes: Buffer) => boolean,
 ): Omit<RecordSelection, 'stage'> {
-  // A record may be written some time after its id was made; after a restart there is none such.
-  const addedLater = new Set<string>();
+  // A record may be written some time after its id was drawn. These are not part of the selection,
+  // although their ids are lower than the last one. A restart forgets them.
+  const idsAddedLater = new Set<string>();
   let unlisten = (): void => {};
-  /** Calls `take` with those that match, after `after` and up to `upTo`, until it is enough. */
+  /** Calls `take` with the matches after `after` and up to `upTo`, until it returns true. */
   const walk = (
     after: string | null, upTo: string, take: (id: string, bytes: Buffer) => boolean,
   ): Promise<void> => visitInSteps(collection, (bytes, slot) => {
     const id = collection.idAt(slot);
     if (id === undefined || id > upTo) return 'done';
-    return matches(bytes) && !addedLater.has(id) && take(id, bytes) ? 'done' : 'searched';
+    return matches(bytes) && !idsAddedLater.has(id) && take(id, bytes) ? 'done' : 'searched';
   }, after);
   return {
     async begin() {
       const last = collection.idAt(collection.walk({ isDescending: true }).next()) ?? null;
       unlisten = collection.onChange(({ id, before }) => {
-        if (before === null && last !== null && id <= last) addedLater.add(id);
+        if (before === null && last !== null && id <= last) idsAddedLater.add(id);
       });
       return last;
     },
@@ -45,7 +46,10 @@ export function createSelection(
   };
 }
 
-/** Counts what `stage` does with each; a refusal that is about the record itself is a failure. */
+/**
+ * Calls `stage` for each record, which returns false for one that does not match any more. Counts
+ * what was done. A `conflict`, which concerns that record alone, counts as failed.
+ */
 export function countEach(ids: readonly string[], stage: (id: string) => boolean): JobCounts {
   let done = 0;
   let failed = 0;

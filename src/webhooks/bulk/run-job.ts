@@ -1,7 +1,7 @@
 /**
- * Takes one job to its end, a chunk a transaction. While there is no room for more, or the store
- * takes no writes, it waits and tries with less. What ends the process ends it between two chunks:
- * the next start goes on from there.
+ * Runs one job to its end, one chunk in each transaction. While there is no room, or the store
+ * takes no writes, the job waits and tries smaller chunks. After a crash the next start goes on
+ * behind the last chunk that was committed.
  */
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
@@ -18,11 +18,11 @@ type RunJobDeps = {
   readonly log: Logger;
   readonly makeId: () => string;
   readonly ownership: Pick<Ownership, 'isMaintainer'>;
-  /** Aborted when nothing more is to be done. */
+  /** Aborted when the program closes. */
   readonly closing: AbortSignal;
 };
 
-/** Records a transaction, where their bytes allow it: it is a few milliseconds of work. */
+/** Most records in one transaction, which takes a few milliseconds. */
 const CHUNK_RECORDS_MAX = 100;
 const WAIT_MS = 1000;
 const TEMPORARY_ERRORS: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
@@ -34,24 +34,25 @@ export async function runJob(
   deps: RunJobDeps, id: string, selection: RecordSelection,
 ): Promise<void> {
   const { store, clock, log, closing, ownership } = deps;
-  let max = CHUNK_RECORDS_MAX;
+  let chunkMax = CHUNK_RECORDS_MAX;
   let hasWaited = false;
   while (!closing.aborted && ownership.isMaintainer()) {
     const bytes = store.collection(jobCollection.name).findBytes(id);
     const job = bytes === undefined ? null : decodeJob(bytes);
     if (job?.status !== 'running') return;
-    const chunk = await nextChunk(selection, job, max);
+    const chunk = await nextChunk(selection, job, chunkMax);
     try {
       await commitChunk(deps, job, chunk, selection);
-      max = Math.min(CHUNK_RECORDS_MAX, max * 2);
+      chunkMax = Math.min(CHUNK_RECORDS_MAX, chunkMax * 2);
     } catch (thrown) {
       const { length } = chunk.ids;
       if (!isTemporary(thrown)) {
+        // After a bug, records are tried one by one, to find the one that it comes from.
         if (length <= 1) await commitFailure(deps, job, chunk, thrown);
-        max = 1;
+        chunkMax = 1;
       } else if (length > 1) {
-        // There may be room for a part of it.
-        max = Math.ceil(length / 2);
+        // There may be room for a part of the chunk.
+        chunkMax = Math.ceil(length / 2);
       } else {
         if (!hasWaited) {
           log.warning('a job has to wait', { job: id, kind: job.kind, error: thrown });
@@ -70,7 +71,7 @@ async function nextChunk(selection: RecordSelection, job: Job, max: number): Pro
   return { ids: chunk.map(({ id }) => id), isEnd };
 }
 
-/** One that cannot be done for a fault of ours must not keep the others from it. */
+/** Counts the only record of a chunk as failed, so that a bug does not stop the job there. */
 async function commitFailure(
   deps: RunJobDeps, job: Job, chunk: Chunk, thrown: unknown,
 ): Promise<void> {
@@ -79,12 +80,12 @@ async function commitFailure(
   log.error('a job failed with a record', { job: job.id, kind: job.kind, record, error: thrown });
   const stage = (): JobCounts => ({ done: 0, failed: chunk.ids.length });
   await commitChunk(deps, job, chunk, { stage }).catch((error: unknown) => {
-    // Then the same comes again.
+    // If the store takes no writes now, the same chunk is tried again.
     if (!isTemporary(error)) throw error;
   });
 }
 
-/** There is no room, or the store takes no writes, at present. */
+/** Whether there is no room, or the store takes no writes, at present. */
 function isTemporary(thrown: unknown): boolean {
   return thrown instanceof AppError && TEMPORARY_ERRORS.includes(thrown.code);
 }
@@ -97,7 +98,7 @@ function commitChunk(
   return store.transact((transaction) => {
     const bytes = transaction.find(jobCollection.name, job.id);
     const current = bytes === undefined ? null : decodeJob(bytes);
-    // Cancelled meanwhile; or a commit of which we were not told has got further.
+    // The job was cancelled meanwhile, or a commit whose outcome was unknown had succeeded.
     if (current?.status !== 'running' || current.after !== job.after) return;
     const counts = selection.stage(transaction, ids, inputs);
     const after = isEnd ? job.upTo : ids.at(-1) ?? job.upTo;
@@ -106,7 +107,7 @@ function commitChunk(
   });
 }
 
-/** Ends at once when we close. */
+/** Resolves after `delayMs`, or as soon as the program closes. */
 function pause(clock: Clock, delayMs: number, closing: AbortSignal): Promise<void> {
   if (closing.aborted) return Promise.resolve();
   return new Promise((resolve) => {

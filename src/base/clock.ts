@@ -37,6 +37,16 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   });
 }
 
+/** Resolves with true when `promise` is kept within `timeoutMs`, else with false. */
+export function endsInTime(
+  clock: Clock, timeoutMs: number, promise: Promise<unknown>,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.startTimer(timeoutMs, () => resolve(false));
+    promise.then(() => resolve(true), reject).finally(() => timer.cancel());
+  });
+}
+
 let lastMs = NaN;
 let lastText = '';
 

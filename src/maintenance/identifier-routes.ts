@@ -10,7 +10,7 @@ import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { findIdentifiers } from './find-identifiers.ts';
 
-// Nobody reads a longer list at a prompt.
+// A longer list is of no use at a prompt.
 const IDENTIFIERS_MAX = 10;
 const TEXT: Schema = { kind: 'string' };
 const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_MAX };

@@ -24,6 +24,7 @@ type ObservedNode = {
   readonly run: string;
   /** Its clock minus ours by each of the last beats, the newest last. */
   differencesMs: readonly number[];
+  /** When the last of those beats was applied here, on the monotonic clock. */
   appliedMs: number;
   /** Whether it was reported that the clock is off. */
   isReported: boolean;
@@ -60,7 +61,7 @@ export class ClockOffsets {
     this.#nodes.delete(id);
   }
 
-  /** The clock of another node minus ours; null until enough of its beats were seen. */
+  /** The clock of another node minus ours; null until enough beats were seen to tell. */
   offsetMs(id: string): number | null {
     const { differencesMs = [] } = this.#nodes.get(id) ?? {};
     if (id === this.#self || differencesMs.length < BEATS_MIN) return null;

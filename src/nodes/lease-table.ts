@@ -29,8 +29,9 @@ export type LeaseLengths = {
 };
 
 /** `renewedMs`: monotonic time at which we applied the last beat of its holder. */
-type TrackedLease = { lease: Lease; renewedMs: number };
-type TrackedNode = { readonly record: NodeRecord; readonly heardMs: number };
+type TimedLease = { readonly lease: Lease; renewedMs: number };
+/** `heardMs`: monotonic time at which we applied its last beat. */
+type TimedNode = { readonly record: NodeRecord; readonly heardMs: number };
 
 /** Beats whose sending time is remembered: several may be under way before one is applied. */
 const BEATS_MAX = 16;
@@ -38,8 +39,10 @@ const BEATS_MAX = 16;
 export class LeaseTable {
   readonly #self: Holder;
   readonly #lengths: LeaseLengths;
-  readonly #shards: (TrackedLease | null)[] = new Array<TrackedLease | null>(SHARDS).fill(null);
-  readonly #nodes = new Map<string, TrackedNode>();
+  /** By number; null for a shard that no node has claimed yet. */
+  readonly #shards: (TimedLease | null)[] = new Array<TimedLease | null>(SHARDS).fill(null);
+  readonly #nodes = new Map<string, TimedNode>();
+  /** When each of our last beats was sent. */
   readonly #sentBeats = new Map<number, Instant>();
   /** When we sent our last beat that was applied; null when none was. */
   #renewal: Instant | null = null;
@@ -55,6 +58,7 @@ export class LeaseTable {
     this.#sentBeats.delete(beat - BEATS_MAX);
   }
 
+  /** Takes a beat of a node; null when its record is deleted. */
   applyNode(id: string, record: NodeRecord | null, monotonicMs: number): void {
     if (record === null) {
       this.#nodes.delete(id);
@@ -62,8 +66,8 @@ export class LeaseTable {
     }
     this.#nodes.set(id, { record, heardMs: monotonicMs });
     const { run, beat } = record;
-    for (const tracked of this.#shards) {
-      if (tracked?.lease.node === id && tracked.lease.run === run) tracked.renewedMs = monotonicMs;
+    for (const shard of this.#shards) {
+      if (shard?.lease.node === id && shard.lease.run === run) shard.renewedMs = monotonicMs;
     }
     if (id === this.#self.node && run === this.#self.run) {
       this.#renewal = this.#sentBeats.get(beat) ?? null;
@@ -81,18 +85,19 @@ export class LeaseTable {
   resetTimes(monotonicMs: number): void {
     this.#sentBeats.clear();
     this.#renewal = null;
-    for (const tracked of this.#shards) if (tracked !== null) tracked.renewedMs = monotonicMs;
+    for (const shard of this.#shards) if (shard !== null) shard.renewedMs = monotonicMs;
     for (const [id, { record }] of this.#nodes) {
       this.#nodes.set(id, { record, heardMs: monotonicMs });
     }
   }
 
+  /** The last lease of a shard, expired or not; null when no node has claimed it yet. */
   lease(shard: number): Lease | null {
     return this.#shards[shard]?.lease ?? null;
   }
 
   /** Nodes by id, with the monotonic time of each one's last beat. */
-  get nodes(): ReadonlyMap<string, TrackedNode> {
+  get nodes(): ReadonlyMap<string, TimedNode> {
     return this.#nodes;
   }
 
@@ -119,14 +124,15 @@ export class LeaseTable {
 
   /** Whether we may claim a shard. */
   isFree(shard: number, monotonicMs: number): boolean {
-    return this.isOurs(shard) ? false : this.msUntilFree(shard, monotonicMs) <= 0;
+    return !this.isOurs(shard) && this.msUntilFree(shard, monotonicMs) <= 0;
   }
 
   /** Milliseconds until another node's lease expires for us, if its holder sends no beat. */
   msUntilFree(shard: number, monotonicMs: number): number {
-    const tracked = this.#shards[shard] ?? null;
-    if (tracked === null || tracked.lease.released) return 0;
-    return tracked.renewedMs + tracked.lease.lengthMs + MARGIN_MS - monotonicMs;
+    const timedLease = this.#shards[shard] ?? null;
+    if (timedLease === null || timedLease.lease.released) return 0;
+    const { lease, renewedMs } = timedLease;
+    return renewedMs + lease.lengthMs + MARGIN_MS - monotonicMs;
   }
 
   /** The lease record that claims a shard for us. */
@@ -143,9 +149,9 @@ export class LeaseTable {
 
   /** Milliseconds until it counts as dead, if it sends no beat. */
   msUntilDead(id: string, monotonicMs: number): number {
-    const tracked = this.#nodes.get(id);
-    if (tracked === undefined) return 0;
-    return tracked.heardMs + tracked.record.lengthMs + MARGIN_MS - monotonicMs;
+    const node = this.#nodes.get(id);
+    if (node === undefined) return 0;
+    return node.heardMs + node.record.lengthMs + MARGIN_MS - monotonicMs;
   }
 
   /** Shards of a node's present run that are not released, expired or not. */
@@ -157,12 +163,15 @@ export class LeaseTable {
     });
   }
 
-  // The wall clock counts too: others may have given up a machine that slept. If it is set forward
-  // by hand, we pause until the next beat; if it is set back, the monotonic clock decides.
+  /**
+   * Milliseconds since we sent our last beat that was applied. The wall clock counts too: others
+   * may have given up a machine that slept. If it is set forward by hand, we pause until the next
+   * beat; if it is set back, the monotonic clock decides.
+   */
   #msSinceRenewal(now: Instant): number {
-    const sent = this.#renewal;
-    if (sent === null) return Infinity;
-    return Math.max(now.monotonicMs - sent.monotonicMs, now.wallMs - sent.wallMs);
+    const renewal = this.#renewal;
+    if (renewal === null) return Infinity;
+    return Math.max(now.monotonicMs - renewal.monotonicMs, now.wallMs - renewal.wallMs);
   }
 }
 

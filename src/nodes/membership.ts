@@ -7,7 +7,7 @@
  * is committed, and an attempt that begins, or goes on, after its lease has expired.
  */
 import { randomBytes } from 'node:crypto';
-import { formatTimestamp, type Clock, type Timer } from '../base/clock.ts';
+import { endsInTime, formatTimestamp, type Clock, type Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { followRecords } from '../resources/projection.ts';
@@ -43,6 +43,7 @@ const FORGET_MS = 24 * 3_600_000;
 
 export class Membership {
   readonly #deps: MembershipDeps;
+  /** This node and its run, which `restart` replaces. */
   readonly #self: { -readonly [Name in keyof Holder]: Holder[Name] };
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;
@@ -54,10 +55,11 @@ export class Membership {
   readonly leaseChanges = { claimed: 0, released: 0, lost: 0 };
   #beat = 0;
   #lastSentMs = -Infinity;
-  #beating: Promise<void> | null = null;
+  #beatLoop: Promise<void> | null = null;
   #isBeatRequested = false;
   #isCheckScheduled = false;
-  #hasFailed = false;
+  /** Whether the last beat could not be written. */
+  #hasBeatFailed = false;
   #hasWarnedOfTwin = false;
   #beatTimer: Timer | null = null;
   #cutOffTimer: Timer | null = null;
@@ -119,13 +121,13 @@ export class Membership {
   #applyNode({ id, after }: Change): void {
     const now = this.ownership.now();
     const record = after === null ? null : decodeNode(after);
-    const wasOpen = this.table.mayStartAttempts(now);
+    const couldStartAttempts = this.table.mayStartAttempts(now);
     this.#warnOfTwin(id, record);
     this.#compareClock(id, record, now);
     this.table.applyNode(id, record, now.monotonicMs);
     if (this.#isOwnRecord(id, record)) {
       this.#scheduleCutOff();
-      if (!wasOpen) this.ownership.notifySoon();
+      if (!couldStartAttempts) this.ownership.notifySoon();
     }
     this.#checkSoon();
   }
@@ -161,18 +163,19 @@ export class Membership {
       { shard: number, node: lease?.node ?? null });
   }
 
+  /** Warns when a record with our id and another run replaces our own record. */
   #warnOfTwin(id: string, record: NodeRecord | null): void {
     const { log, node } = this.#deps;
-    const known = this.table.nodes.get(id)?.record ?? null;
-    if (record === null || this.#hasWarnedOfTwin || !this.#isOwnRecord(id, known)) return;
-    if (this.#isOwnRecord(id, record)) return;
+    const previousRecord = this.table.nodes.get(id)?.record ?? null;
+    const isReplaced = this.#isOwnRecord(id, previousRecord) && !this.#isOwnRecord(id, record);
+    if (record === null || this.#hasWarnedOfTwin || !isReplaced) return;
     this.#hasWarnedOfTwin = true;
     log.error('another process runs under the id of this node: one data directory is a copy of '
       + 'the other. Stop one, remove node.json from its data directory, and start it again',
     { node });
   }
 
-  /** Beats found at the start or by a reload are skipped: they may be of any age. */
+  /** Compares the clock of a node with ours. Beats of a start or a reload may be of any age. */
   #compareClock(id: string, record: NodeRecord | null, now: Instant): void {
     const { log, isReloading } = this.#deps;
     if (record === null) return this.clockOffsets.forget(id);
@@ -194,6 +197,7 @@ export class Membership {
     });
   }
 
+  /** Whether a claim or a release is to be written with a beat. */
   #isWriteDue(): boolean {
     const { monotonicMs } = this.ownership.now();
     if (this.#balance.giveUpSurplus(monotonicMs)) this.ownership.notifySoon();
@@ -202,18 +206,18 @@ export class Membership {
 
   #requestBeat(): void {
     this.#isBeatRequested = true;
-    this.#beating ??= this.#beatWhileRequested().finally(() => {
-      this.#beating = null;
+    this.#beatLoop ??= this.#beatWhileRequested().finally(() => {
+      this.#beatLoop = null;
     });
   }
 
   async #beatWhileRequested(): Promise<void> {
     while (this.#isBeatRequested && this.ownership.isActive) {
       this.#isBeatRequested = false;
-      this.#hasFailed = !await this.#commitBeat();
+      this.#hasBeatFailed = !await this.#commitBeat();
       if (!this.ownership.isActive) return;
       this.#scheduleBeat();
-      if (this.#hasFailed) return;
+      if (this.#hasBeatFailed) return;
     }
   }
 
@@ -230,13 +234,14 @@ export class Membership {
       startedAt: this.#startedAt, at: formatTimestamp(now.wallMs),
       ...store.failure === null ? {} : { padding: createPadding(store.replica?.probeBytes ?? 0) },
     };
-    const ended = this.#balance.drainedShards();
+    const drainedShards = this.#balance.drainedShards();
     try {
-      await store.transact((transaction) => this.#stageBeat(transaction, record, ended, now));
+      await store.transact((transaction) =>
+        this.#stageBeat(transaction, record, drainedShards, now));
       return true;
     } catch (error) {
       const isExpected = error instanceof AppError;
-      if (!this.#hasFailed || !isExpected) {
+      if (!this.#hasBeatFailed || !isExpected) {
         log[isExpected ? 'warning' : 'error']('this node cannot renew its leases; others take them '
           + 'over when they have run out', { error });
       }
@@ -244,14 +249,14 @@ export class Membership {
     }
   }
 
-  // After a conflict this runs again; by then the table has what the other nodes wrote.
+  /** Runs again after a conflict; by then the table has what the other nodes wrote. */
   #stageBeat(
-    transaction: Transaction, record: NodeRecord, ended: readonly number[],
+    transaction: Transaction, record: NodeRecord, drainedShards: readonly number[],
     { monotonicMs }: Instant,
   ): void {
     // The beat comes before the claims: once a claim is applied, its lease counts as renewed.
     transaction.put(NODES.name, record.identifier, JSON.stringify(record));
-    for (const shard of ended) this.#balance.stageRelease(transaction, shard);
+    for (const shard of drainedShards) this.#balance.stageRelease(transaction, shard);
     this.#balance.stageClaims(transaction, monotonicMs);
     if (!this.table.isOurs(MAINTENANCE_SHARD)) return;
     for (const [id, { heardMs }] of this.table.nodes) {
@@ -261,7 +266,7 @@ export class Membership {
 
   async #releaseLeases(): Promise<void> {
     const { store, clock, log, node } = this.#deps;
-    const leaving = (this.#beating ?? Promise.resolve()).then(() =>
+    const release = (this.#beatLoop ?? Promise.resolve()).then(() =>
       store.transact((transaction) => {
         for (const shard of this.table.ownShards()) this.#balance.stageRelease(transaction, shard);
         if (this.#isOwnRecord(node, this.table.nodes.get(node)?.record ?? null)) {
@@ -269,28 +274,23 @@ export class Membership {
         }
       })).catch((error: unknown) => log.warning('the leases of this node could not be released: '
         + 'the others wait until they have run out', { error }));
-    await new Promise<void>((resolve) => {
-      const timer = clock.startTimer(RELEASE_MS, resolve);
-      void leaving.then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
+    await endsInTime(clock, RELEASE_MS, release);
   }
 
-  /** A failure of any other write counts too: a beat finds out when writes work again. */
-  get #isRetried(): boolean {
-    return this.#hasFailed || this.#deps.store.failure !== null;
+  /** Whether beats are sent at RETRY_MS: a beat, or another write, has failed; a beat shows when
+   * writes work again. */
+  get #mustRetry(): boolean {
+    return this.#hasBeatFailed || this.#deps.store.failure !== null;
   }
 
   /** Wakes when the next beat is due, or when another node's lease expires. */
   #scheduleBeat(): void {
     const { monotonicMs } = this.ownership.now();
-    const delayMs = this.#isRetried ? RETRY_MS : Math.min(
+    const delayMs = this.#mustRetry ? RETRY_MS : Math.min(
       this.#lastSentMs + BEAT_MS - monotonicMs, this.#balance.nextEndMs(monotonicMs));
     this.#beatTimer?.cancel();
     this.#beatTimer = this.#deps.clock.startTimer(Math.max(1, delayMs), () => {
-      const isDue = this.#isRetried
+      const isDue = this.#mustRetry
         || this.#deps.clock.monotonicMs() >= this.#lastSentMs + BEAT_MS;
       if (this.#isWriteDue() || isDue) this.#requestBeat();
       else this.#scheduleBeat();

@@ -35,6 +35,7 @@ export class NodeOwnership {
     this.shards = listAllShards().map((shard) => new Shard(shard, { self, mayBegin, onDrained }));
   }
 
+  /** The lease under which work for `key` may begin here; null when it is another node's. */
   findLease(key: string): ReturnType<Shard['leaseForTerm']> | null {
     const shard = this.shards[computeShard(key)];
     if (shard === undefined || shard.givenUpMs !== null) return null;
@@ -46,6 +47,7 @@ export class NodeOwnership {
     return this.isActive && !this.#isReloading() && this.#table.mayStartAttempts(this.now());
   }
 
+  /** Whether this node does the work that is done once for all nodes. */
   isMaintainer(): boolean {
     return this.isActive && this.#table.isOurs(MAINTENANCE_SHARD)
       && this.shards[MAINTENANCE_SHARD]?.givenUpMs === null
@@ -67,6 +69,7 @@ export class NodeOwnership {
     });
   }
 
+  /** Aborts all attempts under way. */
   cutOffAll(): void {
     for (const shard of this.shards) shard.cutOff();
   }

@@ -20,7 +20,8 @@ export function listNodeViews(
   { node, membership, replica, clock }: NodeViewDeps,
 ): readonly NodeView[] {
   const { table } = membership;
-  const [nowMs, monotonicMs] = [clock.now(), clock.monotonicMs()];
+  const nowMs = clock.now();
+  const monotonicMs = clock.monotonicMs();
   return [...table.nodes].map(([identifier, { record, heardMs }]): NodeView => {
     const { version, address, startedAt, position, lag } = record;
     const isSelf = identifier === node;

@@ -1,7 +1,12 @@
 /**
- * Read consistency among nodes that share a log. The response to a write names the sequence that
- * holds it; a read waits until the sequence that it names is applied here, and after a pause of
- * this process until the node has caught up. Records are not read while they are being reloaded.
+ * Read consistency among nodes that share a log: a read that names the sequence of a write sees
+ * that write, at whichever node it is served. A node that cannot keep this responds with 503,
+ * never with older records.
+ *
+ * The response to a write names the sequence that holds it (`Hookshelf-Sequence`). A read that
+ * bears the header waits until that sequence is applied here. Every read waits as well while this
+ * process is behind after a pause, and fails while the records are being reloaded. That is checked
+ * again after each wait, as a reload may have begun meanwhile.
  */
 import { AppError } from '../base/errors.ts';
 import { HttpExchange } from '../server/exchange/http-exchange.ts';
@@ -14,11 +19,15 @@ import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Replica } from '../store/store-port.ts';
 
 const SEQUENCE_HEADER = 'Hookshelf-Sequence';
-const WAIT_MS = 2000;
+const WAIT_MS_MAX = 2000;
 const RETRY_S = 1;
 const READ_METHODS = ['GET', 'HEAD'];
 const SAFE_METHODS = [...READ_METHODS, 'OPTIONS'];
-/** These operations read what is in memory besides the records, so they need not wait. */
+/**
+ * The `operationId`s of routes that respond without reading records, so that they need not wait:
+ * with the state of this process, its metrics, log and settings, and with the nodes. They must be
+ * served even when the engine is away.
+ */
 const OPERATIONS_WITHOUT_RECORDS = [
   'getStatus', 'getStatistics', 'getMetrics', 'listLogLines', 'listSettings', 'listNodes',
   'listPlaces',
@@ -38,9 +47,9 @@ export function createReadConsistency(replica: Replica): ReadConsistency {
       status: number, headers: HeaderList | HeaderText, body?: Buffer | string,
     ): void {
       if (!mayWrite(this)) return super.send(status, headers, body);
-      const own = [SEQUENCE_HEADER, String(replica.sequence)];
-      const all = typeof headers === 'string' ? headers + formatHeaders(own) : [...headers, ...own];
-      return super.send(status, all, body);
+      const sequenceHeader = [SEQUENCE_HEADER, String(replica.sequence)];
+      return super.send(status, typeof headers === 'string'
+        ? headers + formatHeaders(sequenceHeader) : [...headers, ...sequenceHeader], body);
     }
 
     /** An import responds while it writes: its last sequence comes in a trailer. */
@@ -64,18 +73,20 @@ export function createReadConsistency(replica: Replica): ReadConsistency {
     Exchange: SequencedExchange,
     assertNotReloading,
     waitUntilReadable(exchange) {
-      const isBehind = replica.isBehindSincePause(exchange.startedMs);
+      const isBehindSincePause = replica.isBehindSincePause(exchange.startedMs);
       const sequenceHeader = exchange.request.headers['hookshelf-sequence'];
-      if (sequenceHeader === undefined && !isBehind) return null;
+      if (sequenceHeader === undefined && !isBehindSincePause) return null;
       const isRead = READ_METHODS.includes(exchange.request.method ?? '');
       if (!isRead || !readsRecords(exchange)) return null;
+      // A foreign sender of a webhook may bear a header of that name: it means nothing to us.
       if (sequenceHeader !== undefined && !isWebhookCall(exchange.path)) {
         const sequence = parseSequence(sequenceHeader);
         if (sequence > replica.sequence) {
           return waitForSequence(replica, sequence).then(() => assertNotReloading(exchange));
         }
       }
-      return isBehind ? replica.waitAfterPause().then(() => assertNotReloading(exchange)) : null;
+      if (!isBehindSincePause) return null;
+      return replica.waitAfterPause().then(() => assertNotReloading(exchange));
     },
     describeRoute,
   };
@@ -99,17 +110,21 @@ function addSequenceHeader(response: ResponseSpec): ResponseSpec {
   return { ...response, headers };
 }
 
+/** Waits until a sequence is applied here. Throws `unavailable` when that takes too long. */
 async function waitForSequence(replica: Replica, sequence: number): Promise<void> {
-  if (await replica.waitFor(sequence, WAIT_MS)) return;
+  if (await replica.waitFor(sequence, WAIT_MS_MAX)) return;
   throw new AppError('unavailable', `this node has applied ${replica.sequence} and not ${sequence} `
-    + `yet, after ${WAIT_MS / 1000} s: ask another node, or come again`, { retryAfterS: RETRY_S });
+    + `yet, after ${WAIT_MS_MAX / 1000} s: ask another node, or come again`,
+  { retryAfterS: RETRY_S });
 }
 
+/** Whether the response depends on records. Public routes do not, except calls of webhooks. */
 function readsRecords({ route, path }: Pick<HttpExchange, 'route' | 'path'>): boolean {
   if (OPERATIONS_WITHOUT_RECORDS.includes(route.operationId)) return false;
   return route.access !== 'public' || isWebhookCall(path);
 }
 
+/** Whether a response names the sequence: a request that may have written. */
 function mayWrite({ request, path }: HttpExchange): boolean {
   return !SAFE_METHODS.includes(request.method ?? '') || isWebhookCall(path);
 }

@@ -23,17 +23,20 @@ export class ShardBalance {
     this.#deps = deps;
   }
 
-  /** Gives up shards that other nodes should have. True if there are new ones. */
+  /**
+   * Gives up shards that other nodes should have, and cuts off attempts on shards that were given
+   * up long ago. True if more shards are given up than before.
+   */
   giveUpSurplus(nowMs: number): boolean {
     const { table, shards, attemptMs } = this.#deps;
-    const leaving = shards.filter(({ givenUpMs }) => givenUpMs !== null);
-    for (const shard of leaving) {
+    const givenUpShards = shards.filter(({ givenUpMs }) => givenUpMs !== null);
+    for (const shard of givenUpShards) {
       if (nowMs - (shard.givenUpMs ?? nowMs) > Math.max(attemptMs, DRAIN_MS)) shard.cutOff();
     }
-    const count = this.#computeMoves(nowMs).giveUp - leaving.length;
-    if (count <= 0) return false;
-    const retained = table.ownShards().filter((shard) => shards[shard]?.givenUpMs === null);
-    for (const number of retained.slice(-count)) {
+    const surplus = this.#computeMoves(nowMs).giveUp - givenUpShards.length;
+    if (surplus <= 0) return false;
+    const activeShards = table.ownShards().filter((shard) => shards[shard]?.givenUpMs === null);
+    for (const number of activeShards.slice(-surplus)) {
       const shard = shards[number];
       if (shard !== undefined) shard.givenUpMs = nowMs;
     }
@@ -56,8 +59,8 @@ export class ShardBalance {
     const { table } = this.#deps;
     const lease = table.lease(shard);
     if (lease === null || !table.isOurs(shard)) return;
-    const released = encodeLease(shard, { ...lease, released: true });
-    transaction.put(LEASES.name, formatLeaseId(shard), released);
+    const record = encodeLease(shard, { ...lease, released: true });
+    transaction.put(LEASES.name, formatLeaseId(shard), record);
   }
 
   stageClaims(transaction: Transaction, nowMs: number): void {
@@ -71,11 +74,11 @@ export class ShardBalance {
   /** Milliseconds until the next lease or node of others expires; Infinity when there is none. */
   nextEndMs(nowMs: number): number {
     const { table, self } = this.#deps;
-    const leases = listAllShards().filter((shard) => !table.isOurs(shard))
+    const leaseEndsMs = listAllShards().filter((shard) => !table.isOurs(shard))
       .map((shard) => table.msUntilFree(shard, nowMs));
-    const lives = [...table.nodes.keys()].filter((id) => id !== self.node)
+    const nodeEndsMs = [...table.nodes.keys()].filter((id) => id !== self.node)
       .map((id) => table.msUntilDead(id, nowMs));
-    return Math.min(Infinity, ...[...leases, ...lives].filter((ms) => ms > 0));
+    return Math.min(Infinity, ...[...leaseEndsMs, ...nodeEndsMs].filter((ms) => ms > 0));
   }
 
   #computeMoves(nowMs: number): ReturnType<typeof computeShardMoves> {

@@ -2,7 +2,7 @@
 import type { Transaction } from '../store/store-port.ts';
 import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.ts';
 
-/** What the leases of all shards share: see `LeaseTable`. */
+/** The same for all shards. */
 type ShardDeps = {
   readonly self: Holder;
   /** Whether attempts of a shard may begin now, in that term. */
@@ -42,12 +42,12 @@ export class Shard {
   }
 }
 
-/** The `QueueLease` of webhooks/durable-queue: it holds as long as a lease is ours, in one term. */
+/** The `QueueLease` of webhooks/durable-queue: the right to work on a shard in one term. */
 class ShardLease {
   readonly term: number;
   readonly #shard: Shard;
   readonly #deps: ShardDeps;
-  readonly #ended = new AbortController();
+  readonly #end = new AbortController();
 
   constructor(shard: Shard, term: number, deps: ShardDeps) {
     this.#shard = shard;
@@ -69,14 +69,15 @@ class ShardLease {
 
   mayBegin(): boolean {
     const { givenUpMs, number } = this.#shard;
-    return givenUpMs === null && !this.#ended.signal.aborted
+    return givenUpMs === null && !this.#end.signal.aborted
       && this.#deps.mayBegin(number, this.term);
   }
 
   get endSignal(): AbortSignal {
-    return this.#ended.signal;
+    return this.#end.signal;
   }
 
+  /** Whether the lease is ours in the state that a transaction sees: its result may be written. */
   isHeld(transaction: Transaction): boolean {
     const bytes = transaction.find(LEASES.name, formatLeaseId(this.#shard.number));
     if (bytes === undefined) return false;
@@ -86,6 +87,6 @@ class ShardLease {
   }
 
   cutOff(): void {
-    this.#ended.abort();
+    this.#end.abort();
   }
 }

@@ -15,17 +15,20 @@ export function computeShardMoves(
   own: ShardCount, others: readonly ShardCount[], free: number,
 ): ShardMoves {
   const nodes = others.length + 1;
-  const low = Math.floor(SHARDS / nodes);
-  const high = Math.ceil(SHARDS / nodes);
+  const shareMin = Math.floor(SHARDS / nodes);
+  const shareMax = Math.ceil(SHARDS / nodes);
   const { count } = own;
-  if (count > high) return { giveUp: count - high, claim: 0 };
-  const first = Math.min(free, Math.max(0, low - count));
-  // The others are left what they need to reach their own share.
-  const needed = others.reduce((sum, other) => sum + Math.max(0, low - other.count), 0);
-  const rest = Math.max(0, free - first - needed);
-  const claim = first + Math.min(rest, high - count - first);
-  const isOneTooMany = count > low && free === 0 && others.some((other) => other.count < low)
-    && others.every((other) => other.count < high
-      || (other.count === high && other.node < own.node));
+  if (count > shareMax) return { giveUp: count - shareMax, claim: 0 };
+  const claimMin = Math.min(free, Math.max(0, shareMin - count));
+  // The others are left as many as they lack.
+  const othersLack = others.reduce((sum, other) => sum + Math.max(0, shareMin - other.count), 0);
+  const rest = Math.max(0, free - claimMin - othersLack);
+  const claim = claimMin + Math.min(rest, shareMax - count - claimMin);
+  // A node has too few and nothing is free: of those with the larger share, the one whose
+  // identifier sorts last gives one up.
+  const isOneTooMany = count > shareMin && free === 0
+    && others.some((other) => other.count < shareMin)
+    && others.every((other) => other.count < shareMax
+      || (other.count === shareMax && other.node < own.node));
   return { giveUp: isOneTooMany ? 1 : 0, claim: Math.max(0, claim) };
 }

@@ -41,7 +41,7 @@ export type Operation = {
   readonly bytes: Buffer | null;
 };
 
-/** What an applied operation did to a record. */
+/** The change of a record by an applied operation; null stands for no record. */
 export type Change = {
   readonly collection: string;
   readonly id: string;
@@ -68,6 +68,7 @@ export interface Collection {
   findSlot(id: string): number;
   /** The bytes of the record in a slot, or undefined when the slot is empty. Not copied. */
   bytesAt(slot: number): Buffer | undefined;
+  /** The id of the record in a slot, or undefined when the slot is empty. */
   idAt(slot: number): string | undefined;
   /** Negative, zero or positive, as the id in `left` sorts before, like or after `right`'s. */
   compareSlots(left: number, right: number): number;

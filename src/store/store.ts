@@ -26,8 +26,8 @@ import type {
   ChangeLog, Collection, CollectionSpec, Replica, Store, StoreStatistics, Transaction,
 } from './store-port.ts';
 import { FileJournal } from './generations/file-journal.ts';
-import { assessDirectory } from './generations/recovery.ts';
-import type { Assessment } from './generations/recovery.ts';
+import { recoverState } from './generations/recovery.ts';
+import type { RecoveredState } from './generations/recovery.ts';
 import { repairDirectory } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending-marks.ts';
 import { Staging } from './transactions/staging.ts';
@@ -86,13 +86,13 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   checkNothingPending(files, directory);
-  const assessment = await assessDirectory(options);
-  await completeRestore(files, directory, assessment);
-  const file = await repairDirectory(directory, files, logger, assessment);
-  const journal = new FileJournal({ directory, files, logger, clock }, assessment, file);
-  const { collections } = assessment;
+  const state = await recoverState(options);
+  await completeRestore(files, directory, state);
+  const file = await repairDirectory(directory, files, logger, state);
+  const journal = new FileJournal({ directory, files, logger, clock }, state, file);
+  const { collections } = state;
   try {
-    await journal.begin(assessment);
+    await journal.begin(state);
     return new JournaledStore(options, {
       collections, journal, replica: null,
       openBackup: async () => {
@@ -149,7 +149,7 @@ function makeDurableDirectory(files: Files, directory: string): void {
 
 /** A backup opened as a data directory must match its manifest, which is then removed. */
 async function completeRestore(
-  files: Files, directory: string, { sequence, collections }: Assessment,
+  files: Files, directory: string, { sequence, collections }: RecoveredState,
 ): Promise<void> {
   if (!files.listSync(directory).includes(MANIFEST_NAME)) return;
   const { checkContents, countRecords, findManifest } = await loadManifest((module) => module);

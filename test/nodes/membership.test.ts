@@ -16,6 +16,7 @@ class Cluster {
   readonly clock = new ManualClock();
   readonly store: MemoryStore = createMemoryStore([NODES, LEASES]);
   readonly logLines: string[] = [];
+  isReloading = false;
   #runs = 0;
 
   /** `aheadMs`: by how much its wall clock is. */
@@ -35,7 +36,7 @@ class Cluster {
         level: 'debug', format: 'json', now: () => this.clock.now(),
         write: (line) => this.logLines.push(line),
       }),
-      isReloading: () => false,
+      isReloading: () => this.isReloading,
       describeNode: () => ({ version: '1', address: null, position: 0, lag: 0 }),
     });
     membership.start();
@@ -240,6 +241,35 @@ test('a result counts only in the term in which its attempt began', async () => 
   await b.close();
 });
 
+test('a result does not count once its shard was given up and claimed again', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const lease = a.ownership.findLease(keyOf(15));
+  const b = cluster.node('b');
+  await cluster.clock.advance(6000);
+  assert.equal(cluster.owners()[15], 'b');
+  await b.close();
+  await cluster.clock.advance(6000);
+  assert.equal(cluster.owners()[15], 'a');
+  const isHeld = await cluster.store.transact((transaction) => lease?.isHeld(transaction));
+  assert.equal(isHeld, false);
+  await a.close();
+});
+
+test('while the records are loaded anew no attempt begins', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const lease = a.ownership.findLease('hook');
+  cluster.isReloading = true;
+  assert.equal(a.ownership.mayBegin(), false);
+  assert.equal(lease?.beginAttempt(), false);
+  cluster.isReloading = false;
+  assert.equal(lease.beginAttempt(), true);
+  await a.close();
+});
+
 test('a node that was frozen finds its shards gone, and says so', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');
@@ -268,6 +298,20 @@ test('a copy of a data directory is noticed, and takes nothing from the node it 
     assert.notEqual(a.ownership.findLease('hook'), null);
     assert.equal(copy.ownership.findLease('hook'), null);
     await Promise.all([a.close(), copy.close()]);
+  });
+
+test('a copy of a data directory that stops leaves the record of the node that goes on',
+  async () => {
+    const cluster = new Cluster();
+    const a = cluster.node('a');
+    await cluster.clock.advance(10);
+    const copy = cluster.node('a');
+    // The last beat is that of the first node, which began a little earlier.
+    await cluster.clock.advance(4995);
+    await copy.close();
+    assert.notEqual(cluster.store.collection(NODES.name).findBytes('a'), undefined);
+    await a.close();
+    assert.equal(cluster.store.collection(NODES.name).findBytes('a'), undefined);
   });
 
 test('a node whose log was replaced begins as a new run, and waits for its own leases too',

@@ -12,7 +12,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Files } from '../disk/files.ts';
 import { journalName, snapshotName } from '../disk/inventory.ts';
 import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
-import { assessDirectory } from '../generations/recovery.ts';
+import { recoverState } from '../generations/recovery.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { LOG_START, computeChain, isSamePosition } from '../replication/log-chain.ts';
@@ -91,7 +91,7 @@ export async function moveToDirectory(
     const report = await restoreBackup({
       ...target, archive: { ...backup, manifest: null },
       complete: async (directory) => {
-        const { collections } = await assessDirectory({ directory, files, specs });
+        const { collections } = await recoverState({ directory, files, specs });
         checkSums(sums, await sumCollections(collections), target.directory);
         await confirm();
       },

@@ -6,8 +6,8 @@ import type { Inventory } from '../disk/inventory.ts';
 import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
 import { checkNothingPending } from './pending-marks.ts';
 import { damageError } from '../generations/damage-error.ts';
-import { assessDirectory } from '../generations/recovery.ts';
-import type { Assessment, RecoverySource } from '../generations/recovery.ts';
+import { recoverState } from '../generations/recovery.ts';
+import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
 
 export type VerifyReport = {
   readonly generation: number;
@@ -31,21 +31,21 @@ export async function verifyDirectory(
   const manifest = await findManifest(files, directory);
   if (manifest !== null) await checkDirectory(files, directory, manifest);
   const before = readInventory(files, directory);
-  const assessment = await assessDirectory(source).catch((error: unknown) => {
+  const state = await recoverState(source).catch((error: unknown) => {
     checkStillThere(source, listPaths(source, before));
     throw error;
   });
-  checkStillThere(source, listReadPaths(source, assessment));
-  const { base, collections, snapshotErrors, journals, sequence } = assessment;
+  checkStillThere(source, listReadPaths(source, state));
+  const { base, collections, snapshotErrors, journals, sequence } = state;
   const notes = snapshotErrors.map((error) => `${error.message} (the generation before is whole)`);
   const lastJournal = journals.at(-1);
-  if (mustBegin && lastJournal !== undefined && lastJournal.replayed.startSequence < 0) {
+  if (mustBegin && lastJournal !== undefined && lastJournal.replay.startSequence === null) {
     throw damageError({ path: lastJournal.path, line: 1, offset: 0 },
       'not the start of this journal');
   }
-  const torn = lastJournal?.replayed.tornAt ?? null;
+  const torn = lastJournal?.replay.tornAt ?? null;
   if (lastJournal !== undefined && torn !== null) {
-    const bytes = lastJournal.replayed.size - lastJournal.replayed.validEnd;
+    const bytes = lastJournal.replay.size - lastJournal.replay.validEnd;
     notes.push(
       `${lastJournal.path}, line ${torn.line}, offset ${torn.offset}: a torn end of ${bytes} `
       + 'bytes, never acknowledged; the next start keeps it aside and goes on before it');
@@ -64,7 +64,7 @@ function checkStillThere({ files }: RecoverySource, paths: readonly string[]): v
 }
 
 function listReadPaths(
-  source: RecoverySource, { base, inventory, journals }: Assessment,
+  source: RecoverySource, { base, inventory, journals }: RecoveredState,
 ): string[] {
   return [...listSnapshotPaths(source, inventory, base), ...journals.map(({ path }) => path)];
 }

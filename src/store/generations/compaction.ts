@@ -6,7 +6,7 @@
  *     `next` note in the old one; the state frozen. From here on, transactions go to the new one.
  *  2. The snapshots as `.tmp` files, each synced.
  *  3. All of them renamed, the directory synced.
- *  4. A `snapshots` note in the new journal: from here on a missing one is damage.
+ *  4. A `snapshots` note in the new journal: from here on a missing snapshot is damage.
  *  5. Everything older than the previous generation is deleted; that one stays as a fall-back. The
  *     newest of the older journals stay too, up to a size, for readers of past changes
  *     (journal-reader.ts). No start reads them.
@@ -57,7 +57,7 @@ type CompactionOptions = {
 };
 
 export class Compaction implements Snapshots {
-  /** True before the first write of the process. */
+  /** True until the store is open: nobody is served yet, so deletion need not be gentle. */
   isStarting = true;
   isStopping = false;
   readonly #options: CompactionOptions;
@@ -67,6 +67,7 @@ export class Compaction implements Snapshots {
   #closedBytes: number;
   writtenMs: number | null = null;
   #running: Promise<void> | null = null;
+  /** When the last compaction ended, on the monotonic clock. */
   #endedMs = -Infinity;
   // Readers and backups, in another process too, may have opened files up to this generation.
   #newestOpened = 0;
@@ -82,7 +83,7 @@ export class Compaction implements Snapshots {
     return this.#running !== null;
   }
 
-  /** Whether the disk is busy with it, so that a sync on the loop would block for long. */
+  /** Whether a compaction keeps the disk busy, so that a sync on the loop would block for long. */
   get isDiskBusy(): boolean {
     return this.isRunning || this.#options.clock.monotonicMs() < this.#endedMs + SETTLE_MS;
   }
@@ -109,6 +110,7 @@ export class Compaction implements Snapshots {
 
   /** Resolves when the generation is durable; it holds all that was committed before the call. */
   async write(): Promise<void> {
+    // The caller of the compaction under way gets its error; this call makes another one.
     while (this.#running !== null) await this.#running.catch(() => {});
     this.#running = this.#writeGeneration();
     try {
@@ -126,6 +128,7 @@ export class Compaction implements Snapshots {
   /** Cancels a running compaction; resolves when it has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
+    // Its caller gets the error.
     await this.#running?.catch(() => {});
   }
 
@@ -188,7 +191,7 @@ export class Compaction implements Snapshots {
     return { frozen, sequence };
   }
 
-  /** The generation is complete; the one before it stays. */
+  /** Deletes all that belongs neither to the new generation nor to the one before it. */
   async #deleteOld(generation: number, previous: number): Promise<void> {
     const { directory, files } = this.#options;
     const inventory = readInventory(files, directory);
@@ -211,6 +214,7 @@ export class Compaction implements Snapshots {
   async #deleteFile(name: string, generation: number): Promise<void> {
     const { clock, directory, files } = this.#options;
     const path = join(directory, name);
+    // Who has it open must not see it become shorter.
     if (generation <= this.#newestOpened) return files.unlink(path);
     return deleteGradually(path, {
       clock, files,
@@ -236,6 +240,7 @@ export class Compaction implements Snapshots {
   async #removeTemporary(): Promise<void> {
     const { directory, files } = this.#options;
     for (const name of readInventory(files, directory).temporary) {
+      // The next compaction, or the next start, tries again.
       await files.unlink(join(directory, name)).catch(() => {});
     }
   }

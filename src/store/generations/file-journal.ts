@@ -17,7 +17,7 @@ import type { JournalAppend, Journal, Snapshots } from '../journal/journal-port.
 import type { LogReader } from '../store-port.ts';
 import { Compaction } from './compaction.ts';
 import { openReader } from './journal-reader.ts';
-import type { Assessment } from './recovery.ts';
+import type { RecoveredState } from './recovery.ts';
 
 type FileJournalOptions = {
   readonly directory: string;
@@ -48,9 +48,9 @@ export class FileJournal implements Journal {
   readonly #probe: SpaceProbe;
   #nextCompactionMs = -Infinity;
 
-  constructor(options: FileJournalOptions, assessment: Assessment, file: JournalFile) {
+  constructor(options: FileJournalOptions, state: RecoveredState, file: JournalFile) {
     const { directory, files, logger, clock } = options;
-    const { base, collections, inventory, journals, sequence } = assessment;
+    const { base, collections, inventory, journals, sequence } = state;
     this.#options = options;
     this.failureLog = new FailureLog(clock, logger, 'the disk');
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.clearFailure());
@@ -67,7 +67,7 @@ export class FileJournal implements Journal {
       writer: this.#writer,
       newestGeneration: Math.max(...generations),
       journalBytes: closedJournals.reduce(
-        (sum, { replayed }) => sum + replayed.validEnd, file.length),
+        (sum, { replay }) => sum + replay.validEnd, file.length),
     });
   }
 
@@ -83,13 +83,13 @@ export class FileJournal implements Journal {
   /** Bytes that a start would replay. */
   get bytes(): number { return this.#compaction.journalBytes; }
 
-  /** Writes the missing note or generation after a start. */
-  async begin({ base, snapshotErrors, inventory, journals }: Assessment): Promise<void> {
+  /** Writes what a crash or a failing disk has left unwritten: a note, or a whole generation. */
+  async begin({ base, snapshotErrors, inventory, journals }: RecoveredState): Promise<void> {
     const last = journals.at(-1);
-    const hasSnapshotsNote = last === undefined || last.replayed.completeSnapshots.length > 0;
+    const hasSnapshotsNote = last === undefined || last.replay.completeSnapshots.length > 0;
     if (base > 0 && base === this.generation && !hasSnapshotsNote) {
       await this.#writer.writeSnapshotsNote(inventory.snapshots.get(base) ?? []);
-    } else if (last !== undefined && !last.replayed.endsWithNote) {
+    } else if (last !== undefined && !last.replay.endsWithNote) {
       await this.#writer.writeMark();
     }
     for (const error of snapshotErrors) {

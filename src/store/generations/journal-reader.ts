@@ -16,6 +16,7 @@ import type { JournalLine } from '../journal/journal-line.ts';
 import { readId } from '../records/record-table.ts';
 import type { LogReader, LoggedTransaction, Operation } from '../store-port.ts';
 import { readJournalStart } from './journal-start.ts';
+import type { JournalStart } from './journal-start.ts';
 
 /** The size of a read, and about the maximum that `next` returns. */
 const READ_BYTES = 1 << 18;
@@ -38,7 +39,7 @@ export async function openReader(
     const start = await findStart(files, path);
     // A journal with only its first line may have been abandoned for the one before it.
     const mayBeAbandoned = start.isEmpty && generation !== journals.at(-1);
-    if (start.sequence < 0 || start.sequence > sequence || mayBeAbandoned) continue;
+    if (start.sequence === null || start.sequence > sequence || mayBeAbandoned) continue;
     onOpening(generation);
     const descriptor = openIfPresent(files, path);
     if (descriptor === null) return null;
@@ -192,12 +193,12 @@ async function findFirstLine(
 /** Reads the start of a journal. One that compaction has just deleted has no valid start. */
 async function findStart(
   files: Files, path: string,
-): Promise<{ readonly sequence: number; readonly isEmpty: boolean }> {
+): Promise<Pick<JournalStart, 'sequence' | 'isEmpty'>> {
   try {
     return await readJournalStart(files, path);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return { sequence: -1, isEmpty: true };
+    return { sequence: null, isEmpty: true };
   }
 }
 
@@ -205,6 +206,7 @@ function goneError(): AppError {
   return new AppError('gone', 'compaction has deleted what was still to be read');
 }
 
+/** Null when compaction has deleted the file. */
 function openIfPresent(files: Files, path: string): Descriptor | null {
   try {
     return files.openSync(path, 'read');

@@ -8,16 +8,16 @@ const LINE_FEED = 0x0a;
 /** A start line is about 110 bytes. */
 export const START_BYTES_MAX = 512;
 
-type JournalStart = {
-  /** -1 when the first line is not valid. */
-  readonly sequence: number;
+export type JournalStart = {
+  /** The sequence of the state that the journal continues; null without a valid first line. */
+  readonly sequence: number | null;
   /** The length of the whole file. */
   readonly bytes: number;
-  /** Whether the file holds nothing but, at most, that line. */
+  /** Whether the file holds at most one line, whole or torn. */
   readonly isEmpty: boolean;
 };
 
-/** Throws `damaged` for a line of a newer version. */
+/** Reads the start of a journal. Throws `damaged` for a line of a newer version. */
 export async function readJournalStart(files: Files, path: string): Promise<JournalStart> {
   const descriptor = files.openSync(path, 'read');
   try {
@@ -30,7 +30,7 @@ export async function readJournalStart(files: Files, path: string): Promise<Jour
     }
     const bytes = files.sizeSync(descriptor);
     return {
-      sequence: line?.kind === 'start' ? line.sequence : -1,
+      sequence: line?.kind === 'start' ? line.sequence : null,
       bytes,
       isEmpty: bytes <= end + 1 || end < 0,
     };

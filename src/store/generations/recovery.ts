@@ -1,37 +1,34 @@
 /**
- * Recovery reads the state of a directory at a start, or refuses it. It changes nothing on disk;
- * repair.ts does that afterwards.
+ * Recovery reads the state of a directory into memory at a start, or refuses the start. Three files
+ * share the work. This one finds the generation to begin with, and the journals that belong to the
+ * state. replay.ts applies the lines of one journal to memory, and tells a torn end from damage.
+ * Both leave the disk as it is. repair.ts changes it afterwards: it makes durable what was
+ * replayed, cuts off a torn end, and sets aside or removes what was never used.
  *
  * The base is the newest generation whose snapshot set is complete and valid. Without one it is the
  * empty state at sequence 0, if the journal that continues that is there. The journals from the
  * base's generation on are replayed over it; each must continue exactly where the last one ended.
  *
  * An invalid line (cut short, wrong checksum, not of the format) is a torn end, unless a later
- * valid line of its journal shows that it had been on disk: by a durable mark at or past its
- * sequence, or because it is only written after a sync (journal-line.ts, "note"). In the last
- * journal a torn end is copied to a `.torn` file, cut off and logged. In an earlier journal it is
- * left alone if everything that the next journal continues is there: then only a note was torn.
+ * valid line of its journal shows that it had been on disk. A later line shows this by a durable
+ * mark at or past the invalid line's sequence; or by a sequence that leaves no room for it, as it
+ * was then a note, and a note is synced before the next line is written (journal-line.ts). A torn
+ * end may also be followed by another journal, if it hides nothing that the other one continues.
  *
  * Refused as damage, with file, line and offset: an invalid line that is no torn end, a gap in the
- * sequence, no valid base, a missing journal, and a missing snapshot although its journal notes
- * that the set was complete. A snapshot that is there but invalid is no reason to refuse while the
- * generation before it and its journals are whole.
+ * sequence, no valid base, a missing journal, and a missing snapshot of a set that its journal
+ * calls complete. A snapshot that is there but invalid is no reason to refuse while the generation
+ * before it and its journals are whole.
  *
  * Refused too, though nothing is damaged: a line with a valid checksum and an unknown form. A newer
  * version wrote it, and its whole journal could look like a torn end.
  *
- * Crashes leave these behind, and they are harmless: a set that is not complete, if no journal
- * notes that it was (the set before it is still there); a journal without a valid first line, or
- * with nothing else, if the journal before it was used afterwards or names another one as the next
- * (it was abandoned before use); `.tmp` files.
- *
- * The end of the last journal may be in the page cache only. After a failed sync a second one
- * proves nothing, as pages that could not be written count as clean. So the lines that no later
- * line proves are written again, in place and unchanged, and then synced. If a marker says that a
- * sync failed, everything is copied to a new generation as well. The marker can be missing, as the
- * failing disk had to take it; then the rewrite alone has to suffice.
+ * Crashes leave these behind, and they are harmless: a snapshot set that no journal calls complete
+ * (the set before it is still there); a journal that was abandoned before use (`isAbandoned`);
+ * `.tmp` files.
  */
 import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { AppError, isError } from '../../base/errors.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { damageError, missingFileError } from './damage-error.ts';
@@ -43,6 +40,7 @@ import {
 import type { Inventory } from '../disk/inventory.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { START_BYTES_MAX, readJournalStart } from './journal-start.ts';
+import type { JournalStart } from './journal-start.ts';
 import { replayJournal } from './replay.ts';
 import type { ReplayResult } from './replay.ts';
 import { loadSnapshot, readHeader } from './snapshot.ts';
@@ -56,8 +54,8 @@ export type RecoverySource = {
   readonly skipsUnknownCollections?: boolean;
 };
 
-/** The state of a directory, read into memory, and what it takes to repair the directory. */
-export type Assessment = {
+/** The state of a directory in memory, and what repair.ts needs to know of the directory. */
+export type RecoveredState = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly inventory: Inventory;
   readonly sequence: number;
@@ -65,7 +63,7 @@ export type Assessment = {
   readonly base: number;
   /** The journals from the base on that are part of the state. */
   readonly journals: readonly ReplayedJournal[];
-  /** Journals that were abandoned before use. */
+  /** Journals that were abandoned before use (`isAbandoned`). */
   readonly abandonedGenerations: readonly number[];
   /** The errors of newer snapshot sets that are not valid. */
   readonly snapshotErrors: readonly Error[];
@@ -74,11 +72,11 @@ export type Assessment = {
 export type ReplayedJournal = {
   readonly generation: number;
   readonly path: string;
-  readonly replayed: ReplayResult;
+  readonly replay: ReplayResult;
 };
 
 /** Reads a directory. Throws `damaged`, or `misconfigured` if an engine has its records. */
-export async function assessDirectory(source: RecoverySource): Promise<Assessment> {
+export async function recoverState(source: RecoverySource): Promise<RecoveredState> {
   assertNoReplica(source);
   const inventory = readInventory(source.files, source.directory);
   const base = await findBase(source, inventory);
@@ -100,64 +98,90 @@ function assertNoReplica({ files, directory }: RecoverySource): void {
 
 async function replayFrom(
   source: RecoverySource, inventory: Inventory, base: BaseGeneration,
-): Promise<Assessment> {
+): Promise<RecoveredState> {
   const { collections, snapshotErrors } = base;
   const journals: ReplayedJournal[] = [];
-  let { sequence } = base;
   const abandonedGenerations: number[] = [];
+  let { sequence } = base;
   const generations = inventory.journals.filter((journal) => journal >= base.generation);
   for (const generation of generations) {
+    const previous = journals.at(-1);
     const path = join(source.directory, journalName(generation));
     const start = await readJournalStart(source.files, path);
-    // The first line was on disk before anything else was written: no crash destroys it later.
-    if (start.sequence < 0 && start.bytes > START_BYTES_MAX) {
-      throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
-    }
-    const next = journals.at(-1)?.replayed.nextGeneration ?? generation;
-    const mayBeAbandoned = next !== generation && !inventory.snapshots.has(generation);
-    if (mayBeAbandoned && start.isEmpty && (next !== 0 || start.sequence < sequence)) {
+    checkStart(previous, generation, path, start);
+    if (isAbandoned(previous, generation, start, inventory)) {
       abandonedGenerations.push(generation);
       continue;
     }
-    checkContinuation(journals.at(-1), generation, start.sequence);
-    if (start.sequence < 0 && next === generation && journals.length > 0) {
-      throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
-    }
-    const replayed = await replayJournal(
+    checkContinuation(previous, generation, start.sequence);
+    const replay = await replayJournal(
       source.files, path, generation, sequence,
       { collections, skipsUnknownCollections: source.skipsUnknownCollections === true },
     );
-    const journal = { generation, path, replayed };
+    const journal = { generation, path, replay };
     checkSnapshots(inventory, base.generation, journal);
-    ({ sequence } = replayed);
+    ({ sequence } = replay);
     journals.push(journal);
   }
-  checkContinuation(journals.at(-1), 0, sequence);
+  checkContinuation(journals.at(-1), null, null);
   return {
     collections, inventory, sequence, base: base.generation, journals, abandonedGenerations,
     snapshotErrors,
   };
 }
 
-/** Checks that a journal leads to the next one, and holds all that the next one continues. */
+/**
+ * Checks that a journal has a first line, unless it can have been cut short by a crash: that line
+ * was on disk before anything else was written, and before the previous journal named this one.
+ */
+function checkStart(
+  previous: ReplayedJournal | undefined, generation: number, path: string, start: JournalStart,
+): void {
+  const isNamedNext = previous?.replay.nextGeneration === generation;
+  if (start.sequence === null && (isNamedNext || start.bytes > START_BYTES_MAX)) {
+    throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
+  }
+}
+
+/**
+ * Whether a journal was abandoned before use: a crash or an error came before anything was written
+ * to it after its first line. The previous journal shows this: it names another one as the next, or
+ * it was written to after this one had been created.
+ */
+function isAbandoned(
+  previous: ReplayedJournal | undefined, generation: number, start: JournalStart,
+  { snapshots }: Inventory,
+): boolean {
+  if (previous === undefined || !start.isEmpty || snapshots.has(generation)) return false;
+  const { nextGeneration, sequence } = previous.replay;
+  if (nextGeneration !== null) return nextGeneration !== generation;
+  return start.sequence === null || start.sequence < sequence;
+}
+
+/**
+ * Checks that a journal leads to the one of `generation`, and holds all that this one continues:
+ * the state at `startSequence`, null if its first line is torn. After the last journal both are
+ * null.
+ */
 function checkContinuation(
-  previous: ReplayedJournal | undefined, generation: number, startSequence: number,
+  previous: ReplayedJournal | undefined, generation: number | null, startSequence: number | null,
 ): void {
   if (previous === undefined) return;
-  const { nextGeneration, tornAt, sequence } = previous.replayed;
-  if (nextGeneration !== 0 && nextGeneration !== generation) {
+  const { nextGeneration, tornAt, sequence } = previous.replay;
+  if (nextGeneration !== null && nextGeneration !== generation) {
     throw missingFileError(journalName(nextGeneration),
       `but ${journalName(previous.generation)} goes on in it`);
   }
-  if (tornAt !== null && sequence < startSequence) {
+  if (tornAt !== null && startSequence !== null && sequence < startSequence) {
     throw damageError(tornAt, 'not a valid line, and the next journal goes on from a later one');
   }
 }
 
+/** Checks that the snapshots are there that a journal calls complete, and the base's journal. */
 function checkSnapshots(
-  inventory: Inventory, base: number, { generation, path, replayed }: ReplayedJournal,
+  inventory: Inventory, base: number, { generation, path, replay }: ReplayedJournal,
 ): void {
-  const { completeSnapshots, startSequence } = replayed;
+  const { completeSnapshots, startSequence } = replay;
   const present = inventory.snapshots.get(generation) ?? [];
   const missing = completeSnapshots.find((name) => !present.includes(name));
   if (missing !== undefined) {
@@ -165,11 +189,12 @@ function checkSnapshots(
       'but its journal says it was complete');
   }
   // The first line was on disk before the snapshots got their names.
-  if (startSequence < 0 && generation === base) {
+  if (startSequence === null && generation === base) {
     throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
   }
 }
 
+/** The state to begin with. `generation` and `sequence` are 0 for the empty state. */
 type BaseGeneration = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly generation: number;
@@ -181,7 +206,7 @@ async function findBase(source: RecoverySource, inventory: Inventory): Promise<B
   const { specs } = source;
   const snapshotErrors: Error[] = [];
   const generations = [...inventory.snapshots.keys()].sort((left, right) => right - left);
-  let missing: Error | null = null;
+  let missingError: Error | null = null;
   for (const generation of generations) {
     if (!inventory.journals.includes(generation)) {
       throw snapshotErrors[0]
@@ -193,18 +218,20 @@ async function findBase(source: RecoverySource, inventory: Inventory): Promise<B
       if (typeof result === 'number') {
         return { collections, generation, sequence: result, snapshotErrors };
       }
-      missing ??= missingFileError(result.missing, 'and no earlier generation is whole');
+      missingError ??= missingFileError(result.missingFile, 'and no earlier generation is whole');
     } catch (error) {
       if (!isError(error)) throw error;
       snapshotErrors.push(error);
     }
   }
   const [first] = inventory.journals;
+  // The journal of generation 1 continues the empty state.
   if (first === undefined || first === 1) {
     return { collections: createCollections(source), generation: 0, sequence: 0, snapshotErrors };
   }
   const name = snapshotName(specs[0]?.name ?? '', first);
-  throw snapshotErrors[0] ?? missing ?? missingFileError(name, 'and its journal goes on from it');
+  throw snapshotErrors[0] ?? missingError
+    ?? missingFileError(name, 'and its journal goes on from it');
 }
 
 /** Loads a snapshot set. Returns its sequence, or the name of a file that is missing. */
@@ -212,18 +239,18 @@ async function loadSnapshotSet(
   { directory, files, skipsUnknownCollections }: RecoverySource, inventory: Inventory,
   generation: number,
   collections: ReadonlyMap<string, StoredCollection>,
-): Promise<number | { readonly missing: string }> {
+): Promise<number | { readonly missingFile: string }> {
   const present = inventory.snapshots.get(generation) ?? [];
-  let sequence = -1;
+  let sequence: number | null = null;
   const paths = new Map<string, string>();
   for (const name of present) {
     const path = join(directory, snapshotName(name, generation));
     const header = await readHeader(files, path);
     const absent = header.collections.find((other) => !present.includes(other));
-    if (absent !== undefined) return { missing: snapshotName(absent, generation) };
+    if (absent !== undefined) return { missingFile: snapshotName(absent, generation) };
     const isOfSet = header.collections.includes(name) && header.collection === name
       && header.generation === generation;
-    if (!isOfSet || (sequence >= 0 && header.sequence !== sequence)) {
+    if (!isOfSet || (sequence !== null && header.sequence !== sequence)) {
       throw damageError({ path, line: 1, offset: 0 }, 'does not belong to its generation');
     }
     ({ sequence } = header);
@@ -237,6 +264,7 @@ async function loadSnapshotSet(
     }
     await loadSnapshot(files, path, collection);
   }
+  assert(sequence !== null, 'a generation with snapshots has a file');
   return sequence;
 }
 

@@ -1,7 +1,13 @@
 /**
- * Repairs a directory after recovery.ts has read it: copies torn ends and cuts them off, writes
- * lines again that were not proven to be on disk, and removes leftovers. A crash may interrupt any
- * step; the next start then reads the same state.
+ * Repairs a directory after recovery.ts has read it: copies a torn end to a `.torn` file and cuts
+ * it off, makes durable what was replayed, and sets aside or removes what was never used. A crash
+ * may interrupt any step; the next start then reads the same state.
+ *
+ * The end of the last journal may be in the page cache only. After a failed sync a second one
+ * proves nothing, as pages that could not be written count as clean. So the lines that no later
+ * line proves are written again, in place and unchanged, and then synced. If a marker says that a
+ * sync failed, everything is copied to a new generation as well (file-journal.ts). The marker can
+ * be missing, as the failing disk had to take it; then the rewrite alone has to suffice.
  */
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
@@ -11,36 +17,37 @@ import type { Files } from '../disk/files.ts';
 import { journalName, temporaryName, tornName } from '../disk/inventory.ts';
 import { createJournalFile, reopenJournalFile } from '../journal/journal-file.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
-import type { Assessment, ReplayedJournal } from './recovery.ts';
+import type { RecoveredState, ReplayedJournal } from './recovery.ts';
 
 const COPY_BYTES = 1 << 20;
 
 /** Returns the journal file to continue; all that was replayed is on disk. */
 export async function repairDirectory(
-  directory: string, files: Files, logger: Logger, assessment: Assessment,
+  directory: string, files: Files, logger: Logger, state: RecoveredState,
 ): Promise<JournalFile> {
-  const { abandonedGenerations, inventory, journals } = assessment;
+  const { abandonedGenerations, inventory, journals } = state;
   const last = journals.at(-1);
   for (const generation of abandonedGenerations) setJournalAside(directory, files, generation);
   let file: JournalFile;
-  if (last === undefined || last.replayed.startSequence < 0) {
+  // Without its first line the last journal was never used.
+  if (last === undefined || last.replay.startSequence === null) {
     if (last !== undefined) setJournalAside(directory, files, last.generation);
-    file = await createJournalFile(files, directory, last?.generation ?? 1, assessment.sequence);
+    file = await createJournalFile(files, directory, last?.generation ?? 1, state.sequence);
   } else {
-    if (last.replayed.tornAt !== null) await cutTornEnd(directory, files, logger, last);
+    if (last.replay.tornAt !== null) await cutTornEnd(directory, files, logger, last);
     await rewriteUnproven(files, last);
     files.syncDirectorySync(directory);
-    file = reopenJournalFile(files, directory, last.generation, last.replayed.validEnd);
+    file = reopenJournalFile(files, directory, last.generation, last.replay.validEnd);
   }
   for (const name of inventory.temporary) {
     const path = join(directory, name);
-    // A torn end's unfinished copy may be gone: it was made anew under its final name.
+    // `cutTornEnd` may have used the name of an unfinished copy again, and renamed that one.
     if (files.existsSync(path)) removeLeftover(files, logger, path);
   }
   return file;
 }
 
-// A leftover only takes room: no reason to refuse the start.
+/** Removes a leftover. If that fails, it only takes room: no reason to refuse the start. */
 function removeLeftover(files: Files, logger: Logger, path: string): void {
   try {
     files.unlinkSync(path);
@@ -49,7 +56,7 @@ function removeLeftover(files: Files, logger: Logger, path: string): void {
   }
 }
 
-/** Renames a journal that was never used: nothing in it was ever acknowledged. */
+/** Renames a journal that was never used to a `.torn` file: nothing in it was acknowledged. */
 function setJournalAside(directory: string, files: Files, generation: number): void {
   const path = join(directory, journalName(generation));
   files.renameSync(path, findFreeTornPath(directory, files, generation, 0));
@@ -58,9 +65,9 @@ function setJournalAside(directory: string, files: Files, generation: number): v
 
 /** Copies the torn end, under its final name on disk, before it cuts it off. */
 async function cutTornEnd(
-  directory: string, files: Files, logger: Logger, { generation, path, replayed }: ReplayedJournal,
+  directory: string, files: Files, logger: Logger, { generation, path, replay }: ReplayedJournal,
 ): Promise<void> {
-  const { validEnd, size, tornAt } = replayed;
+  const { validEnd, size, tornAt } = replay;
   const tornPath = findFreeTornPath(directory, files, generation, validEnd);
   const temporaryPath = temporaryName(tornPath);
   if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
@@ -96,10 +103,11 @@ async function copyRange(
   }
 }
 
-async function rewriteUnproven(files: Files, { path, replayed }: ReplayedJournal): Promise<void> {
-  // A note at the end is written again, too: if its sync had failed, later lines would lie behind a
-  // hole, which the next start would have to take for damage.
-  const { validEnd, unprovenAt } = replayed;
+/** Writes again and syncs the lines that no later line shows to be on disk. */
+async function rewriteUnproven(files: Files, { path, replay }: ReplayedJournal): Promise<void> {
+  // A note at the end is rewritten, too. If its sync had failed, a power loss could destroy it and
+  // leave later lines, which the next start would have to take for damage.
+  const { validEnd, unprovenAt } = replay;
   const descriptor = files.openSync(path, 'append-existing');
   try {
     const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, validEnd - unprovenAt));

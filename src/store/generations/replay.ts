@@ -1,4 +1,7 @@
-/** Replays one journal: applies its transactions to memory, and checks that it is whole. */
+/**
+ * Replays one journal: applies its transactions to memory, and finds the torn end that a crash may
+ * have left. It throws for damage; recovery.ts has the rule that tells the two apart.
+ */
 import { AssertionError } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
@@ -12,19 +15,18 @@ import type { JournalLine } from '../journal/journal-line.ts';
 export type ReplayResult = {
   /** The sequence of the last transaction. */
   readonly sequence: number;
-  /** The sequence of the state that the journal continues; -1 without a valid first line. */
-  readonly startSequence: number;
-  readonly transactions: number;
+  /** The sequence of the state that the journal continues; null without a valid first line. */
+  readonly startSequence: number | null;
   /** The snapshots of the generation, if a note says that they are complete; else empty. */
   readonly completeSnapshots: readonly string[];
-  /** The generation that a `next` note names, or 0. */
-  readonly nextGeneration: number;
+  /** The generation that a `next` note names; null without one. */
+  readonly nextGeneration: number | null;
   /** The end of the valid part, as an offset. */
   readonly validEnd: number;
   readonly size: number;
-  /** The offset of the first line that no later line shows to be on disk. */
+  /** The offset of the first line that no later durable mark shows to be on disk. */
   readonly unprovenAt: number;
-  /** Whether the last line is a note: then everything before it was on disk. */
+  /** Whether the last line is a note: then everything before it was on disk (journal-line.ts). */
   readonly endsWithNote: boolean;
   /** The first line of a torn end; null without one. */
   readonly tornAt: FilePosition | null;
@@ -55,6 +57,7 @@ export async function replayJournal(
   }
 }
 
+/** The beginning of every line (journal-line.ts). */
 const LINE_START = '{"crc":"';
 
 class Replay {
@@ -63,12 +66,12 @@ class Replay {
   readonly #target: ReplayTarget;
   #lineNumber = 0;
   #sequence: number;
+  /** The durable mark of the last line; -1 is below that of any first line. */
   #durable = -1;
   #startLine: JournalLine | null = null;
   #lastLine: JournalLine | null = null;
-  #transactions = 0;
   #completeSnapshots: readonly string[] = [];
-  #nextGeneration = 0;
+  #nextGeneration: number | null = null;
   #validEnd = 0;
   #unprovenAt = 0;
   #invalidAt: FilePosition | null = null;
@@ -82,6 +85,7 @@ class Replay {
     this.#target = target;
   }
 
+  /** Takes the next line, in `[start, end)`. `isComplete` is false when it has no line feed. */
   visit(buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean): void {
     this.#lineNumber += 1;
     const position = { path: this.#path, line: this.#lineNumber, offset };
@@ -111,8 +115,7 @@ class Replay {
   result(size: number): ReplayResult {
     return {
       sequence: this.#sequence,
-      startSequence: this.#startLine?.sequence ?? -1,
-      transactions: this.#transactions,
+      startSequence: this.#startLine?.sequence ?? null,
       completeSnapshots: this.#completeSnapshots,
       nextGeneration: this.#nextGeneration,
       validEnd: this.#validEnd,
@@ -125,11 +128,11 @@ class Replay {
 
   // The invalid line may have been transaction `#sequence + 1`. It was on disk if a later line's
   // durable mark says so. If that transaction comes later, the invalid line was a note, which is
-  // synced before anything is written after it.
+  // synced before anything is written after it; so is the first line of a journal.
   #checkLineAfterInvalid(invalidAt: FilePosition, line: JournalLine): void {
-    const isAcknowledged = line.durable > this.#sequence;
-    const wasNote = line.sequence <= this.#sequence + 1;
-    if (!isAcknowledged && !wasNote && this.#startLine !== null) return;
+    const wasDurable = line.durable > this.#sequence;
+    const wasNote = this.#startLine === null || line.sequence <= this.#sequence + 1;
+    if (!wasDurable && !wasNote) return;
     throw damageError(invalidAt, 'not a valid line, and later lines show that it was on disk');
   }
 
@@ -145,12 +148,12 @@ class Replay {
       this.#startLine = line;
       return;
     }
-    const expected = line.kind === 'ops' ? this.#sequence + 1 : this.#sequence;
-    if (line.kind === 'start' || this.#nextGeneration !== 0) {
+    const expectedSequence = line.kind === 'ops' ? this.#sequence + 1 : this.#sequence;
+    if (line.kind === 'start' || this.#nextGeneration !== null) {
       throw damageError(position, 'not expected here');
     }
-    if (line.sequence !== expected) {
-      throw damageError(position, `sequence ${line.sequence} where ${expected} is due`);
+    if (line.sequence !== expectedSequence) {
+      throw damageError(position, `sequence ${line.sequence} where ${expectedSequence} is due`);
     }
   }
 
@@ -179,7 +182,6 @@ class Replay {
       throw damageError(position, `cannot be applied (${messageOf(error)})`);
     }
     this.#sequence = line.sequence;
-    this.#transactions += 1;
   }
 }
 

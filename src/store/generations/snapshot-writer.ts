@@ -110,7 +110,7 @@ class SnapshotWriter {
       at += this.#frozen.chunks[chunk]?.copy(this.#output, at, start, end) ?? 0;
     }
     const output = this.#output;
-    const written = output.subarray(0, isLast ? this.#used - SEPARATOR.length : this.#used);
+    const bytes = output.subarray(0, isLast ? this.#used - SEPARATOR.length : this.#used);
     if (this.#isWorthMoving()) {
       // The last output of a collection may fill little of its buffer.
       this.#moveRecords(isLast ? copyBuffer(output.subarray(0, this.#used)) : output);
@@ -121,7 +121,7 @@ class SnapshotWriter {
     this.#sourceRanges = [];
     // The checksum is computed in a turn of its own.
     await nextTurn();
-    await this.#writeBytes(written);
+    await this.#writeBytes(bytes);
     if (isLast) await this.#writeBytes(Buffer.from('\n'));
   }
 
@@ -136,15 +136,15 @@ class SnapshotWriter {
     const chunk = table.arena.adopt(output);
     let offset = 0;
     for (const slot of this.#slots) {
-      const from = readFrozenSpan(this.#frozen.pages, slot);
+      const frozenSpan = readFrozenSpan(this.#frozen.pages, slot);
       // A record that was written or removed meanwhile is not moved.
-      const isSame = table.lengthOf(slot) === from.length
-        && table.offsetOf(slot) === from.offset && table.chunkOf(slot) === from.chunk;
+      const isSame = table.lengthOf(slot) === frozenSpan.length
+        && table.offsetOf(slot) === frozenSpan.offset && table.chunkOf(slot) === frozenSpan.chunk;
       if (isSame) {
-        table.arena.retain(chunk, from.length);
-        table.move(slot, { chunk, offset, length: from.length });
+        table.arena.retain(chunk, frozenSpan.length);
+        table.move(slot, { chunk, offset, length: frozenSpan.length });
       }
-      offset += from.length + SEPARATOR.length;
+      offset += frozenSpan.length + SEPARATOR.length;
     }
     table.arena.dropIfDead(chunk);
   }
@@ -166,4 +166,5 @@ function copyBuffer(bytes: Buffer): Buffer {
   return copy;
 }
 
+/** Records of one chunk that lie side by side. */
 type SourceRange = { readonly chunk: number; readonly start: number; end: number };

@@ -124,15 +124,16 @@ class SnapshotLoader {
 
   /** False when the file is not a valid snapshot. */
   async load(): Promise<boolean> {
-    const checkedEnd = this.#size - SNAPSHOT_END.length - CRC_HEX;
+    // The checksum covers all bytes before its digits.
+    const checksummedEnd = this.#size - SNAPSHOT_END.length - CRC_HEX;
     // The parts of a line that continues in the next piece.
     let partialLine: Buffer[] = [];
     let position = 0;
     try {
       for (let reading = this.#nextPiece(); reading !== undefined; reading = this.#nextPiece()) {
         const piece = await reading;
-        const checked = Math.max(0, Math.min(piece.length, checkedEnd - position));
-        this.#crc = crc32(piece.subarray(0, checked), this.#crc);
+        const checksummedBytes = Math.max(0, Math.min(piece.length, checksummedEnd - position));
+        this.#crc = crc32(piece.subarray(0, checksummedBytes), this.#crc);
         position += piece.length;
         const start = partialLine.length === 0 ? 0 : piece.indexOf(LINE_FEED) + 1;
         const end = piece.lastIndexOf(LINE_FEED) + 1;
@@ -223,6 +224,7 @@ class SnapshotLoader {
   }
 }
 
+/** Null when the line is not exactly a header. */
 function parseHeader(line: string): SnapshotHeader | null {
   if (!line.endsWith(RECORDS)) return null;
   try {
@@ -232,8 +234,9 @@ function parseHeader(line: string): SnapshotHeader | null {
     if (typeof collection !== 'string' || !Array.isArray(collections)) return null;
     if (typeof generation !== 'number' || typeof sequence !== 'number') return null;
     const names = collections.filter((name) => typeof name === 'string');
-    const parsed = { collection, generation, sequence, collections: names };
-    return encodeHeader(parsed) === `${line}\n` ? parsed : null;
+    const snapshotHeader = { collection, generation, sequence, collections: names };
+    // Anything that is written otherwise is not of this format.
+    return encodeHeader(snapshotHeader) === `${line}\n` ? snapshotHeader : null;
   } catch {
     return null;
   }

@@ -12,7 +12,10 @@ import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
 import { JournalLineEncoder } from './journal-line-encoder.ts';
 
-/** How an append failed. After `unknown` the file cannot be trusted any more. */
+/**
+ * How an append failed. `refused`: nothing of it is on disk. `unknown`: some of it may be, and the
+ * file cannot be trusted any more.
+ */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
 
 export class JournalFile {
@@ -37,10 +40,11 @@ export class JournalFile {
   appendBlocking(bytes: Buffer): AppendFailure | null {
     this.#assertOpen();
     try {
-      for (let written = 0; written < bytes.length;) {
-        const rest = bytes.subarray(written);
-        const position = this.#length + written;
-        written += checkBytesWritten(this.#files.writeSync(this.#descriptor, rest, position));
+      for (let bytesWritten = 0; bytesWritten < bytes.length;) {
+        const rest = bytes.subarray(bytesWritten);
+        const position = this.#length + bytesWritten;
+        const count = this.#files.writeSync(this.#descriptor, rest, position);
+        bytesWritten += checkBytesWritten(count);
       }
     } catch (error) {
       return this.#cut(error);
@@ -77,13 +81,15 @@ export class JournalFile {
     this.#files.closeSync(this.#descriptor);
   }
 
-  /** The number of a closed descriptor may already be that of another file. */
+  /** A closed descriptor must not be used: its number may already be that of another file. */
   #assertOpen(): void {
     assert(!this.#isClosed, 'a journal is open while it is written');
   }
 
-  // The cut must itself be on disk before anybody hears "refused": pages of the failed write may
-  // have reached the disk, and a crash would otherwise bring them back.
+  /**
+   * Cuts off a write that failed. The cut must itself be on disk before the write counts as
+   * refused: pages of it may have reached the disk, and a crash would bring them back.
+   */
   #cut(cause: unknown): AppendFailure {
     try {
       this.#files.truncateSync(this.#descriptor, this.#length);

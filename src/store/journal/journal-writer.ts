@@ -9,6 +9,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import type { FailureLog } from './failure-log.ts';
 import { BlockingPolicy } from './blocking-policy.ts';
 import { toAppError } from './journal-file.ts';
@@ -38,7 +39,9 @@ export class JournalWriter {
   #sequence: number;
   #failure: AppError | null = null;
   #isBusy = false;
+  /** Lets the writes that wait begin, one after the other. */
   #queue: (() => void)[] = [];
+  /** Whether the last line is a note: then the next start sees that all is on disk. */
   #isMarked = true;
   #markTimer: Timer | null = null;
   #isClosed = false;
@@ -102,7 +105,8 @@ export class JournalWriter {
     this.#encoder.clear();
     this.#encoder.addNext(this.#sequence, file.generation);
     const failure = await this.#file.append(this.#encoder.bytes);
-    // The files chain without the note, too. It only reveals the loss of the new one.
+    // A refused note is no reason to stop: a start finds the next journal by its generation. The
+    // note only shows that the next journal is missing, should it get lost.
     if (failure?.kind === 'unknown') throw this.#fail(failure);
     this.#file.close();
     this.#file = file;
@@ -136,7 +140,7 @@ export class JournalWriter {
     this.#options.failureLog.close();
   }
 
-  #write(bytes: Buffer): Promise<AppendFailure | null> | AppendFailure | null {
+  #write(bytes: Buffer): MaybePromise<AppendFailure | null> {
     const { clock, isDiskBusy } = this.#options;
     if (isDiskBusy() || !this.#blockingPolicy.mayBlock(bytes.length)) {
       return this.#file.append(bytes);

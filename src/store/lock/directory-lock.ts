@@ -72,6 +72,7 @@ export async function acquireLock(
 /** A lock file and the owner that it names. */
 type LockHolder = { readonly owner: LockOwner; readonly path: string };
 
+/** Computes how long to try in all. A holder that has ended is soon replaced, or its lock free. */
 async function computeWaitMs(
   files: Files, holder: LockHolder | null, waitMs: number,
 ): Promise<number> {
@@ -94,12 +95,14 @@ export function readLockOwner(
   return files.existsSync(socketPath) ? { ...owner, socketPath } : owner;
 }
 
+/** Null when neither kind of lock names an owner. */
 function readHolder(directory: string, files: Files): LockHolder | null {
   const path = join(directory, 'lock');
   const owner = readOwner(files, path);
   return owner === null ? readExclusiveOwner(directory, files) : { owner, path };
 }
 
+/** Null when another process holds a lock of either kind. */
 async function tryLock(
   directory: string, options: LockOptions & { readonly files: Files; readonly clock: Clock },
 ): Promise<DirectoryLock | null> {
@@ -121,7 +124,8 @@ async function tryLock(
         },
       });
     }
-    // The file must name nobody until it names us: our socket must not vouch for a killed process.
+    // The file must not name the owner before us any more when our socket opens: a connection to it
+    // would show that a killed process is alive.
     files.truncateSync(descriptor, 0);
     const liveness = await startListening(getLivenessPath(path), files);
     isLocked = true;
@@ -174,6 +178,7 @@ function openLockFile(files: Files, path: string): Descriptor {
   try {
     return files.openSync(path, files.existsSync(path) ? 'append-existing' : 'create');
   } catch (error) {
+    // Another process has created it in between.
     if (systemCodeOf(error) === 'EEXIST') return files.openSync(path, 'append-existing');
     if (!isAccessRefused(error)) throw error;
     throw new AppError('conflict', `cannot write in the data directory ${dirname(path)} (`

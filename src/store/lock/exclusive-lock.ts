@@ -28,11 +28,11 @@ type ExclusiveLockOptions = {
   readonly files: Files;
   readonly clock: Clock;
   readonly kind: LockKind;
-  /** Called last. */
+  /** Whether another process holds the directory with flock(2). Called after this lock is taken. */
   isHeldByFlock(): Promise<boolean>;
 };
 
-/** Takes the lock. Null when another process holds it. */
+/** Tries to take the lock. Resolves with null when another process holds it. */
 export async function tryExclusiveLock(
   directory: string, { files, clock, kind, isHeldByFlock }: ExclusiveLockOptions,
 ): Promise<{ announce(socketPath: string | null): void; release(): void } | null> {
@@ -76,7 +76,7 @@ export async function tryExclusiveLock(
   };
 }
 
-/** The owner and the path of the highest lock; null when it is released, or there is none. */
+/** Reads the owner of the highest lock file; null when it is released, or there is none. */
 export function readExclusiveOwner(
   directory: string, files: Files,
 ): { readonly owner: LockOwner; readonly path: string } | null {

@@ -41,9 +41,11 @@ export async function startListening(path: string, files: Files): Promise<Livene
     removeSocket(path, files);
     await withPrivateUmask(() => listen(server, address.path));
   } catch {
+    // The lock holds without a socket: it is only an aid for other containers.
     end();
     return null;
   }
+  // An error while accepting a connection must not end the process.
   server.on('error', () => {});
   // The socket must not keep the process running.
   server.unref();

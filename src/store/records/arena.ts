@@ -14,6 +14,8 @@ export const CHUNK_BYTES = (1 << 20) - 64;
 // A collection of a few records must not cost a mebibyte.
 const FIRST_CHUNK_BYTES = 1 << 16;
 const NO_CHUNK = Buffer.alloc(0);
+const COMMA = 0x2c;
+const LINE_FEED = 0x0a;
 
 /**
  * Allocates a chunk for records that are read from a snapshot. It is shared memory: V8 takes the
@@ -26,7 +28,11 @@ export function allocateSharedChunk(bytes: number): Buffer {
 }
 
 /** The position of a record's bytes; `length` is without the separator. */
-export type Span = { readonly chunk: number; readonly offset: number; readonly length: number };
+export type RecordSpan = {
+  readonly chunk: number;
+  readonly offset: number;
+  readonly length: number;
+};
 
 export type FrozenArena = {
   readonly chunks: readonly (Buffer | undefined)[];
@@ -38,6 +44,7 @@ export class Arena {
   #chunks: (Buffer | undefined)[] = [];
   #liveBytes: number[] = [];
   #freeIds: number[] = [];
+  /** The chunk that is being filled; its id is -1 before the first record. */
   #tail = NO_CHUNK;
   #tailId = -1;
   #tailUsed = 0;
@@ -56,7 +63,7 @@ export class Arena {
   }
 
   /** Encodes a record at the end; it counts as live until `release`. */
-  append(json: string): Span {
+  append(json: string): RecordSpan {
     // A UTF-16 unit takes at most three bytes. An exact count is only worth it near a chunk's end.
     if (this.#tailUsed + json.length * 3 + SEPARATOR.length > this.#tail.length) {
       this.#reserve(Buffer.byteLength(json));
@@ -64,7 +71,7 @@ export class Arena {
     return this.#finishRecord(this.#tail.write(json, this.#tailUsed, 'utf8'));
   }
 
-  appendBytes(source: Buffer, start: number, end: number): Span {
+  appendBytes(source: Buffer, start: number, end: number): RecordSpan {
     this.#reserve(end - start);
     return this.#finishRecord(source.copy(this.#tail, this.#tailUsed, start, end));
   }
@@ -119,23 +126,25 @@ export class Arena {
     this.#freeIds.push(chunk);
   }
 
+  /** Begins a new chunk when a record of `length` bytes does not fit in the tail. */
   #reserve(length: number): void {
-    const needed = length + SEPARATOR.length;
-    if (this.#tailUsed + needed <= this.#tail.length) return;
-    const before = this.#tailId;
+    const requiredBytes = length + SEPARATOR.length;
+    if (this.#tailUsed + requiredBytes <= this.#tail.length) return;
+    const previousTailId = this.#tailId;
     const size = Math.min(CHUNK_BYTES, Math.max(FIRST_CHUNK_BYTES, this.#tail.length * 2));
-    this.#tail = Buffer.allocUnsafeSlow(Math.max(size, needed));
+    this.#tail = Buffer.allocUnsafeSlow(Math.max(size, requiredBytes));
     this.#tailUsed = 0;
     this.#tailId = this.adopt(this.#tail);
-    this.dropIfDead(before);
+    this.dropIfDead(previousTailId);
   }
 
-  #finishRecord(length: number): Span {
+  #finishRecord(length: number): RecordSpan {
     const offset = this.#tailUsed;
     const end = offset + length;
     assert(end + SEPARATOR.length <= this.#tail.length, 'a record fits in its chunk');
-    this.#tail[end] = 0x2c;
-    this.#tail[end + 1] = 0x0a;
+    // Writes SEPARATOR.
+    this.#tail[end] = COMMA;
+    this.#tail[end + 1] = LINE_FEED;
     this.#tailUsed = end + SEPARATOR.length;
     this.retain(this.#tailId, length);
     return { chunk: this.#tailId, offset, length };

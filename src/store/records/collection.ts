@@ -1,6 +1,6 @@
 /** The committed records of one collection in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
-import type { FrozenArena, Span } from './arena.ts';
+import type { FrozenArena, RecordSpan } from './arena.ts';
 import { LruCache } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyPosition, SlotBlock } from './key-order.ts';
@@ -32,6 +32,7 @@ export class StoredCollection implements Collection {
   #bytesTotal = 0;
   readonly #cache: LruCache;
   #listeners: ((change: Change, slot: number) => void)[] = [];
+  /** The key that is searched for, and its position: allocated once, overwritten by each search. */
   readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
   readonly #keyPosition: KeyPosition = { block: 0, position: 0 };
 
@@ -60,8 +61,8 @@ export class StoredCollection implements Collection {
   }
 
   find(id: string): StoredRecord | undefined {
-    const cached = this.#cache.find(id);
-    if (cached !== undefined) return cached;
+    const cachedRecord = this.#cache.find(id);
+    if (cachedRecord !== undefined) return cachedRecord;
     const bytes = this.bytesAt(this.findSlot(id));
     if (bytes === undefined) return undefined;
     const record = { bytes, representation: undefined };
@@ -107,8 +108,11 @@ export class StoredCollection implements Collection {
     };
   }
 
-  /** Makes the record at `span` of the arena the current version of `id`. */
-  applyPut(id: string, span: Span, record: StoredRecord | null): void {
+  /**
+   * Makes the record at `span` of the arena the current version of `id`. `record` is that record
+   * for the cache; null when it was not made yet.
+   */
+  applyPut(id: string, span: RecordSpan, record: StoredRecord | null): void {
     const length = encodeKey(id, this.#key);
     assert(length === id.length);
     let slot = -1;

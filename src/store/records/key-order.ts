@@ -15,14 +15,15 @@ const BLOCK_SLOTS = 1024;
 const SPARSE_SLOTS = 256;
 // Leaves room in a merged block, so that it is not split again at once.
 const MERGED_SLOTS_MAX = 768;
-/** The next key is searched for within this many positions after one that was inserted. */
-const ADDED_REACH = 16;
+/** The reach after an insertion: the next key of the same writer is mostly nearby. */
+const INSERTED_REACH = 16;
 
 export type SlotBlock = {
   /** Null in a block that holds the slots from `first` on. */
   readonly slots: Uint32Array | null;
   readonly first: number;
   count: number;
+  /** The number of freezes before it was made: a block of an earlier one is shared. */
   readonly epoch: number;
 };
 type SlotArrayBlock = SlotBlock & { readonly slots: Uint32Array };
@@ -37,7 +38,10 @@ export class KeyOrder {
   #blocks: SlotBlock[] = [];
   #epoch = 0;
   #size = 0;
-  /** The position of the last key found or inserted. A stale one only costs time. */
+  /**
+   * The position of the last key found or inserted, and within how many positions after it the next
+   * key is searched for first. A stale one only costs time.
+   */
   readonly #lastPosition = { block: 0, position: 0, reach: 1 };
 
   constructor(table: RecordTable) {
@@ -93,7 +97,10 @@ export class KeyOrder {
       const slot = this.slotAt(block, keyPosition.position);
       if (slot < 0) return 0;
       const order = this.#table.compareTo(slot, target, at);
-      if (order === 0) return this.#rememberLast(keyPosition, 1);
+      if (order === 0) {
+        this.#rememberLast(keyPosition, 1);
+        return 1;
+      }
       if (order > 0) {
         // The key may lie anywhere before the last one.
         if (step === 0) return 0;
@@ -121,11 +128,10 @@ export class KeyOrder {
     return true;
   }
 
-  #rememberLast({ block, position }: KeyPosition, reach: number): 1 {
+  #rememberLast({ block, position }: KeyPosition, reach: number): void {
     this.#lastPosition.block = block;
     this.#lastPosition.position = position;
     this.#lastPosition.reach = reach;
-    return 1;
   }
 
   /** Whether the key at `at` in `target` sorts after all others. */
@@ -168,7 +174,7 @@ export class KeyOrder {
     if (position < target.count) target.slots.copyWithin(position + 1, position, target.count);
     target.slots[position] = slot;
     target.count += 1;
-    this.#rememberLast({ block, position }, ADDED_REACH);
+    this.#rememberLast({ block, position }, INSERTED_REACH);
   }
 
   remove({ block, position }: KeyPosition): void {

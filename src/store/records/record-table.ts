@@ -7,7 +7,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { Arena } from './arena.ts';
-import type { Span } from './arena.ts';
+import type { RecordSpan } from './arena.ts';
 
 const PAGE_BITS = 12;
 const PAGE_SLOTS = 1 << PAGE_BITS;
@@ -20,7 +20,11 @@ const TILDE = 0x7e;
 
 export const KEY_LENGTH_MAX = 128;
 
-export type SlotPage = { readonly words: Uint32Array; readonly epoch: number };
+export type SlotPage = {
+  readonly words: Uint32Array;
+  /** The number of freezes before it was made: a page of an earlier one is shared. */
+  readonly epoch: number;
+};
 
 export class RecordTable {
   readonly arena = new Arena();
@@ -30,6 +34,7 @@ export class RecordTable {
   readonly recordPrefix: string;
   #pages: SlotPage[] = [];
   #bound = 0;
+  /** The first empty slot plus one; 0 when there is none. */
   #firstEmpty = 0;
   #epoch = 0;
 
@@ -44,7 +49,7 @@ export class RecordTable {
   }
 
   /** A slot for a record that the arena already counts as live. */
-  add(span: Span): number {
+  add(span: RecordSpan): number {
     assert(span.length > 0, 'a record has bytes: length 0 marks an empty slot');
     let slot = this.#firstEmpty - 1;
     if (slot >= 0) {
@@ -64,7 +69,7 @@ export class RecordTable {
    * in the arena. Returns the sum of their lengths.
    */
   addRun(chunk: number, spans: Uint32Array, count: number): number {
-    let total = 0;
+    let bytesTotal = 0;
     for (let index = 0; index < count;) {
       const start = this.#bound & SLOT_MASK;
       if (start === 0) this.#addPage();
@@ -76,14 +81,14 @@ export class RecordTable {
         words[word] = chunk;
         words[word + 1] = spans[2 * index] ?? 0;
         words[word + 2] = length;
-        total += length;
+        bytesTotal += length;
       }
     }
-    return total;
+    return bytesTotal;
   }
 
   /** Points a slot at the next version of its record, or at a copy of the same bytes. */
-  move(slot: number, span: Span): void {
+  move(slot: number, span: RecordSpan): void {
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
     this.#writeSlot(slot, span.chunk, span.offset, span.length);
   }
@@ -195,7 +200,7 @@ export class RecordTable {
 }
 
 /** Reads a slot of a frozen view. */
-export function readFrozenSpan(pages: readonly SlotPage[], slot: number): Span {
+export function readFrozenSpan(pages: readonly SlotPage[], slot: number): RecordSpan {
   const words = pages[slot >>> PAGE_BITS]?.words;
   const word = (slot & SLOT_MASK) * SLOT_WORDS;
   assert(words !== undefined);

@@ -21,6 +21,7 @@ export class CollectionWalk implements Walk {
   readonly #isDescending: boolean;
   /** The next position, valid while the collection's order has `#version`. */
   readonly #keyPosition: KeyPosition = { block: 0, position: 0 };
+  /** -1: the position must be searched for before the next step. */
   #version = -1;
   /** The buffer that holds the last key, at `#keyAt`; null before the first. */
   #key: Buffer | null = null;
@@ -67,6 +68,7 @@ export class CollectionWalk implements Walk {
       this.#keyPosition.position = 0;
       slot = this.#order.slotAt(this.#keyPosition.block, 0);
       if (slot < 0) {
+        // Records may be added after the last one: the next call searches again.
         this.#version = -1;
         return -1;
       }
@@ -90,7 +92,8 @@ export class CollectionWalk implements Walk {
     this.#keyAt = this.#table.offsetOf(slot) + this.#table.keyStart;
   }
 
-  /** Ascending: finds the first record after the last key. Descending: the end of those before. */
+  /** Sets the position to the first record after the last key; descending, just after the last
+   * record before it. */
   #seekLastKey(): void {
     this.#version = this.#order.version;
     if (this.#key === null) {
@@ -149,10 +152,10 @@ class RunList {
 function joinRuns(arena: Arena, runs: readonly ByteRun[]): Buffer {
   let length = 0;
   for (const { start, end } of runs) length += end - start;
-  const joined = Buffer.allocUnsafe(length);
+  const bytes = Buffer.allocUnsafe(length);
   let at = 0;
   for (const { chunk, start, end } of runs) {
-    at += arena.chunk(chunk).copy(joined, at, start, end);
+    at += arena.chunk(chunk).copy(bytes, at, start, end);
   }
-  return joined;
+  return bytes;
 }

@@ -4,7 +4,7 @@
  * before the engine is heard. They wait until what was committed meanwhile is applied. Where the
  * engine is away they are told what there is, as at any other time.
  */
-import type { Clock } from '../../base/clock.ts';
+import { endsInTime, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { TICK_MS } from './engine-link.ts';
 
@@ -50,8 +50,8 @@ export class PauseDetector {
   /** Resolves when what is applied may be read; rejects with `unavailable` after 2 s. */
   async waitUntilCaughtUp(): Promise<void> {
     const catchingUp = this.#catchingUp;
-    if (catchingUp === null || await this.#endsInTime(catchingUp)) return;
     const { clock, heardMs } = this.#deps;
+    if (catchingUp === null || await endsInTime(clock, WAIT_MS_MAX, catchingUp)) return;
     if (clock.monotonicMs() - Math.max(heardMs(), this.#sinceMs) < SILENT_MS) {
       throw new AppError('unavailable', 'this process stood still and has not caught up yet with '
         + 'what others have written: ask another node, or come again', { retryAfterS: RETRY_S });
@@ -69,17 +69,6 @@ export class PauseDetector {
     this.#catchingUp = catchingUp;
     this.#sinceMs = nowMs;
     void catchingUp.then(() => this.#finish(catchingUp));
-  }
-
-  /** False: it goes on for longer than anybody is to wait. */
-  #endsInTime(catchingUp: Promise<void>): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = this.#deps.clock.startTimer(WAIT_MS_MAX, () => resolve(false));
-      void catchingUp.then(() => {
-        timer.cancel();
-        resolve(true);
-      });
-    });
   }
 
   #finish(catchingUp: Promise<void>): void {

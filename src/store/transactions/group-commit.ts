@@ -36,11 +36,12 @@ export class GroupCommit {
   transactions = 0;
   readonly #options: GroupCommitOptions;
   readonly #window = new BatchWindow();
+  /** The batch that new transactions join. */
   #gathering: Batch = createBatch(1);
-  #syncing: Batch | null = null;
-  /** How many transactions of `#syncing` are in the append under way. */
-  #syncingCount = 0;
-  /** In order; everything staged came before them. */
+  /** The batch that is being written; its first `#appendedCount` transactions in this append. */
+  #inFlight: Batch | null = null;
+  #appendedCount = 0;
+  /** Transactions that have not run yet, in order; everything staged came before them. */
   #deferred: Submission[] = [];
   /** The window is open, or a batch is being written. */
   #isBusy = false;
@@ -59,8 +60,10 @@ export class GroupCommit {
       this.#admit(new TypedSubmission(run, resolve, reject)));
   }
 
-  // Without deferral each transaction ran at least twice among three busy nodes: an eighth of the
-  // cost of a POST there.
+  /**
+   * Runs the transaction now, or defers it. Without deferral each transaction ran at least twice
+   * among three busy nodes: an eighth of the cost of a POST there.
+   */
   #admit(submission: Submission): void {
     const { journal, stagedBytesMax } = this.#options;
     const deferredMax = Math.min(DEFERRED_MAX, stagedBytesMax / DEFERRED_BYTES);
@@ -107,7 +110,7 @@ export class GroupCommit {
     if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
     const { journal, stagedBytesMax } = this.#options;
     if (journal.rejection !== null) return journal.rejection;
-    const stagedBytes = this.#gathering.bytes + (this.#syncing?.bytes ?? 0);
+    const stagedBytes = this.#gathering.bytes + (this.#inFlight?.bytes ?? 0);
     if (stagedBytes < stagedBytesMax) return null;
     return new AppError('unavailable', 'too many writes are waiting', { retryAfterS: 1 });
   }
@@ -201,14 +204,14 @@ export class GroupCommit {
   }
 
   #collectOperations(): readonly (readonly Operation[])[] {
-    if (this.#syncing === null) this.#stageDeferred();
-    const { transactions } = this.#syncing ??= this.#seal();
-    this.#syncingCount = countWithin(transactions, this.#options.journal.maxBatchBytes);
-    const first = transactions.slice(0, this.#syncingCount);
+    if (this.#inFlight === null) this.#stageDeferred();
+    const { transactions } = this.#inFlight ??= this.#startNextBatch();
+    this.#appendedCount = countWithin(transactions, this.#options.journal.maxBatchBytes);
+    const first = transactions.slice(0, this.#appendedCount);
     return first.map(({ operations }) => operations);
   }
 
-  #seal(): Batch {
+  #startNextBatch(): Batch {
     const batch = this.#gathering;
     this.#gathering = createBatch(batch.number + 1);
     this.#options.staging.startNextBatch();
@@ -216,11 +219,11 @@ export class GroupCommit {
   }
 
   #onWritten(error: AppError | null): void {
-    const batch = this.#syncing;
+    const batch = this.#inFlight;
     if (error !== null) this.#failStaged(error, this.#options.journal.failure ?? error);
     else if (batch !== null) this.#completeBatch(batch);
     // The rest of a batch that did not fit in one append is appended at once.
-    if (this.#syncing !== null) {
+    if (this.#inFlight !== null) {
       this.#append();
       return;
     }
@@ -231,15 +234,15 @@ export class GroupCommit {
 
   #completeBatch(batch: Batch): void {
     const { transactions } = batch;
-    const committedTransactions = transactions.slice(0, this.#syncingCount);
-    batch.transactions = transactions.slice(this.#syncingCount);
+    const committedTransactions = transactions.slice(0, this.#appendedCount);
+    batch.transactions = transactions.slice(this.#appendedCount);
     this.commits += 1;
     this.transactions += committedTransactions.length;
     this.#apply(committedTransactions);
     for (const { bytes } of committedTransactions) batch.bytes -= bytes;
     const isWhole = batch.transactions.length === 0;
     if (isWhole) {
-      this.#syncing = null;
+      this.#inFlight = null;
       this.#options.staging.dropCommitted();
     }
     for (const { submission } of committedTransactions) submission.resolve();
@@ -261,22 +264,22 @@ export class GroupCommit {
     }
   }
 
-  /** Rejects the batch being written with `error`, and all that came after it with `rest`. */
-  #failStaged(error: AppError, rest: AppError): void {
-    const syncing = this.#syncing;
+  /** Rejects the batch in flight with `error`, and all that came after it with `laterError`. */
+  #failStaged(error: AppError, laterError: AppError): void {
+    const inFlight = this.#inFlight;
     const batches = this.#abandonAll();
     for (const batch of batches) {
-      const reason = batch === syncing ? error : rest;
+      const reason = batch === inFlight ? error : laterError;
       for (const { submission } of batch.transactions) submission.reject(reason);
     }
-    for (const submission of this.#deferred.splice(0)) submission.reject(rest);
+    for (const submission of this.#deferred.splice(0)) submission.reject(laterError);
     notifyFollowers(batches);
   }
 
   /** Unstages everything, and returns it. */
   #abandonAll(): readonly Batch[] {
-    const batches = [...this.#syncing === null ? [] : [this.#syncing], this.#gathering];
-    this.#syncing = null;
+    const batches = [...this.#inFlight === null ? [] : [this.#inFlight], this.#gathering];
+    this.#inFlight = null;
     if (batches.every(({ transactions }) => transactions.length === 0)) return batches;
     this.#gathering = createBatch(this.#gathering.number + 1);
     this.#options.staging.abandonAll(batches);
@@ -295,6 +298,9 @@ function notifyFollowers(batches: readonly Batch[]): void {
 function countWithin(transactions: readonly StagedTransaction[], bytesMax: number): number {
   if (bytesMax === Infinity) return transactions.length;
   let bytes = 0;
-  const over = transactions.findIndex((transaction) => (bytes += transaction.bytes) > bytesMax);
-  return over < 0 ? transactions.length : Math.max(over, 1);
+  for (const [index, transaction] of transactions.entries()) {
+    bytes += transaction.bytes;
+    if (bytes > bytesMax) return Math.max(index, 1);
+  }
+  return transactions.length;
 }

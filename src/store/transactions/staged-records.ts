@@ -20,14 +20,15 @@ export class StagedRecords<T> {
 
   /** Stages `item`. Returns the item it replaces in the batch that gathers, for `undo`. */
   put(id: string, item: T): T | undefined {
-    const replaced = this.#gathering.get(id);
+    const previousItem = this.#gathering.get(id);
     this.#gathering.set(id, item);
-    return replaced;
+    return previousItem;
   }
 
-  undo(id: string, replaced: T | undefined): void {
-    if (replaced === undefined) this.#gathering.delete(id);
-    else this.#gathering.set(id, replaced);
+  /** Undoes `put`, which has returned `previousItem`. */
+  undo(id: string, previousItem: T | undefined): void {
+    if (previousItem === undefined) this.#gathering.delete(id);
+    else this.#gathering.set(id, previousItem);
   }
 
   /** The latest item of every id, in no order. */

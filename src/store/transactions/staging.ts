@@ -5,7 +5,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Span } from '../records/arena.ts';
+import type { RecordSpan } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
 import type { Change, Operation, StoredRecord, Transaction } from '../store-port.ts';
@@ -38,11 +38,11 @@ export function createBatch(number: number): Batch {
 type StagedOperation = Operation & {
   readonly area: StagingArea;
   readonly owner: StagedTransaction;
-  readonly span: Span | null;
+  readonly span: RecordSpan | null;
   readonly record: StoredRecord | null;
   readonly uniqueValues: readonly UniqueValue[];
-  /** The operation of the same batch that it replaces, until its transaction is sealed. */
-  replaced: StagedOperation | undefined;
+  /** The operation of the same batch that it replaces; undefined once its transaction is sealed. */
+  replacedOperation: StagedOperation | undefined;
 };
 
 /** The records of one collection, and what is staged over them. */
@@ -149,8 +149,8 @@ export class StagedTransaction implements Transaction {
     const area = this.#staging.getArea(collection);
     const { table: { arena }, unique } = area.committed;
     assert(isRecordFor(json, area.committed, id));
-    const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
-    assert(feedAt === -1, 'a record is one line');
+    const lineFeedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
+    assert(lineFeedAt === -1, 'a record is one line');
     const uniqueValues = unique.parseValues(json);
     for (const uniqueValue of uniqueValues) this.#checkUnique(collection, id, uniqueValue);
     const span = typeof json === 'string' ? arena.append(json)
@@ -159,7 +159,8 @@ export class StagedTransaction implements Transaction {
     const bytes = arena.chunk(span.chunk).subarray(span.offset, end);
     const record: StoredRecord = { bytes, representation: undefined };
     this.#stage({
-      area, collection, id, bytes, span, record, uniqueValues, owner: this, replaced: undefined,
+      area, collection, id, bytes, span, record, uniqueValues, owner: this,
+      replacedOperation: undefined,
     });
     return record;
   }
@@ -169,7 +170,7 @@ export class StagedTransaction implements Transaction {
     if (this.find(collection, id) === undefined) return false;
     this.#stage({
       area: this.#staging.getArea(collection), collection, id, bytes: null, span: null,
-      record: null, uniqueValues: [], owner: this, replaced: undefined,
+      record: null, uniqueValues: [], owner: this, replacedOperation: undefined,
     });
     return true;
   }
@@ -177,7 +178,7 @@ export class StagedTransaction implements Transaction {
   /** The function of the transaction has returned: it stages no more. */
   seal(): void {
     this.#isSealed = true;
-    for (const operation of this.operations) operation.replaced = undefined;
+    for (const operation of this.operations) operation.replacedOperation = undefined;
   }
 
   /**
@@ -199,7 +200,7 @@ export class StagedTransaction implements Transaction {
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;
-      operation.area.staged.undo(operation.id, operation.replaced);
+      operation.area.staged.undo(operation.id, operation.replacedOperation);
       releaseBytes(operation);
     }
     this.seal();
@@ -208,7 +209,8 @@ export class StagedTransaction implements Transaction {
   #checkUnique(collection: string, id: string, { member, value }: UniqueValue): void {
     const holder = this.#findHolder(collection, value);
     if (holder === undefined || holder.id === id) return;
-    const members = holder.values.filter((held) => held.value === value).map((held) => held.member);
+    const members = holder.values.filter((unique) => unique.value === value)
+      .map((unique) => unique.member);
     const other = members.includes(member) ? '' : `, as another's ${members.join(' and ')}`;
     throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken${other}`);
   }
@@ -220,7 +222,7 @@ export class StagedTransaction implements Transaction {
     const { committed, staged } = this.#staging.getArea(collection);
     for (const operation of staged.values()) {
       const { id, uniqueValues } = operation;
-      if (!uniqueValues.some((held) => held.value === value)) continue;
+      if (!uniqueValues.some((unique) => unique.value === value)) continue;
       this.#recordDependency(operation);
       return { id, values: uniqueValues };
     }
@@ -234,7 +236,7 @@ export class StagedTransaction implements Transaction {
   }
 
   #stage(operation: StagedOperation): void {
-    operation.replaced = operation.area.staged.put(operation.id, operation);
+    operation.replacedOperation = operation.area.staged.put(operation.id, operation);
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }

@@ -1,4 +1,7 @@
-/** A transaction's function, which may run several times, and the promise of its caller. */
+/**
+ * A submission is a transaction's function, which may run several times, and the promise of its
+ * caller, which is kept once the last run is durable.
+ */
 import { assert } from '../../base/assert.ts';
 import type { Transaction } from '../store-port.ts';
 

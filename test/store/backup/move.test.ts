@@ -14,7 +14,7 @@ import { moveToDirectory, moveToEngine } from '../../../src/store/backup/move.ts
 import type { FrozenRecords } from '../../../src/store/backup/move.ts';
 import { sumCollections } from '../../../src/store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import { assessDirectory } from '../../../src/store/generations/recovery.ts';
+import { recoverState } from '../../../src/store/generations/recovery.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
@@ -212,7 +212,7 @@ async function fill(place: string, count: number): Promise<FrozenRecords> {
       transaction.put('hooks', 'h', JSON.stringify({ identifier: 'h' })));
   }
   await store.close();
-  return assessDirectory({ directory, files, specs });
+  return recoverState({ directory, files, specs });
 }
 
 async function use<T>(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Arena, CHUNK_BYTES } from '../../../src/store/records/arena.ts';
-import type { Span } from '../../../src/store/records/arena.ts';
+import type { RecordSpan } from '../../../src/store/records/arena.ts';
 
-function read(arena: Arena, { chunk, offset, length }: Span): string {
+function read(arena: Arena, { chunk, offset, length }: RecordSpan): string {
   return arena.chunk(chunk).toString('utf8', offset, offset + length);
 }
 

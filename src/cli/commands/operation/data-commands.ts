@@ -20,7 +20,7 @@ import { diskError } from '../../../store/disk/disk-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { assessDirectory } from '../../../store/generations/recovery.ts';
+import { recoverState } from '../../../store/generations/recovery.ts';
 import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
@@ -184,7 +184,7 @@ async function restoreIntoEngine(
       const restoreReport = await restoreBackup({
         directory, archive, files, specs: COLLECTIONS, isReplacing: false, nowMs: io.now(),
       });
-      const records = await assessDirectory({ directory, files, specs: COLLECTIONS });
+      const records = await recoverState({ directory, files, specs: COLLECTIONS });
       await moveToEngine(records, opened, async () => {});
       return restoreReport;
     }));

@@ -16,7 +16,7 @@ import type { CollectionSum } from '../../../store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { assessDirectory } from '../../../store/generations/recovery.ts';
+import { recoverState } from '../../../store/generations/recovery.ts';
 import type { CommandContext } from '../command-context.ts';
 import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
 import { withDirectoryLock } from './directory-lock.ts';
@@ -76,7 +76,7 @@ function checkUrl(to: string): string {
 async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
   const { files, data } = deps;
   checkNothingPending(files, data);
-  const contents = await assessDirectory({ directory: data, files, specs: COLLECTIONS });
+  const contents = await recoverState({ directory: data, files, specs: COLLECTIONS });
   return writeToTarget(deps, { contents, confirm: async () => {} });
 }
 

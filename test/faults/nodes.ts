@@ -29,7 +29,8 @@ const LEASES: readonly PlantedFault[] = [
   {
     // The beats of a process that has ended renew leases for the one after it.
     file: 'nodes/lease-table.ts',
-    text: 'shard?.lease.node === id && shard.lease.run === run', replacement: 'shard?.lease.node === id',
+    text: 'shard?.lease.node === id && shard.lease.run === run',
+    replacement: 'shard?.lease.node === id',
     tests: ['nodes/lease-table.test.ts'],
   },
   {
@@ -151,7 +152,7 @@ const MAINTENANCE: readonly PlantedFault[] = [
     // A part of an identifier that names one exactly completes to others as well.
     file: 'maintenance/find-identifiers.ts',
     text: 'if (exactMatch !== undefined) return [exactMatch];', replacement: '',
-    tests: ['cli/commands/identifiers.test.ts'],
+    tests: ['maintenance/find-identifiers.test.ts'],
   },
   {
     // The search through a large catalog holds up all other requests.

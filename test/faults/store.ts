@@ -40,7 +40,8 @@ const JOURNAL: readonly PlantedFault[] = [
   },
   {
     file: 'store/journal/journal-file.ts',
-    text: 'const position = this.#length + written;', replacement: 'const position = this.#length;',
+    text: 'const position = this.#length + bytesWritten;',
+    replacement: 'const position = this.#length;',
     tests: ['crash/faults.test.ts'],
   },
   {
@@ -100,7 +101,7 @@ const TRANSACTIONS: readonly PlantedFault[] = [
   },
   {
     file: 'store/transactions/group-commit.ts',
-    text: 'for (const submission of this.#deferred.splice(0)) submission.reject(rest);',
+    text: 'for (const submission of this.#deferred.splice(0)) submission.reject(laterError);',
     replacement: '',
     tests: ['store/transactions/rebase.test.ts'],
   },
@@ -313,7 +314,7 @@ const GENERATIONS: readonly PlantedFault[] = [
   },
   {
     file: 'store/generations/snapshot-writer.ts',
-    text: 'table.offsetOf(slot) === from.offset && ', replacement: '',
+    text: 'table.offsetOf(slot) === frozenSpan.offset && ', replacement: '',
     tests: ['store/generations/snapshot-writer.test.ts'],
   },
   {

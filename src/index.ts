@@ -23,7 +23,7 @@ import type { SettingsInput as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendOptions } from './webhooks/outgoing/send-options.ts';
 import type { SendResult } from './webhooks/sending/webhook-sender.ts';
-import type { OutgoingWebhookInput } from './webhooks/webhooks.ts';
+import type { SendingWebhook } from './webhooks/webhooks.ts';
 
 export type {
   ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, Delivery,
@@ -46,7 +46,7 @@ export type {
 export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/http/http-sender.ts';
 export type { SendOptions } from './webhooks/outgoing/send-options.ts';
 export type { SendResult } from './webhooks/sending/webhook-sender.ts';
-export type { OutgoingWebhookInput as GivenHook } from './webhooks/webhooks.ts';
+export type { SendingWebhook as GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */
@@ -82,7 +82,7 @@ export interface Hookshelf {
      * `retries` out of range.
      */
     send(
-      hook: string | OutgoingWebhookInput, payload: JsonValue, options?: SendOptions,
+      hook: string | SendingWebhook, payload: JsonValue, options?: SendOptions,
     ): Promise<SendResult>;
     /**
      * Fires an event; the identifiers of its deliveries, which are on disk. Throws AppError

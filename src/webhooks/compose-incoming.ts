@@ -39,40 +39,39 @@ type Incoming = {
 };
 
 export function composeIncoming(options: WebhooksOptions, shared: {
-  readonly hooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
+  readonly webhooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly runner: ActionRunner; readonly actions: ActionRegistry;
   readonly systemEvents: SystemEvents;
   readonly health: HealthMonitor;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
-  const { hooks, configurations, runner, actions, systemEvents, health } = shared;
-  const onRun: OnRun = (hook, { success, message, isCallersFault }, atMs) => {
-    onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
+  const { webhooks, configurations, runner, actions, systemEvents, health } = shared;
+  const onRun: OnRun = (webhookId, { success, message, isCallersFault }, atMs) => {
+    onOutcome('runs', webhookId, success ? 'succeeded' : 'failed', null);
     // Any caller can send a header that has the chain refused: that says nothing of the webhook.
     if (isCallersFault) return;
-    if (success) health.recordSuccess(hook, atMs);
-    else health.recordFailure(hook, { atMs, reason: message ?? FAILED_MESSAGE });
+    if (success) health.recordSuccess(webhookId, atMs);
+    else health.recordFailure(webhookId, { atMs, reason: message ?? FAILED_MESSAGE });
   };
-  const rejected = new RejectedRing();
+  const rejectedRequests = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
-  const recent = new RecentRequests();
+  const recentRequests = new RecentRequests();
   const payloadBudget = new PayloadBudget(incoming.payloadBytesMax);
   const intake = new Intake({
-    store, clock, turns, makeId, capacity, recent, configurations, actions, runner, log,
-    systemEvents,
-    health,
-    onRun(hook, result, atMs) {
-      onRun(hook, result, atMs);
+    store, clock, turns, makeId, capacity, recentRequests, configurations, actions, runner,
+    log, systemEvents, health,
+    onRun(webhookId, result, atMs) {
+      onRun(webhookId, result, atMs);
       // Most of these runs store nothing that the health could be written with.
-      if (!health.isWritten(hook)) health.writeSoon();
+      if (!health.isWritten(webhookId)) health.writeSoon();
     },
   });
   const requests = createRequestService({
-    store, clock, makeId, rejected, hooks,
+    store, clock, makeId, rejected: rejectedRequests, hooks: webhooks,
     findRoutes(request, body) {
-      const hook = hooks.find(request.hook);
-      return hook === undefined ? null : findStoredRequestRoutes(hook, request, body);
+      const webhook = webhooks.find(request.hook);
+      return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
     },
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
@@ -85,8 +84,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     mayRemove: () => ownership.isMaintainer(),
   });
   const worker = new RequestWorker({
-    store, hooks, configurations, actions, runner, clock, log, random, makeId, systemEvents, recent,
-    ownership, payloadRoom: payloadBudget,
+    store, hooks: webhooks, configurations, actions, runner, clock, log, random, makeId,
+    systemEvents, recent: recentRequests, ownership, payloadRoom: payloadBudget,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });
@@ -94,12 +93,12 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     requests, removal: worker,
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
-      webhooks: hooks, clock, limits: incoming, onOutcome, health, payloadBudget,
+      webhooks, clock, limits: incoming, onOutcome, health, payloadBudget,
       handleRequest: (request) => intake.handle(request),
-      addRejected(exchange, hook, body, { reason }) {
+      addRejected(exchange, webhook, body, { reason }) {
         const inputs = { id: makeId(), atMs: clock.now(), failedCheck: reason };
-        const request = buildRejectedRequest(exchange, hook, body, inputs);
-        rejected.add(request, body);
+        const request = buildRejectedRequest(exchange, webhook, body, inputs);
+        rejectedRequests.add(request, body);
         options.onRejected?.(request);
       },
       previousSecretUses: new PreviousSecretUses(store, log),

@@ -81,8 +81,8 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     sender, worker,
     deliveries: createDeliveryService({ store, fanOuts, hooks, clock, makeId, capacity }),
     removal: {
-      onRemoved: (...given) => stageCancelPending(retirement, ...given),
-      afterRemoved: (hook) => cancelPending(retirement, hook),
+      onRemoved: (...removal) => stageCancelPending(retirement, ...removal),
+      afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
     },
     start() {
       worker.start();

@@ -1,10 +1,10 @@
 /**
  * Called with the outcome of each request, of each run of an action for one, and of each attempt of
- * a delivery, as it ends. Nothing waits for the call, so it must be quick. `hook` is null if no
+ * a delivery, as it ends. Nothing waits for the call, so it must be quick. `webhookId` is null if no
  * webhook is concerned, `durationMs` if no time is measured.
  */
 export type OnOutcome = (
-  kind: 'requests' | 'runs' | 'deliveries', hook: string | null,
+  kind: 'requests' | 'runs' | 'deliveries', webhookId: string | null,
   outcome: 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'delivered',
   durationMs: number | null,
 ) => void;
@@ -13,7 +13,7 @@ export type OnOutcome = (
  * Called with the outcome of each run of an action for a request, as it ends. Nothing waits for it.
  */
 export type OnRun = (
-  hook: string,
+  webhookId: string,
   result: {
     readonly success: boolean; readonly message: string | null;
     /** Its caller, who waits for the result, came with a chain that was too long already. */

@@ -64,8 +64,8 @@ export const webhookCollections: readonly CollectionSpec[] = [
   failingCollection, healthCollection,
 ];
 
-/** An outgoing webhook that is not stored, or a stored one by its identifier or name. */
-export type OutgoingWebhookInput = Partial<OutgoingWebhook>;
+/** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */
+export type SendingWebhook = Partial<OutgoingWebhook>;
 
 export interface Webhooks {
   readonly routes: readonly HttpRoute[];
@@ -88,7 +88,7 @@ export interface Webhooks {
    * bad options, never for a failed delivery.
    */
   send(
-    hook: string | OutgoingWebhookInput, payload: JsonValue, options?: SendOptions,
+    webhook: string | SendingWebhook, payload: JsonValue, options?: SendOptions,
   ): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
   /** Starts deliveries and retention. Commands leave that to the server. */
@@ -116,19 +116,19 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { events, systemEvents } = queue;
   const health = createMonitors(options, indexes);
   const actions = makeRegistry(options, events);
-  const shared = { configurations, actions, runner };
+  const actionDeps = { configurations, actions, runner };
   const outgoing = composeOutgoing(options, {
-    ...shared, hooks: indexes.outgoing, queue, health: health.outgoing,
+    ...actionDeps, hooks: indexes.outgoing, queue, health: health.outgoing,
   });
   const incoming = composeIncoming(options, {
-    ...shared, hooks: indexes.incoming, systemEvents, health: health.incoming,
+    ...actionDeps, webhooks: indexes.incoming, systemEvents, health: health.incoming,
   });
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
   const keys = options.keys ?? null;
-  const hooks = { incoming: indexes.incoming, outgoing: indexes.outgoing };
+  const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
-    store, clock, makeId, log: options.logger, keys, requests, deliveries, hooks,
+    store, clock, makeId, log: options.logger, keys, requests, deliveries, hooks: directories,
     ownership: options.ownership ?? ALL_OWNED,
     whenFannedOut: () => queue.fanOuts.whenWritten(),
   });
@@ -150,24 +150,24 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
-    ...deliveryRoutes({ events, service: deliveries, hooks: hooks.outgoing, keys }),
-    ...requestRoutes({ service: requests, keys, hooks: hooks.incoming }),
+    ...deliveryRoutes({ events, service: deliveries, hooks: directories.outgoing, keys }),
+    ...requestRoutes({ service: requests, keys, hooks: directories.incoming }),
     ...jobRoutes,
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, directories: hooks,
-    async send(input, payload, options = {}) {
+    routes, resources, actions, deliveries, requests, events, directories,
+    async send(webhook, payload, options = {}) {
       checkSendOptions(options);
-      if (typeof input !== 'string' && !isJsonObject(input)) {
+      if (typeof webhook !== 'string' && !isJsonObject(webhook)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');
       }
-      const named = typeof input === 'string' ? input : findStoredName(input);
-      const stored = indexes.outgoing.findNamed(named);
-      if (stored !== undefined) return sender.send(stored, payload, options);
-      if (typeof input === 'string' || input.targetUrl === undefined) {
-        throw notFoundError('outgoing webhook', named);
+      const key = typeof webhook === 'string' ? webhook : findStoredKey(webhook);
+      const storedWebhook = indexes.outgoing.findNamed(key);
+      if (storedWebhook !== undefined) return sender.send(storedWebhook, payload, options);
+      if (typeof webhook === 'string' || webhook.targetUrl === undefined) {
+        throw notFoundError('outgoing webhook', key);
       }
-      return sender.send(parseUnsavedWebhook(input, makeId()), payload, options);
+      return sender.send(parseUnsavedWebhook(webhook, makeId()), payload, options);
     },
     describeWebhook(identifier) {
       const { name, targetUrl } = indexes.outgoing.find(identifier) ?? {};
@@ -203,7 +203,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
  * The identifier or name that finds a stored webhook; '' finds none. A name alone refers to a
  * stored one.
  */
-function findStoredName({ identifier, name = '', targetUrl }: OutgoingWebhookInput): string {
+function findStoredKey({ identifier, name = '', targetUrl }: SendingWebhook): string {
   return identifier ?? (targetUrl === undefined ? name : '');
 }
 
@@ -225,16 +225,17 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
 
 function createMonitors(
   { store, clock, logger: log }: WebhooksOptions,
-  { incoming,
-  outgoing }: { readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex },
+  { incoming, outgoing }: {
+    readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
+  },
 ): HealthMonitors {
-  const shared = { store, clock, log };
+  const deps = { store, clock, log };
   return {
     incoming: new HealthMonitor({
-      ...shared, direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,
+      ...deps, direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,
     }),
     outgoing: new HealthMonitor({
-      ...shared, direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
+      ...deps, direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
     }),
   };
 }

@@ -52,7 +52,7 @@ export function readPayload(
   }
 }
 
-/** As `readPayload`, for a request whose verification may have parsed the body already. */
+/** Reads the payload of a request whose body its verification may have parsed already. */
 export function readParsedPayload(
   reader: RequestReader, kind: BodyKind, formField: string | null,
 ): Payload | null {
@@ -65,17 +65,17 @@ export function readParsedPayload(
 const FORM_LOOK_BYTES = 1024;
 const FORM_START = /^[\w.~%+[\]-]+=[^\s=]/;
 
-/** The format in which a payload could be made of a body, other than `tried`; null: in none. */
+/** The format in which a payload could be made of a body, other than `triedKind`; null: in none. */
 export function findFittingFormat(
-  body: Buffer, contentType: string | undefined, tried: BodyKind | null,
+  body: Buffer, contentType: string | undefined, triedKind: BodyKind | null,
 ): BodyKind | null {
   // JSON is not tried twice: parsing it can take long.
-  if (tried !== 'json' && decodePayload(body) !== null) return 'json';
+  if (triedKind !== 'json' && decodePayload(body) !== null) return 'json';
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
   const isForm = parseMediaType(contentType) === FORM_TYPE
     || FORM_START.test(start) && !/\s/.test(start);
-  if (isForm && tried !== 'form' && parseForm(body) !== null) return 'form';
-  return tried !== 'text' && isUtf8(body) ? 'text' : null;
+  if (isForm && triedKind !== 'form' && parseForm(body) !== null) return 'form';
+  return triedKind !== 'text' && isUtf8(body) ? 'text' : null;
 }
 
 /** Explains why actions get no payload of a body, and what to do; null: they get one. */

@@ -12,9 +12,9 @@ const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 const BODY = '{"message":"Hello, World!"}';
 
 /** `url` is absolute; `method` is one that the webhook allows. */
-export function makeExamples(
-  input: { readonly url: string; readonly method: string; readonly hasSecret: boolean },
-): Examples {
+type ExampleInput = { readonly url: string; readonly method: string; readonly hasSecret: boolean };
+
+export function makeExamples(input: ExampleInput): Examples {
   return { url: input.url, curl: formatCurl(input), php: formatPhp(input) };
 }
 
@@ -22,8 +22,6 @@ export function makeExamples(
 export function chooseExampleMethod(allowedMethods: readonly string[]): string {
   return allowedMethods.includes('POST') ? 'POST' : allowedMethods[0] ?? 'POST';
 }
-
-type ExampleInput = { readonly url: string; readonly method: string; readonly hasSecret: boolean };
 
 function formatCurl({ url, method, hasSecret }: ExampleInput): string {
   const hasBody = hasRequestBody(method);

@@ -48,6 +48,6 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 /** The record without secrets; the previous secret is mentioned while it is valid. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  const masked = maskSecrets(hideSecret(withInboxDefaults(rest)));
-  return addPublicPreviousSecret(restoreScheme(masked, record), record, nowMs);
+  const maskedRecord = maskSecrets(hideSecret(withInboxDefaults(rest)));
+  return addPublicPreviousSecret(restoreScheme(maskedRecord, record), record, nowMs);
 }

@@ -24,7 +24,7 @@ export type Verification = {
 } & Readonly<Partial<Record<Need, string>>>;
 
 const TOLERANCE_MAX_S = 86_400;
-const text: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
+const textSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
 
 const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
   url: 'the URL as registered with the sender',
@@ -52,16 +52,16 @@ export const verificationSchema: ObjectSchema = {
     },
     url: {
       schema: {
-        ...text, maxLength: 2048, description: 'an http or https URL',
+        ...textSchema, maxLength: 2048, description: 'an http or https URL',
         canonical: (url) => isTargetUrl(url) ? url : null,
       },
       description: `For presets that need it: ${NEED_DESCRIPTIONS.url}`,
     },
     webhookId: {
-      schema: text, description: `For presets that need it: ${NEED_DESCRIPTIONS.webhookId}`,
+      schema: textSchema, description: `For presets that need it: ${NEED_DESCRIPTIONS.webhookId}`,
     },
     verifyToken: {
-      schema: text,
+      schema: textSchema,
       description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as ***; *** `
         + 'sent back keeps it',
     },
@@ -168,13 +168,13 @@ function createRefusingVerifier(preset: string): Verifier {
 /**
  * Puts the scheme back into a masked webhook: it holds no secret, whatever its members are called.
  */
-export function restoreScheme(masked: JsonObject, stored: JsonObject): JsonObject {
-  const { verification: maskedVerification } = masked;
-  const { verification } = stored;
-  if (!isJsonObject(maskedVerification) || !isJsonObject(verification)) return masked;
+export function restoreScheme(maskedWebhook: JsonObject, webhook: JsonObject): JsonObject {
+  const { verification: maskedVerification } = maskedWebhook;
+  const { verification } = webhook;
+  if (!isJsonObject(maskedVerification) || !isJsonObject(verification)) return maskedWebhook;
   const { scheme } = verification;
-  return scheme === undefined ? masked : { ...masked, verification: { ...maskedVerification,
-    scheme } };
+  return scheme === undefined ? maskedWebhook
+    : { ...maskedWebhook, verification: { ...maskedVerification, scheme } };
 }
 
 /** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */

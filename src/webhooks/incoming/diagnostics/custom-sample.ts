@@ -3,13 +3,13 @@
  * is made of the values that the scheme reads. Pure.
  */
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { FORM_TYPE } from '../../senders/request/parse-form.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../../senders/scheme/scheme.ts';
 import { isInBody, listPlacements } from '../../senders/signing/placement.ts';
-import { formText, setAtPath } from './sample-body.ts';
+import { encodeFormTemplate, setAtPath, toFormFields } from './sample-body.ts';
 
 type CustomSample = Preset['sample'] & {
   /** The raw query without `?`, apart from what is signed. */
@@ -40,9 +40,11 @@ export function makeCustomSample(
   };
 }
 
-/** `isKept`: a value that the payload has there already stays. */
 type PlacedText = {
-  readonly text: string; readonly source: ValueSource; readonly isKept: boolean;
+  readonly text: string;
+  readonly source: ValueSource;
+  /** Whether a value that the payload has in that place stays. */
+  readonly isKept: boolean;
 };
 
 function makeBody(
@@ -51,22 +53,17 @@ function makeBody(
   let whole = payload;
   for (const { text, source, isKept } of isJsonObject(payload) ? values : []) {
     if (!('json' in source)) continue;
-    whole = setAtPath(whole, source.json.split('.'), (given) => isKept ? given ?? text : text);
+    whole = setAtPath(whole, source.json.split('.'), (current) => isKept ? current ?? text : text);
   }
   const isForm = values.some(({ source }) => 'form' in source) || form === 'form'
     || typeof form === 'object' || content.includes('{formSorted}');
   if (!isForm) return { body: JSON.stringify(whole), contentType: JSON_TYPE };
-  const carried: readonly [string, string][] = typeof form === 'object'
+  const payloadFields: readonly [string, string][] = typeof form === 'object'
     ? [[form.formField, JSON.stringify(whole)]]
-    : fieldsOf(isJsonObject(whole) ? whole : {});
-  const fields = new Map(carried);
+    : toFormFields(isJsonObject(whole) ? whole : {});
+  const fields = new Map(payloadFields);
   for (const { text, source, isKept } of values) {
     if ('form' in source && !(isKept && fields.has(source.form))) fields.set(source.form, text);
   }
-  return { body: formText([...fields]), contentType: FORM_TYPE };
-}
-
-function fieldsOf(payload: JsonObject): [string, string][] {
-  return Object.entries(payload).map(([name, value]) =>
-    [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+  return { body: encodeFormTemplate([...fields]), contentType: FORM_TYPE };
 }

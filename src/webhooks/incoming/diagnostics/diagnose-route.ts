@@ -31,7 +31,7 @@ const INPUT: ObjectSchema = {
     body: {
       schema: {
         kind: 'string', description: 'base64',
-        canonical: (given) => given === '' || decodeBytes(given, 'base64') !== null ? given : null,
+        canonical: (body) => body === '' || decodeBytes(body, 'base64') !== null ? body : null,
       },
       description: 'The raw bytes in base64; none when absent',
     },
@@ -49,7 +49,7 @@ const INPUT: ObjectSchema = {
     client: {
       schema: {
         kind: 'string', maxLength: 64, description: 'an IP address such as 203.0.113.9',
-        canonical: (given) => isIP(given) === 0 ? null : given,
+        canonical: (address) => isIP(address) === 0 ? null : address,
       },
       description: 'Its address',
     },
@@ -61,12 +61,12 @@ const INPUT: ObjectSchema = {
   check: findInputProblems,
 };
 
-function findInputProblems({ request, at: _, ...written }: JsonObject): FieldError[] {
+function findInputProblems({ request, at: _, ...description }: JsonObject): FieldError[] {
   if (request === undefined) {
-    return written['headers'] === undefined
+    return description['headers'] === undefined
       ? [{ pointer: '/headers', detail: 'is required, or request' }] : [];
   }
-  return Object.keys(written).map((name) =>
+  return Object.keys(description).map((name) =>
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 

@@ -25,7 +25,7 @@ export type DiagnosedRequest = {
    */
   readonly recordedVerdict: RecordedVerdict | null;
   /** null: a person described the request. */
-  readonly stored: StoredRequest | null;
+  readonly storedRequest: StoredRequest | null;
 };
 
 export function parseDescribedRequest(input: JsonObject): DiagnosedRequest {
@@ -38,7 +38,8 @@ export function parseDescribedRequest(input: JsonObject): DiagnosedRequest {
     },
     url: url === null ? null : String(url),
     client: client === null ? null : String(client),
-    atMs: at === undefined ? null : parseTime(String(at)), recordedVerdict: null, stored: null,
+    atMs: at === undefined ? null : parseTime(String(at)), recordedVerdict: null,
+    storedRequest: null,
   };
 }
 
@@ -47,22 +48,23 @@ export function loadStoredRequest(
   requests: Pick<RequestService, 'find' | 'findBody'>, webhook: ReadyIncomingWebhook,
   scheme: Scheme, id: string,
 ): DiagnosedRequest {
-  const stored = requests.find(id);
+  const storedRequest = requests.find(id);
   const body = requests.findBody(id);
-  if (stored === undefined || body === null) throw notFoundError('request', id);
-  if (stored.hook !== webhook.identifier) {
+  if (storedRequest === undefined || body === null) throw notFoundError('request', id);
+  if (storedRequest.hook !== webhook.identifier) {
     throw invalid([{ pointer: '/request', detail: 'is a request of another webhook' }]);
   }
-  const rawHeaders = stored.headers.flat();
+  const rawHeaders = storedRequest.headers.flat();
+  const { method, query, client, protocol, host, path } = storedRequest;
   const request = {
-    method: stored.method, headers: joinHeaders(rawHeaders), rawHeaders, search: stored.query, body,
+    method, headers: joinHeaders(rawHeaders), rawHeaders, search: query, body,
   };
-  const search = stored.query === '' ? '' : `?${stored.query}`;
+  const search = query === '' ? '' : `?${query}`;
   return {
-    request, stored, client: stored.client === '' ? null : stored.client,
-    url: stored.host === '' ? null : `${stored.protocol}://${stored.host}${stored.path}${search}`,
-    atMs: Date.parse(stored.receivedAt),
-    recordedVerdict: findRecordedVerdict(stored, request, scheme),
+    request, storedRequest, client: client === '' ? null : client,
+    url: host === '' ? null : `${protocol}://${host}${path}${search}`,
+    atMs: Date.parse(storedRequest.receivedAt),
+    recordedVerdict: findRecordedVerdict(storedRequest, request, scheme),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Checks by its event id whether a diagnosed request is a duplicate. */
+/** Checks whether a diagnosed request is a duplicate, as its webhook would by the event id. */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { DuplicateFinding } from '../../senders/diagnosis/diagnose.ts';
@@ -16,35 +16,37 @@ export type LookUpEvent = (
 ) => EventLookup;
 
 export function checkDuplicate(
-  webhook: ReadyIncomingWebhook, { request, stored }: DiagnosedRequest, lookUpEvent: LookUpEvent,
+  webhook: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
+  lookUpEvent: LookUpEvent,
 ): DuplicateFinding {
-  if (stored !== null && stored.duplicateOf !== null) return toDuplicateFinding(stored.duplicateOf);
+  const { duplicateOf = null } = storedRequest ?? {};
+  if (duplicateOf !== null) return toDuplicateFinding(duplicateOf);
   if (webhook.eventIdSources === null) {
     return toSkippedFinding('its sender gives no id that tells requests apart');
   }
   if (webhook.deduplicateMs === 0) {
     return toSkippedFinding('the webhook remembers no event ids: deduplicate is off');
   }
-  const eventId = stored?.eventId
+  const eventId = storedRequest?.eventId
     ?? readName(createReader(webhook, request), webhook.eventIdSources);
   if (eventId === null || eventId === '') return toSkippedFinding('the request has no event id');
-  if (stored?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
-  const bodySha256 = stored?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
+  if (storedRequest?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
+  const bodySha256 = storedRequest?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
   const { isReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
-  const what = `the event id ${quoted(eventId)}`;
+  const eventName = `the event id ${quoted(eventId)}`;
   const isFirst = previous === null
-    || (previous.requestId !== null && previous.requestId === stored?.id);
+    || (previous.requestId !== null && previous.requestId === storedRequest?.id);
   if (isFirst && isReused) {
-    return { status: 'ok', finding: `${what} came before with another body, and is not signed` };
+    return { status: 'ok', finding: `${eventName} came before with another body, and is not signed` };
   }
   if (isFirst) {
-    const finding = previous === null ? `${what} is not remembered` : `${what} was new`;
+    const finding = previous === null ? `${eventName} is not remembered` : `${eventName} was new`;
     return { status: 'ok', finding };
   }
   const { requestId, hasFailed } = previous;
   if (!hasFailed) return toDuplicateFinding(requestId ?? 'a request that was not kept');
   return {
-    status: 'ok', finding: `${what} came before, as ${requestId}, which failed: it runs again`,
+    status: 'ok', finding: `${eventName} came before, as ${requestId}, which failed: it runs again`,
   };
 }
 
@@ -53,8 +55,8 @@ function createReader({ sender }: ReadyIncomingWebhook, request: RawRequest): Re
     : createRequestReader(sender.verifier.scheme, request);
 }
 
-function toDuplicateFinding(what: string): DuplicateFinding {
-  return { status: 'failed', finding: `a duplicate of ${what}` };
+function toDuplicateFinding(original: string): DuplicateFinding {
+  return { status: 'failed', finding: `a duplicate of ${original}` };
 }
 
 function toSkippedFinding(finding: string): DuplicateFinding {

@@ -38,9 +38,9 @@ export function explainMatches(
   return {
     event: facts.event() ?? null,
     routes: routes.map(({ name, when }, index) => {
-      const failed = when === undefined ? []
+      const failedConditions = when === undefined ? []
         : explainCondition(when, facts, `/routes/${index}/when`);
-      return { name, matches: failed.length === 0, failed };
+      return { name, matches: failedConditions.length === 0, failed: failedConditions };
     }),
   };
 }

@@ -21,7 +21,7 @@ import { prepareSenderVerifier } from '../verification-member.ts';
 import type { IncomingWebhook } from '../incoming-webhook.ts';
 import { makeCustomSample } from './custom-sample.ts';
 import {
-  matchHeaderName, findJsonPath, setAtPath, withEventId, withField, withMember,
+  matchHeaderName, findJsonPath, setAtPath, toFormFields, withEventId, withField, withMember,
 } from './sample-body.ts';
 
 export type SampleCall = {
@@ -36,12 +36,15 @@ export type SampleCall = {
 
 type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 
-/** Each sample is an event with an id of its own, not a duplicate of the one before. */
+/**
+ * The inputs that differ from sample to sample: each is an event with an id of its own, not a
+ * duplicate of the one before.
+ */
 type SampleInputs = { readonly id: string; readonly atMs: number };
 
 export function makeSample(
   webhook: ReadyIncomingWebhook, storedWebhook: IncomingWebhook, input: JsonObject,
-  drawn: SampleInputs,
+  inputs: SampleInputs,
 ): SampleRequest {
   const { preset: name } = storedWebhook.verification ?? { preset: 'hookshelf' };
   const preset = findPreset(name);
@@ -54,7 +57,7 @@ export function makeSample(
   const signing = { scheme, settings, quirk };
   const path = `/webhook/in/${webhook.pathSegment}`;
   if (input['handshake'] === true) {
-    return makeHandshakeSample(preset, { signing, stored: storedWebhook, path, drawn });
+    return makeHandshakeSample(preset, { signing, storedWebhook, path, inputs });
   }
   if (input['event'] !== undefined && scheme.event === undefined) {
     throw new AppError('conflict', `${preset.sender} names no event in what it sends: leave the `
@@ -63,16 +66,18 @@ export function makeSample(
   const method = chooseExampleMethod(webhook.methods);
   const obstacle = findSigningObstacle(scheme, method) ?? findMisfit(scheme, method, input);
   if (obstacle !== null) throw new AppError('conflict', `it cannot be tested: ${obstacle}`);
-  const { headers, ...unsigned } = unsignedFor(preset, scheme, webhook.eventIdSources, input,
-    drawn.id);
+  const { headers, ...unsignedParts } = makeUnsignedParts(
+    preset, scheme, webhook.eventIdSources, input, inputs.id);
   const hasBody = hasRequestBody(method);
-  const signed = signSample(preset, signing, storedWebhook, {
-    ...unsigned, ...hasBody ? {} : NO_BODY, ...drawn, method,
+  const signedRequest = signSample(preset, signing, storedWebhook, {
+    ...unsignedParts, ...hasBody ? {} : NO_BODY, ...inputs, method,
   });
   return {
-    method, path: withQuery(path, signed.search),
-    headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, input) },
-    body: hasBody ? signed.body.toString('base64') : null,
+    method, path: withQuery(path, signedRequest.search),
+    headers: {
+      ...headers, ...signedRequest.headers, ...buildEventHeader(scheme.event, headers, input),
+    },
+    body: hasBody ? signedRequest.body.toString('base64') : null,
   };
 }
 
@@ -83,8 +88,8 @@ function findMisfit(
   scheme: Scheme, method: string, { payload, event }: JsonObject,
 ): string | null {
   if (hasRequestBody(method)) {
-    const isBeside = listRequiredInBody(scheme).some(([, source]) => 'json' in source);
-    return payload === undefined || isJsonObject(payload) || !isBeside ? null
+    const needsObject = listRequiredInBody(scheme).some(([, source]) => 'json' in source);
+    return payload === undefined || isJsonObject(payload) || !needsObject ? null
       : 'something of the sender stands beside the payload, which must be a JSON object';
   }
   if (payload !== undefined) return `a ${method} request has no body: leave the payload out`;
@@ -93,31 +98,31 @@ function findMisfit(
     : `a ${method} request has no body, where the event would stand: leave the event out`;
 }
 
-/** The sample before it is signed. `headers` are those beside the ones of the signature. */
-function unsignedFor(
-  preset: Preset, scheme: Scheme, eventId: ReadyIncomingWebhook['eventIdSources'],
-  given: JsonObject, id: string,
+/** Makes the sample before it is signed. `headers` are those beside the ones of the signature. */
+function makeUnsignedParts(
+  preset: Preset, scheme: Scheme, eventIdSources: ReadyIncomingWebhook['eventIdSources'],
+  input: JsonObject, id: string,
 ): Pick<UnsignedRequest, 'body' | 'contentType' | 'search'> & {
   readonly headers: Readonly<Record<string, string>>;
 } {
   if (preset.scheme !== null) {
-    const sample = withEventId(preset.sample, eventId, id);
-    return { headers: {}, search: '', ...sample, ...bodyFor(sample, scheme, given) };
+    const sample = withEventId(preset.sample, eventIdSources, id);
+    return { headers: {}, search: '', ...sample, ...makePresetBody(sample, scheme, input) };
   }
-  const { payload, event } = given;
+  const { payload, event } = input;
   const custom = makeCustomSample(scheme, payload, event === undefined ? null : String(event));
-  const { body, contentType, headers = {} } = withEventId(custom, eventId, id);
+  const { body, contentType, headers = {} } = withEventId(custom, eventIdSources, id);
   const { search } = custom;
   return { headers, search, contentType, body: Buffer.from(withTime(body, scheme, '')) };
 }
 
 type HandshakeInput = {
-  readonly signing: Omit<SigningContext, 'secret'>; readonly stored: IncomingWebhook;
-  readonly path: string; readonly drawn: SampleInputs;
+  readonly signing: Omit<SigningContext, 'secret'>; readonly storedWebhook: IncomingWebhook;
+  readonly path: string; readonly inputs: SampleInputs;
 };
 
 function makeHandshakeSample(
-  preset: Preset, { signing, stored, path, drawn }: HandshakeInput,
+  preset: Preset, { signing, storedWebhook, path, inputs }: HandshakeInput,
 ): SampleRequest {
   const handshake = makeHandshake(signing.scheme, signing.settings);
   if (handshake === null) {
@@ -127,10 +132,11 @@ function makeHandshakeSample(
   const { method, search, isSigned } = handshake;
   const body = Buffer.from(handshake.body ?? '');
   const contentType = JSON_TYPE;
-  const signed = isSigned
-    ? signSample(preset, signing, stored, { body, contentType, ...drawn, method, search }) : null;
+  const signedRequest = isSigned ? signSample(preset, signing, storedWebhook, {
+    body, contentType, ...inputs, method, search,
+  }) : null;
   return {
-    method, path: withQuery(path, search), headers: signed?.headers ?? {},
+    method, path: withQuery(path, search), headers: signedRequest?.headers ?? {},
     body: method === 'GET' ? null : body.toString('base64'),
   };
 }
@@ -138,61 +144,61 @@ function makeHandshakeSample(
 /** Throws `conflict` if the stored secret cannot sign. */
 function signSample(
   { sender }: Preset, signing: Omit<SigningContext, 'secret'>,
-  { secret, verification }: IncomingWebhook,
-  unsigned: UnsignedRequest,
+  { secret, verification }: IncomingWebhook, unsignedRequest: UnsignedRequest,
 ): SignedRequest {
   if (secret === undefined) {
     if (verification === undefined) {
-      const { body, contentType, search } = unsigned;
+      const { body, contentType, search } = unsignedRequest;
       return { headers: contentType === null ? {} : { 'Content-Type': contentType }, search, body };
     }
     throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
   }
-  const signed = signRequest({ ...signing, secret }, unsigned);
-  if (signed !== null) return signed;
+  const signedRequest = signRequest({ ...signing, secret }, unsignedRequest);
+  if (signedRequest !== null) return signedRequest;
   throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `
     + 'public key or no key at all: have it send a request, or diagnose one that came');
 }
 
-function bodyFor(
+function makePresetBody(
   sample: Preset['sample'], scheme: Scheme, { event, payload }: JsonObject,
 ): { readonly body: Buffer; readonly contentType: string } {
   const { text, contentType } = payload === undefined
-    ? { text: sample.body, contentType: sample.contentType } : bodyOf(payload, sample, scheme);
-  const named = event === undefined ? text
+    ? { text: sample.body, contentType: sample.contentType } : encodePayload(payload, sample, scheme);
+  const textWithEvent = event === undefined ? text
     : withEvent(text, contentType, scheme.event, String(event));
-  return { body: Buffer.from(withTime(named, scheme, sample.body)), contentType };
+  return { body: Buffer.from(withTime(textWithEvent, scheme, sample.body)), contentType };
 }
 
-function bodyOf(
+function encodePayload(
   payload: JsonValue, sample: Preset['sample'], scheme: Scheme,
 ): { readonly text: string; readonly contentType: string } {
   const { contentType } = sample;
   if (contentType === FORM_TYPE && isJsonObject(payload)) {
-    const fields = Object.entries(payload).map(([name, value]): [string, string] =>
-      [name, typeof value === 'string' ? value : JSON.stringify(value)]);
-    return { text: new URLSearchParams(fields).toString(), contentType };
+    return { text: new URLSearchParams(toFormFields(payload)).toString(), contentType };
   }
   const whole = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
   return { text: JSON.stringify(whole), contentType: JSON_TYPE };
 }
 
-/** Adds to the payload the members that the sender has in the body, to be filled in by signing. */
+/**
+ * Adds placeholders to the payload for the values that the sender has in the body, unless it has
+ * them already. Signing fills them in.
+ */
 function withPlaceholders(
   payload: JsonObject, { signature, timestamp, id }: Scheme,
 ): JsonValue {
-  const places: readonly (readonly [ValueSources | undefined, string])[] = [
+  const placeholders: readonly (readonly [ValueSources | undefined, string])[] = [
     [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
   ];
   let whole: JsonValue = payload;
-  for (const [sources, text] of places) {
+  for (const [sources, placeholder] of placeholders) {
     const path = findJsonPath(sources);
-    if (path !== null) whole = setAtPath(whole, path, (given) => given ?? text);
+    if (path !== null) whole = setAtPath(whole, path, (current) => current ?? placeholder);
   }
   return whole;
 }
 
-/** In JSON the time is a number, as Linear's is, unless the sample has a text, as Mailgun's has. */
+/** The time in JSON becomes a number, as Linear's is, unless the sample has a text, as Mailgun's. */
 function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
   return timestamp?.unit === 'iso' || sampleBody.includes('"{timestamp}"') ? body
     : body.replace('"{timestamp}"', '{timestamp}');
@@ -202,20 +208,21 @@ function withTime(body: string, { timestamp }: Scheme, sampleBody: string): stri
 function withEvent(
   body: string, contentType: string, sources: ValueSources | undefined, event: string,
 ): string {
-  const places = toSourceList(sources);
-  if (places.some((place) => 'header' in place)) return body;
-  if (contentType === FORM_TYPE) return withField(body, places, event);
+  const list = toSourceList(sources);
+  if (list.some((source) => 'header' in source)) return body;
+  if (contentType === FORM_TYPE) return withField(body, list, event);
   const path = findJsonPath(sources);
   return path === null ? body : withMember(body, path, event);
 }
 
-function eventHeader(
-  sources: ValueSources | undefined, sample: Readonly<Record<string, string>>,
+/** The header that names the event, under the name that the sample has for it. */
+function buildEventHeader(
+  sources: ValueSources | undefined, sampleHeaders: Readonly<Record<string, string>>,
   { event }: JsonObject,
 ): Readonly<Record<string, string>> {
   const source = toSourceList(sources).find((one) => 'header' in one);
   if (event === undefined || source === undefined || !('header' in source)) return {};
-  return { [matchHeaderName(sample, source.header)]: String(event) };
+  return { [matchHeaderName(sampleHeaders, source.header)]: String(event) };
 }
 
 function withQuery(path: string, search: string): string {

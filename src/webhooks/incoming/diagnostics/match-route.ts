@@ -1,6 +1,7 @@
 /**
  * `POST /api/incoming-webhooks/{identifier}/match` says which routes a request would run, and why.
  */
+import type { FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
@@ -54,14 +55,15 @@ const INPUT: ObjectSchema = {
   check: findInputProblems,
 };
 
-function findInputProblems({ request, routes: _, ...written }: JsonObject, input: JsonObject): {
-  pointer: string; detail: string;
-}[] {
+function findInputProblems(
+  { request, routes: _, ...description }: JsonObject, input: JsonObject,
+): FieldError[] {
   if (request === undefined) {
-    const isGiven = input['request'] !== undefined || written['payload'] !== undefined;
-    return isGiven ? [] : [{ pointer: '/payload', detail: 'is required, or request' }];
+    // A `request` that is there but invalid has an error of its own.
+    const isPresent = input['request'] !== undefined || description['payload'] !== undefined;
+    return isPresent ? [] : [{ pointer: '/payload', detail: 'is required, or request' }];
   }
-  return Object.keys(written).map((name) =>
+  return Object.keys(description).map((name) =>
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 

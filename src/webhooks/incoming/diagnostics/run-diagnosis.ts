@@ -1,4 +1,4 @@
-/** Collects the input of a diagnosis of one request, and runs the diagnosis. */
+/** Collects what a diagnosis of one request needs to know, and runs it. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
@@ -43,10 +43,10 @@ export async function runDiagnosis(
   }
   const { verifier } = senderVerifier;
   const { request: id, at } = input;
-  const diagnosed = id === undefined
+  const diagnosedRequest = id === undefined
     ? parseDescribedRequest(input)
     : loadStoredRequest(requests, webhook, verifier.scheme, String(id));
-  const { request, url, client, recordedVerdict } = diagnosed;
+  const { request, url, client, recordedVerdict } = diagnosedRequest;
   const acceptsUnsigned = storedWebhook.verification === undefined
     && storedWebhook.secret === undefined
     && isUnsignedAllowed;
@@ -57,9 +57,9 @@ export async function runDiagnosis(
     address: webhook.addresses === null || client === null ? null : {
       client, isAllowed: webhook.addresses.hasLiteral(client),
     },
-    duplicate: checkDuplicate(webhook, diagnosed, lookUpEvent),
-    bodyHint: findBodyHint(webhook, diagnosed),
-    nowMs: (at === undefined ? diagnosed.atMs : parseTime(String(at))) ?? now(),
+    duplicate: checkDuplicate(webhook, diagnosedRequest, lookUpEvent),
+    bodyHint: findBodyHint(webhook, diagnosedRequest),
+    nowMs: (at === undefined ? diagnosedRequest.atMs : parseTime(String(at))) ?? now(),
   });
 }
 
@@ -67,11 +67,12 @@ export async function runDiagnosis(
  * A hint about the body. It is null also if the body was not stored whole, or its type is unknown.
  */
 function findBodyHint(
-  { bodyReading }: ReadyIncomingWebhook, { request, stored }: DiagnosedRequest,
+  { bodyReading }: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
 ): string | null {
   const { body, headers } = request;
   const type = headers['content-type'];
-  const isWhole = stored === null ? type !== undefined : stored.bodyBytes === body.length;
+  const isWhole = storedRequest === null ? type !== undefined
+    : storedRequest.bodyBytes === body.length;
   return isWhole ? explainUnparsed(bodyReading, body, type) : null;
 }
 

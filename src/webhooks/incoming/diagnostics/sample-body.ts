@@ -1,6 +1,6 @@
 /** Puts members and headers into a sender's sample. Pure. */
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonValue } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { toSourceList, type ValueSource, type ValueSources } from '../../senders/scheme/scheme.ts';
 
@@ -26,8 +26,8 @@ export function matchHeaderName(headers: Readonly<Record<string, string>>, name:
 /** A body that is no JSON object stays as it is. */
 export function withMember(body: string, path: readonly string[], value: JsonValue): string {
   try {
-    const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) ? JSON.stringify(setAtPath(parsed, path, () => value)) : body;
+    const document: unknown = JSON.parse(body);
+    return isJsonObject(document) ? JSON.stringify(setAtPath(document, path, () => value)) : body;
   } catch {
     return body;
   }
@@ -40,11 +40,17 @@ export function withField(body: string, sources: readonly ValueSource[], value: 
   const name = names.find((one) => form.has(one)) ?? names[0];
   if (name === undefined) return body;
   form.set(name, value);
-  return formText([...form]);
+  return encodeFormTemplate([...form]);
 }
 
-/** A form in which placeholders are not encoded, so that they can be filled in. */
-export function formText(fields: readonly (readonly [string, string])[]): string {
+/** A field for each member of the payload; a value that is no text is written as JSON. */
+export function toFormFields(payload: JsonObject): [string, string][] {
+  return Object.entries(payload).map(([name, value]) =>
+    [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+}
+
+/** Encodes a form, but not its placeholders, which signing fills in. */
+export function encodeFormTemplate(fields: readonly (readonly [string, string])[]): string {
   const form = new URLSearchParams();
   for (const [name, value] of fields) form.append(name, value);
   return form.toString().replace(/%7B(timestamp|id|signature)%7D/g, '{$1}');

@@ -1,20 +1,26 @@
 /**
- * Handles a request that passed its checks. Its routes run and their result is the response; or it
- * is stored first, is answered as accepted, and runs later; or it is a duplicate of an earlier
- * event. The webhook's inbox has what it is to have before the response goes out: no request is
- * answered as accepted that is not on disk.
+ * Handles a request that passed its checks. The first row that fits decides:
+ *
+ *   `answer`  event of the request     webhook                what happens
+ *   accepted  any, or none             any                    stored, answered, run later (#accept)
+ *   result    none                     one action, inbox not  run, answered with its result: the
+ *                                      `all`                  usual case (ResultRuns.runOnlyRoute)
+ *   result    none                     routes, or inbox `all` run, answered (ResultRuns.run)
+ *   result    new                      any                    the same, under a claim (#runClaimed)
+ *   result    failed before            any                    its failed routes run again
+ *                                                             (ResultRuns.runAgain)
+ *   result    succeeded before,        any                    not run: answered as a duplicate
+ *             or running now                                  (#answerDuplicate)
+ *
+ * A request has an event if its webhook compares event ids; see duplicates.ts. The inbox `all`
+ * stores every request before it is answered, `failed` those whose run failed, `off` none. No
+ * request is answered as accepted that is not on disk.
  */
 import type { Turns } from '../../../base/turns.ts';
-import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
-import type { ActionResult } from '../../actions/action.ts';
-import { LabelledLog } from '../../actions/run-log.ts';
-import {
-  buildDuplicateResponse, buildResultResponse, type WebhookResponse,
-} from '../receiving/webhook-response.ts';
+import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
+import { buildDuplicateResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
 import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
-import {
-  createFacts, findMatchingRoutes, runRouteAction,
-} from '../receiving/run-webhook-routes.ts';
+import { createFacts, findMatchingRoutes } from '../receiving/run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted } from './stage-accepted.ts';
@@ -24,9 +30,12 @@ import { Claim, type Event } from './event.ts';
 import { InboxWriter, type IntakeDeps } from './inbox-writer.ts';
 import { estimateRequestBytes } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
-import { ResultRuns, createRouteInput, type RunResult } from './result-runs.ts';
+import { ResultRuns, type RunResult } from './result-runs.ts';
 
-type Deps = IntakeDeps & { readonly recent: RecentRequests; readonly turns: Turns };
+type Deps = IntakeDeps & { readonly recentRequests: RecentRequests; readonly turns: Turns };
+
+/** The routes that match a request; null: they are found when they are needed. */
+type MatchingRoutes = readonly ReadyWebhookRoute[] | null;
 
 /** Bytes that all routes of a webhook may search at once: a search takes at most 5 ns for each. */
 const SEARCHED_BYTES_MAX = 1 << 20;
@@ -51,7 +60,8 @@ export class Intake {
    * to be answered 413, 503 or 507: nothing was accepted, and the sender must try again.
    */
   handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
-    return isSearchLong(request) ? this.#handleLongSearch(request) : this.#handle(request);
+    return isSearchLong(request) ? this.#handleAfterSearch(request)
+      : this.#handleByMode(request, null);
   }
 
   /** Describes a webhook's event for a diagnosis: see `Duplicates.lookUp`. */
@@ -64,69 +74,56 @@ export class Intake {
   }
 
   /** Finds the routes of a long request in steps, so that other requests have their turns. */
-  async #handleLongSearch(request: AdmittedRequest): Promise<WebhookResponse> {
+  async #handleAfterSearch(request: AdmittedRequest): Promise<WebhookResponse> {
     const { routes } = request.webhook;
     const facts = createFacts(new AdmittedActionCall(request, {}));
     await this.#deps.turns.run(facts.searchAhead(routes.flatMap(({ searches }) => searches)));
-    request.matching = findMatchingRoutes(routes, facts);
-    return this.#handle(request);
+    return this.#handleByMode(request, findMatchingRoutes(routes, facts));
   }
 
-  #handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
+  // Most requests come through here and create no closure, which would cost each of them a context.
+  #handleByMode(
+    request: AdmittedRequest, matchingRoutes: MatchingRoutes,
+  ): MaybePromise<WebhookResponse> {
     const { webhook } = request;
-    const [route] = webhook.routes;
     const event = this.#duplicates.createEvent(request);
-    if (webhook.answer === 'accepted') return this.#accept(request, event);
-    if (event !== null) {
-      return whenDone(this.#duplicates.claim(event, request),
-        (claimed) => this.#handleClaim(request, claimed));
-    }
+    if (webhook.answer === 'accepted') return this.#accept(request, event, matchingRoutes);
+    if (event !== null) return this.#claimAndRun(request, event, matchingRoutes);
+    const [route] = webhook.routes;
     if (webhook.isRouted || webhook.inbox === 'all' || route === undefined) {
-      return whenDone(this.#runs.run(request, findRoutes(request), null), getResponse);
+      const routes = matchingRoutes ?? findRoutes(request);
+      return whenDone(this.#runs.run(request, routes, null), getResponse);
     }
-    // The usual case: it creates nothing that only a stored request needs, not even a closure.
-    const result = runRouteAction(this.#deps, route, createRouteInput(request));
-    return isPromised(result) ? result.then((later) => this.#respond(request, route, later))
-      : this.#respond(request, route, result);
+    return this.#runs.runOnlyRoute(request, route);
   }
 
-  /** Reports the run of a webhook's only route, and stores the request if the run failed. */
-  #respond(
-    request: AdmittedRequest, { name }: ReadyWebhookRoute, result: ActionResult,
+  #claimAndRun(
+    request: AdmittedRequest, event: Event, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
-    const { exchange, webhook, receivedAtMs } = request;
-    const response = buildResultResponse(result, new LabelledLog(exchange, webhook.labels));
-    const outcome = {
-      name, result: response.result, dataJson: response.dataJson, refusal: null,
-      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#deps.clock.now() - receivedAtMs),
-    };
-    this.#runs.report(request, [outcome]);
-    if (response.status === 200 || webhook.inbox === 'off') return response;
-    return this.#inboxWriter.addFailed(request, [outcome], response).then(() => response);
+    return whenDone(this.#duplicates.claim(event, request), (claimOrDuplicate) =>
+      claimOrDuplicate instanceof Claim
+        ? this.#runClaimed(request, claimOrDuplicate, matchingRoutes)
+        : this.#answerDuplicate(request, claimOrDuplicate));
   }
 
-  #handleClaim(
-    request: AdmittedRequest, claimed: Claim | DuplicateEvent,
+  /** Runs the request's event, and finishes the claim however that ends: others wait for it. */
+  #runClaimed(
+    request: AdmittedRequest, claim: Claim, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
-    if (!(claimed instanceof Claim)) return this.#respondToDuplicate(request, claimed);
+    const { event, failedRequest } = claim;
     const release = (reason: unknown): never => {
-      claimed.finish(null);
+      claim.finish(null);
       throw reason;
     };
     let running: MaybePromise<RunResult>;
     try {
-      running = this.#runClaimed(request, claimed);
+      running = failedRequest === null
+        ? this.#runs.run(request, matchingRoutes ?? findRoutes(request), event)
+        : this.#runs.runAgain(request, failedRequest);
     } catch (thrown) {
       return release(thrown);
     }
-    return whenDone(running, (result) => this.#finishClaim(claimed, result), release);
-  }
-
-  #runClaimed(
-    request: AdmittedRequest, { event, failedRequest }: Claim,
-  ): MaybePromise<RunResult> {
-    return failedRequest === null ? this.#runs.run(request, findRoutes(request), event)
-      : this.#runs.runAgain(request, failedRequest);
+    return whenDone(running, (result) => this.#finishClaim(claim, result), release);
   }
 
   #finishClaim(
@@ -141,7 +138,7 @@ export class Intake {
     return response;
   }
 
-  #respondToDuplicate(
+  #answerDuplicate(
     request: AdmittedRequest, duplicate: DuplicateEvent,
   ): MaybePromise<WebhookResponse> {
     const response = duplicate.response ?? buildDuplicateResponse(duplicate.dataJson);
@@ -151,24 +148,27 @@ export class Intake {
   }
 
   /** Stores the request, which runs later, and answers it as accepted. */
-  #accept(request: AdmittedRequest, event: Event | null): MaybePromise<WebhookResponse> {
-    const { clock, makeId, store, capacity, recent } = this.#deps;
+  #accept(
+    request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
+  ): MaybePromise<WebhookResponse> {
+    const { clock, makeId, store, capacity, recentRequests } = this.#deps;
     const duplicate = event === null ? null : this.#duplicates.findRemembered(event);
-    if (duplicate !== null) return this.#respondToDuplicate(request, duplicate);
+    if (duplicate !== null) return this.#answerDuplicate(request, duplicate);
     const bytes = estimateRequestBytes(request.exchange, request.body);
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(),
-      routes: findRoutes(request).map(({ name }) => name),
+      routes: (matchingRoutes ?? findRoutes(request)).map(({ name }) => name),
     };
     // An event that has come before mostly needs no room; the transaction decides, and checks it.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {
-          recent, checkRoom: () => capacity.assertRoom(bytes),
+          recentRequests, checkRoom: () => capacity.assertRoom(bytes),
         })));
     }
+    // The room is reserved, so that the transaction need not check it.
     return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>
-      stageAccepted(transaction, unit, arrival, { recent, checkRoom: () => {} })));
+      stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })));
   }
 }
 
@@ -185,8 +185,7 @@ function isSearchLong({ webhook: { isRouted, routes }, body }: AdmittedRequest):
 }
 
 function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
-  const { webhook, matching } = request;
-  if (!webhook.isRouted) return webhook.routes;
-  return matching
-    ?? findMatchingRoutes(webhook.routes, createFacts(new AdmittedActionCall(request, {})));
+  const { isRouted, routes } = request.webhook;
+  return isRouted ? findMatchingRoutes(routes, createFacts(new AdmittedActionCall(request, {})))
+    : routes;
 }

@@ -1,18 +1,25 @@
-/** Runs the routes of a request whose response is their result, and stores it for the inbox. */
+/**
+ * Runs the routes of a request whose response is their result, and stores it for the inbox. There
+ * are three ways: `run` for any routes, `runAgain` for those of a stored request that failed, and
+ * `runOnlyRoute`, which does as `run` for the usual request at a part of its cost.
+ */
 import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { AppError } from '../../../base/errors.ts';
 import { statusOf } from '../../../server/problem.ts';
+import type { ActionResult } from '../../actions/action.ts';
 import { ChainRefusal, OwnChainRefusal } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import {
-  buildOutcomeResponse, buildRoutesResponse, type WebhookResponse,
+  buildOutcomeResponse, buildResultResponse, buildRoutesResponse, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import {
   AdmittedActionCall, type AdmittedRequest, type RunIdentity,
 } from '../receiving/admitted-request.ts';
-import { runRoutes, type RouteOutcome, type RouteInput } from '../receiving/run-webhook-routes.ts';
+import {
+  runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
+} from '../receiving/run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { applyRepeatedRun, combineOutcomes, createGoneOutcome } from './repeated-run.ts';
@@ -56,22 +63,37 @@ export class ResultRuns {
       Promise.resolve(this.#run(request, routes, { id: makeId(), event })));
   }
 
+  /**
+   * Runs the one route of a webhook whose inbox is not `all`, for a request without an event. It
+   * creates nothing that only a stored request needs: no outcome before the result, no time of its
+   * own, and no closure unless the action gives a promise.
+   */
+  runOnlyRoute(
+    request: AdmittedRequest, route: ReadyWebhookRoute,
+  ): MaybePromise<WebhookResponse> {
+    const result = runRouteAction(this.#deps, route, createRouteInput(request));
+    return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
+      : this.#finishOnlyRun(request, route, result);
+  }
+
   /** Runs the failed routes of a stored request again, with the request that came now. */
-  async runAgain(request: AdmittedRequest, failed: StoredRequest): Promise<RunResult> {
+  async runAgain(
+    request: AdmittedRequest, failedRequest: StoredRequest,
+  ): Promise<RunResult> {
     const { clock, store, health } = this.#deps;
     store.checkWritable();
     const { webhook, receivedAtMs } = request;
-    const { id: requestId } = failed;
-    const failedRoutes = failed.routes.filter(({ status }) => status === 'failed');
+    const { id: requestId } = failedRequest;
+    const failedRoutes = failedRequest.routes.filter(({ status }) => status === 'failed');
     const outcomes = (await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
       const route = webhook.routes.find((other) => other.name === name);
       if (route === undefined) return [createGoneOutcome(name, clock.now())];
       const input = createRouteInput(request, { requestId, attempt: attemptCount + 1 });
       return runRoutes(this.#deps, [route], input, clock);
     }))).flat();
-    this.report(request, outcomes, failed);
+    this.#report(request, outcomes, failedRequest);
     const refusal = findRefusal(outcomes);
-    const response = buildResponse(webhook, combineOutcomes(failed, outcomes));
+    const response = buildResponse(webhook, combineOutcomes(failedRequest, outcomes));
     const nowMs = clock.now();
     const status = refusal === null ? response.status : statusOf(refusal.code);
     const answered = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
@@ -87,7 +109,7 @@ export class ResultRuns {
    * Counts and logs runs; `previous` is the stored request that had runs before these. A refusal
    * because of our own state says nothing of the action, and is not counted as a run.
    */
-  report(
+  #report(
     { exchange: { requestId }, webhook: { identifier, labels, routes } }: AdmittedRequest,
     outcomes: readonly RouteOutcome[], previous: StoredRequest | null = null,
   ): void {
@@ -106,6 +128,21 @@ export class ResultRuns {
     }
   }
 
+  /** Reports the run of a webhook's only route, and stores the request if the run failed. */
+  #finishOnlyRun(
+    request: AdmittedRequest, { name }: ReadyWebhookRoute, result: ActionResult,
+  ): MaybePromise<WebhookResponse> {
+    const { exchange, webhook, receivedAtMs } = request;
+    const response = buildResultResponse(result, new LabelledLog(exchange, webhook.labels));
+    const outcome = {
+      name, result: response.result, dataJson: response.dataJson, refusal: null,
+      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#deps.clock.now() - receivedAtMs),
+    };
+    this.#report(request, [outcome]);
+    if (response.status === 200 || webhook.inbox === 'off') return response;
+    return this.#inboxWriter.addFailed(request, [outcome], response).then(() => response);
+  }
+
   #run(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], context: RunContext,
   ): MaybePromise<RunResult> {
@@ -118,7 +155,7 @@ export class ResultRuns {
     request: AdmittedRequest, outcomes: readonly RouteOutcome[], context: RunContext,
   ): MaybePromise<RunResult> {
     const { webhook } = request;
-    this.report(request, outcomes);
+    this.#report(request, outcomes);
     const refusal = findRefusal(outcomes);
     if (refusal !== null) return this.#storeRefusedRun(request, outcomes, context, refusal);
     const response = buildResponse(webhook, outcomes);
@@ -169,7 +206,7 @@ export class ResultRuns {
   }
 }
 
-export function createRouteInput(request: AdmittedRequest, run?: RunIdentity): RouteInput {
+function createRouteInput(request: AdmittedRequest, run?: RunIdentity): RouteInput {
   return {
     holder: new LabelledLog(request.exchange, request.webhook.labels),
     makeCall: (options) => new AdmittedActionCall(request, options, run),

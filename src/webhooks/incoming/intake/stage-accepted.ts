@@ -32,7 +32,9 @@ type Arrival = {
 /** `checkRoom` throws when there is no room for a new request. */
 export function stageAccepted(
   transaction: Transaction, unit: RequestUnit, arrival: Arrival,
-  { recent, checkRoom }: { readonly recent: RecentRequests; readonly checkRoom: () => void },
+  { recentRequests, checkRoom }: {
+    readonly recentRequests: RecentRequests; readonly checkRoom: () => void;
+  },
 ): WebhookResponse {
   const match = findEventMatch(transaction, arrival);
   if (match === null || 'isNew' in match) {
@@ -44,7 +46,7 @@ export function stageAccepted(
     if (arrival.routes.length === 1) {
       const { bytes, item } = added;
       const { exchange: { request: { headers } }, body } = arrival.request;
-      recent.add({ bytes, item, body, headers: isHeadWhole(item) ? headers : null });
+      recentRequests.add({ bytes, item, body, headers: isHeadWhole(item) ? headers : null });
     }
     return buildAcceptedResponse(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
   }

@@ -12,7 +12,6 @@ import {
   findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import type { UnparsedBody } from '../../inbox/stored-request.ts';
-import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import type { EventNames } from './event-names.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import { IncomingActionCall } from './incoming-action-call.ts';
@@ -32,8 +31,6 @@ export type AdmittedRequest = {
   readonly receivedAtMs: number;
   /** Set when an action asks for the payload and the body cannot be parsed. */
   unparsed: UnparsedBody | null;
-  /** The matching routes, set if they were found ahead, in turns of the event loop. */
-  matching?: readonly ReadyWebhookRoute[];
 };
 
 /** The stored request that a run is for, and the number of the run; the first is 1. */

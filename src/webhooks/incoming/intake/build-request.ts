@@ -23,8 +23,8 @@ export function buildAcceptedRequest(
   request: AdmittedRequest, state: RequestState,
 ): StoredRequest {
   const { exchange, webhook, body, eventNames, verified, signedAtMs, receivedAtMs } = request;
-  const arrival = { body, bodyBytes: body.length, atMs: receivedAtMs };
-  return buildRequest(exchange, webhook, arrival, state, {
+  const receivedBody = { body, bodyBytes: body.length, atMs: receivedAtMs };
+  return buildRequest(exchange, webhook, receivedBody, state, {
     event: eventNames.event, eventId: eventNames.eventId, unparsed: request.unparsed,
     verdict: {
       preset: verified?.preset ?? null, accepted: true, failedCheck: null,
@@ -54,7 +54,7 @@ export function buildRejectedRequest(
 /** An estimate of the bytes that the request will take on disk. */
 export function estimateRequestBytes({ request, search }: Exchange, body: Buffer): number {
   let bytes = RECORD_BYTES + search.length + body.length;
-  for (const part of request.rawHeaders) bytes += part.length + HEADER_BYTES;
+  for (const text of request.rawHeaders) bytes += text.length + HEADER_BYTES;
   return bytes;
 }
 
@@ -79,8 +79,11 @@ function parseData(json: string): object {
 const RECORD_BYTES = 512;
 const HEADER_BYTES = 3;
 
-type RequestArrival = {
-  readonly body: Buffer | null; readonly bodyBytes: number;
+type ReceivedBody = {
+  /** null: the body was not read. */
+  readonly body: Buffer | null;
+  /** The length that the body has, or was announced with. */
+  readonly bodyBytes: number;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
 };
@@ -89,7 +92,7 @@ type RequestArrival = {
 // anew for each request, which took 10 of the 70 µs of CPU time that storing a request takes.
 function buildRequest(
   exchange: Exchange, webhook: ReadyIncomingWebhook,
-  { body, bodyBytes, atMs }: RequestArrival, state: RequestState,
+  { body, bodyBytes, atMs }: ReceivedBody, state: RequestState,
   senderMembers: Pick<StoredRequest, 'event' | 'eventId' | 'verdict' | 'unparsed'>,
 ): StoredRequest {
   const { request: { rawHeaders, method = '' }, search } = exchange;

@@ -17,26 +17,28 @@ import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { EventMemory } from './event-memory.ts';
 import { Claim, Event } from './event.ts';
 
-/** A request's event that another request had before; `requestId` is null if none is stored. */
+/** The event of a request that another request had before. */
 export type DuplicateEvent = {
+  /** The first request; null: it is not stored. */
   readonly requestId: string | null;
   /** The member `data` of the response. */
   readonly dataJson: string;
   /** The response to the first request; null: the usual response to a duplicate. */
   readonly response: WebhookResponse | null;
+  /** See `Event.isReused`. */
   readonly isReused: boolean;
 };
 
 /** How an event would be judged if its request came now. */
 export type EventLookup = {
-  /** The id came before with another body, and only the same body is the same event. */
+  /** Whether the id came before with another body, and only the same body is the same event. */
   readonly isReused: boolean;
   /** null: the event is new. `requestId` is the first request's, null where none is stored. */
   readonly previous: { readonly requestId: string | null; readonly hasFailed: boolean } | null;
 };
 
 /** An event that is not finished: its claim is held in this process, or its request is pending. */
-type RunningEvent = { readonly event: Event; readonly awaited: Claim | StoredRequest };
+type RunningEvent = { readonly event: Event; readonly holder: Claim | StoredRequest };
 
 /** A finished event: remembered in memory, or found by its stored request. */
 type PreviousOutcome = {
@@ -54,7 +56,7 @@ export class Duplicates {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #memory = new EventMemory();
-  readonly #running = new Map<string, Claim>();
+  readonly #unfinishedClaims = new Map<string, Claim>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -70,7 +72,7 @@ export class Duplicates {
     if (eventId === null || eventId === '') return null;
     const isSigned = verified !== null && webhook.isEventIdSigned;
     return new Event({
-      hook: webhook.identifier, eventId,
+      webhookId: webhook.identifier, eventId,
       bodySha256: isSigned ? null : loadCrypto().hash('sha256', body, 'hex'),
       expiresAtMs: receivedAtMs + webhook.deduplicateMs,
     });
@@ -83,7 +85,7 @@ export class Duplicates {
   ): EventLookup {
     const isSigned = isEventIdSigned && (sender !== null || hasSecret);
     const event = new Event({
-      hook: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
+      webhookId: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
     });
     const first = this.#findPrevious(event);
     const isReused = first !== undefined && hasOtherBody(first, event);
@@ -100,25 +102,29 @@ export class Duplicates {
    * Else it waits as long as the sender does, and rejects with `unavailable` after that.
    */
   claim(event: Event, request: AdmittedRequest): MaybePromise<Claim | DuplicateEvent> {
-    const claimed = this.#tryClaim(event, request);
-    return 'awaited' in claimed ? this.#waitForClaim(claimed, request) : claimed;
+    const result = this.#tryClaim(event, request);
+    return 'holder' in result ? this.#waitForClaim(result, request) : result;
   }
 
+  /** Goes on to the event of id and body if the id came before with another body. */
   #tryClaim(
     firstEvent: Event, request: AdmittedRequest,
   ): Claim | DuplicateEvent | RunningEvent {
     for (let event = firstEvent; ;) {
-      const previous = this.#running.get(event.key) ?? this.#findPrevious(event);
-      if (previous === undefined) return new Claim(event, null, this.#running);
+      const previous = this.#unfinishedClaims.get(event.key) ?? this.#findPrevious(event);
+      if (previous === undefined) return new Claim(event, null, this.#unfinishedClaims);
       if (hasOtherBody(previous, event)) {
         event = event.reused();
         continue;
       }
-      if (previous instanceof Claim) return { event, awaited: previous };
-      const { request: stored, requestId } = previous;
-      if (stored?.status === 'failed') return new Claim(event, stored, this.#running);
-      if (stored?.status === 'pending') return { event, awaited: stored };
-      const dataJson = stored === null ? previous.dataJson : encodeDuplicateData(request, stored);
+      if (previous instanceof Claim) return { event, holder: previous };
+      const { request: storedRequest, requestId } = previous;
+      if (storedRequest?.status === 'failed') {
+        return new Claim(event, storedRequest, this.#unfinishedClaims);
+      }
+      if (storedRequest?.status === 'pending') return { event, holder: storedRequest };
+      const dataJson = storedRequest === null ? previous.dataJson
+        : encodeDuplicateData(request, storedRequest);
       return { requestId, dataJson, response: null, isReused: event.isReused };
     }
   }
@@ -127,19 +133,19 @@ export class Duplicates {
     running: RunningEvent, request: AdmittedRequest,
   ): Promise<Claim | DuplicateEvent> {
     const deadlineMs = this.#clock.monotonicMs() + getWaitMs(request);
-    for (let { event, awaited } = running; ;) {
-      if (awaited instanceof Claim) {
-        const outcome = await this.#wait(request, deadlineMs, awaited.waitForOutcome());
+    for (let { event, holder } = running; ;) {
+      if (holder instanceof Claim) {
+        const outcome = await this.#wait(request, deadlineMs, holder.waitForOutcome());
         if (outcome === null) throw createBusyError();
         const { requestId, dataJson } = outcome;
         const response = outcome.response.status === 200 ? null : outcome.response;
         return { requestId, dataJson, response, isReused: event.isReused };
       }
-      const change = this.#watchRequest(awaited.id);
-      await this.#wait(request, deadlineMs, change.happened).finally(change.stop);
-      const claimed = this.#tryClaim(event, request);
-      if (!('awaited' in claimed)) return claimed;
-      ({ event, awaited } = claimed);
+      const watch = this.#watchRequest(holder.id);
+      await this.#wait(request, deadlineMs, watch.nextChange).finally(watch.stop);
+      const result = this.#tryClaim(event, request);
+      if (!('holder' in result)) return result;
+      ({ event, holder } = result);
     }
   }
 
@@ -150,9 +156,9 @@ export class Duplicates {
 
   /** A finished event whose request is not stored; null: none, or only with another body. */
   findRemembered(event: Event): DuplicateEvent | null {
-    const finished = this.#memory.find(event.key, this.#clock.now());
-    if (finished === undefined || hasOtherBody(finished, event)) return null;
-    return { requestId: null, dataJson: finished.dataJson, response: null, isReused: false };
+    const finishedEvent = this.#memory.find(event.key, this.#clock.now());
+    if (finishedEvent === undefined || hasOtherBody(finishedEvent, event)) return null;
+    return { requestId: null, dataJson: finishedEvent.dataJson, response: null, isReused: false };
   }
 
   /** Remembers a finished event whose request is not stored. */
@@ -162,9 +168,9 @@ export class Duplicates {
 
   #findPrevious(event: Event): PreviousOutcome | undefined {
     const nowMs = this.#clock.now();
-    const finished = this.#memory.find(event.key, nowMs);
-    if (finished !== undefined) {
-      const { bodySha256, dataJson } = finished;
+    const finishedEvent = this.#memory.find(event.key, nowMs);
+    if (finishedEvent !== undefined) {
+      const { bodySha256, dataJson } = finishedEvent;
       return { bodySha256, dataJson, requestId: null, request: null };
     }
     const ids = this.#store.collection(eventIdCollection.name);
@@ -179,40 +185,40 @@ export class Duplicates {
   }
 
   /**
-   * Waits for `settled`; rejects with `unavailable` at the deadline, or when too many wait already.
+   * Waits for `promise`; rejects with `unavailable` at the deadline, or when too many wait already.
    * A waiting request runs nothing, so it is not counted among the running ones meanwhile.
    */
   async #wait<T>(
-    { webhook: { load } }: AdmittedRequest, deadlineMs: number, settled: Promise<T>,
+    { webhook: { load } }: AdmittedRequest, deadlineMs: number, promise: Promise<T>,
   ): Promise<T> {
     if (load.waiting >= WAITING_MAX) throw createBusyError();
     load.waiting += 1;
     load.running -= 1;
-    const leftMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
-    let cancel = (): void => {};
-    const late = new Promise<never>((_, reject) => {
-      const timer = this.#clock.startTimer(leftMs, () => reject(createBusyError()));
-      cancel = () => timer.cancel();
+    const remainingMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
+    let cancelTimer = (): void => {};
+    const timeout = new Promise<never>((_, reject) => {
+      const timer = this.#clock.startTimer(remainingMs, () => reject(createBusyError()));
+      cancelTimer = () => timer.cancel();
     });
     try {
-      return await Promise.race([settled, late]);
+      return await Promise.race([promise, timeout]);
     } finally {
-      cancel();
+      cancelTimer();
       load.running += 1;
       load.waiting -= 1;
     }
   }
 
-  /** `happened` resolves with the next change of a stored request. */
-  #watchRequest(id: string): { readonly happened: Promise<void>; readonly stop: () => void } {
+  /** `nextChange` resolves with the next change of a stored request. */
+  #watchRequest(id: string): { readonly nextChange: Promise<void>; readonly stop: () => void } {
     const records = this.#store.collection(requestCollection.name);
     let stop = (): void => {};
-    const happened = new Promise<void>((resolve) => {
+    const nextChange = new Promise<void>((resolve) => {
       stop = records.onChange((change) => {
         if (change.id === id) resolve();
       });
     });
-    return { happened, stop: () => stop() };
+    return { nextChange, stop: () => stop() };
   }
 }
 

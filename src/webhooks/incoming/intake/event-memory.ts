@@ -1,4 +1,7 @@
-/** Finished events whose requests are not stored, in memory. The oldest are forgotten first. */
+/**
+ * Remembers finished events whose requests are not stored, in memory, by their keys (`Event.key`).
+ * The oldest are forgotten first.
+ */
 
 /** `dataJson` is the data of the response to a duplicate. */
 type FinishedEvent = {
@@ -15,35 +18,35 @@ const NO_DATA = '{}';
 
 export class EventMemory {
   readonly #events = new Map<string, FinishedEvent>();
-  // Never begun anew: from the start it would walk over the gaps that forgotten entries leave.
-  readonly #oldest = this.#events.keys();
+  // One iterator for ever: a new one would walk over the gaps that forgotten entries leave.
+  readonly #keysByAge = this.#events.keys();
   #bytes = 0;
 
-  add(identifier: string, { dataJson, ...event }: FinishedEvent): void {
-    this.#forget(identifier);
+  add(key: string, { dataJson, ...event }: FinishedEvent): void {
+    this.#forget(key);
     // Equal texts share the constant, so that an entry without data holds no text of its own.
     const hasData = dataJson !== NO_DATA && dataJson.length <= DATA_LENGTH_MAX;
     const storedJson = hasData ? dataJson : NO_DATA;
-    this.#events.set(identifier, { ...event, dataJson: storedJson });
+    this.#events.set(key, { ...event, dataJson: storedJson });
     this.#bytes += estimateBytes(storedJson);
     while (this.#events.size > COUNT_MAX || this.#bytes > BYTES_MAX) {
-      const { value: oldest } = this.#oldest.next();
-      if (oldest === undefined) return;
-      this.#forget(oldest);
+      const { value: oldestKey } = this.#keysByAge.next();
+      if (oldestKey === undefined) return;
+      this.#forget(oldestKey);
     }
   }
 
-  find(identifier: string, nowMs: number): FinishedEvent | undefined {
-    const event = this.#events.get(identifier);
+  find(key: string, nowMs: number): FinishedEvent | undefined {
+    const event = this.#events.get(key);
     if (event === undefined || event.expiresAtMs > nowMs) return event;
-    this.#forget(identifier);
+    this.#forget(key);
     return undefined;
   }
 
-  #forget(identifier: string): void {
-    const event = this.#events.get(identifier);
+  #forget(key: string): void {
+    const event = this.#events.get(key);
     if (event === undefined) return;
-    this.#events.delete(identifier);
+    this.#events.delete(key);
     this.#bytes -= estimateBytes(event.dataJson);
   }
 }

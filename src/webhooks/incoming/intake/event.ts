@@ -9,7 +9,7 @@ import type { WebhookResponse } from '../receiving/webhook-response.ts';
 
 /** `bodySha256` is null if the body does not tell events apart. */
 type EventInput = {
-  readonly hook: string; readonly eventId: string; readonly bodySha256: string | null;
+  readonly webhookId: string; readonly eventId: string; readonly bodySha256: string | null;
   readonly expiresAtMs: number;
 };
 
@@ -19,7 +19,7 @@ const PLAIN_LENGTH_MAX = 64;
 export class Event implements EventKey {
   readonly bodySha256: string | null;
   readonly expiresAtMs: number;
-  /** The id came before with another body. */
+  /** Whether the id came before with another body. */
   readonly isReused: boolean;
   /** The key by which it is found in memory. */
   readonly key: string;
@@ -27,7 +27,7 @@ export class Event implements EventKey {
   #identifier: string | null = null;
 
   constructor(input: EventInput, isReused = false) {
-    const { hook, eventId, bodySha256, expiresAtMs } = input;
+    const { webhookId, eventId, bodySha256, expiresAtMs } = input;
     this.#input = input;
     this.isReused = isReused;
     // The key of a reused id holds the body's hash, so it stands for one body alone.
@@ -35,13 +35,14 @@ export class Event implements EventKey {
     this.expiresAtMs = expiresAtMs;
     const body = isReused ? bodySha256 ?? '' : '';
     // A webhook's identifier holds no line break, and a hash no `=`: no two events share a key.
-    this.key = eventId.length > PLAIN_LENGTH_MAX ? this.identifier : `${hook}\n${body}=${eventId}`;
+    this.key = eventId.length > PLAIN_LENGTH_MAX ? this.identifier
+      : `${webhookId}\n${body}=${eventId}`;
   }
 
   /** The identifier of its record. */
   get identifier(): string {
-    const { hook, eventId, bodySha256 } = this.#input;
-    this.#identifier ??= hashEventId(hook, eventId, this.isReused ? bodySha256 : null);
+    const { webhookId, eventId, bodySha256 } = this.#input;
+    this.#identifier ??= hashEventId(webhookId, eventId, this.isReused ? bodySha256 : null);
     return this.#identifier;
   }
 
@@ -61,33 +62,35 @@ export class Claim {
   readonly event: Event;
   /** The request whose failed routes are to run again; null: the request is new. */
   readonly failedRequest: StoredRequest | null;
-  readonly #running: Map<string, Claim>;
-  #settled: Promise<ClaimOutcome | null> | null = null;
-  #settle: ((outcome: ClaimOutcome | null) => void) | null = null;
+  readonly #unfinishedClaims: Map<string, Claim>;
+  #outcome: Promise<ClaimOutcome | null> | null = null;
+  #resolveOutcome: ((outcome: ClaimOutcome | null) => void) | null = null;
 
-  /** `running` holds the unfinished claims by the keys of their events. */
-  constructor(event: Event, failedRequest: StoredRequest | null, running: Map<string, Claim>) {
+  /** Adds itself to `unfinishedClaims`, by the key of its event, until it is finished. */
+  constructor(
+    event: Event, failedRequest: StoredRequest | null, unfinishedClaims: Map<string, Claim>,
+  ) {
     this.event = event;
     this.failedRequest = failedRequest;
-    this.#running = running;
-    running.set(event.key, this);
+    this.#unfinishedClaims = unfinishedClaims;
+    unfinishedClaims.set(event.key, this);
   }
 
   get bodySha256(): string | null {
     return this.event.bodySha256;
   }
 
-  /** To be called before the claim is finished. Few events have a request that waits. */
+  /** Must be called before the claim is finished. Few events have a request that waits. */
   waitForOutcome(): Promise<ClaimOutcome | null> {
-    this.#settled ??= new Promise((resolve) => {
-      this.#settle = resolve;
+    this.#outcome ??= new Promise((resolve) => {
+      this.#resolveOutcome = resolve;
     });
-    return this.#settled;
+    return this.#outcome;
   }
 
   /** null: the run had no outcome, and nothing was accepted. */
   finish(outcome: ClaimOutcome | null): void {
-    this.#running.delete(this.event.key);
-    this.#settle?.(outcome);
+    this.#unfinishedClaims.delete(this.event.key);
+    this.#resolveOutcome?.(outcome);
   }
 }

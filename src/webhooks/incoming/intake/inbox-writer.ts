@@ -15,7 +15,7 @@ import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { RouteOutcome, RouteDeps } from '../receiving/run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
-import { Arrivals } from './arrivals.ts';
+import { InboxBatch } from './inbox-batch.ts';
 import { buildAcceptedRequest, toRunAttempt, estimateRequestBytes } from './build-request.ts';
 
 export type IntakeDeps = RouteDeps & {
@@ -29,20 +29,24 @@ export type IntakeDeps = RouteDeps & {
   readonly health: HealthMonitor;
 };
 
-/** How a request ended. `id` is drawn here unless it was drawn before its routes ran. */
+/** How a request ended. */
 type RequestEnd = {
   /** The status that it was answered with. */
-  readonly status: number; readonly id?: string | null; readonly event?: Event | null;
+  readonly status: number;
+  /** The id that was drawn before its routes ran; absent or null: one is drawn here. */
+  readonly id?: string | null;
+  /** The event whose id is remembered with the request; absent or null: it has none. */
+  readonly event?: Event | null;
 };
 
 export class InboxWriter {
   readonly #deps: IntakeDeps;
   readonly #failureLog: RateLimitedLog;
-  readonly #arrivals: Arrivals<void>;
+  readonly #batch: InboxBatch<void>;
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
-    this.#arrivals = new Arrivals(deps.store);
+    this.#batch = new InboxBatch(deps.store);
     this.#failureLog = new RateLimitedLog(deps.clock, (leftOut) =>
       deps.log.warning('more requests could not be kept', { leftOut }));
   }
@@ -79,31 +83,32 @@ export class InboxWriter {
   }
 
   async #writeIfPossible(
-    stored: StoredRequest, request: AdmittedRequest, end: RequestEnd,
+    storedRequest: StoredRequest, request: AdmittedRequest, end: RequestEnd,
   ): Promise<string | null> {
     const { exchange, webhook, body } = request;
     try {
       await this.#deps.capacity.reserveWhile(estimateRequestBytes(exchange, body), () =>
-        this.#write(stored, request, end));
-      return stored.id;
+        this.#write(storedRequest, request, end));
+      return storedRequest.id;
     } catch (error) {
       this.#failureLog.warning(exchange, 'a request could not be kept', {
-        ...webhook.labels, status: stored.status, error,
+        ...webhook.labels, status: storedRequest.status, error,
       });
       return null;
     }
   }
 
   #write(
-    stored: StoredRequest, { body }: AdmittedRequest, { event = null }: RequestEnd,
+    storedRequest: StoredRequest, { body }: AdmittedRequest, { event = null }: RequestEnd,
   ): Promise<void> {
     const { systemEvents, clock, makeId, health } = this.#deps;
-    const inputs = stored.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
-    return this.#arrivals.write(stored.bodyBytes, (transaction, unit) => {
-      unit.add(stored, body);
-      health.stage(transaction, stored.hook);
-      if (inputs !== null) systemEvents.requestFailed(transaction, inputs, stored);
-      if (event !== null) putEventId(transaction, event, stored.id);
+    const inputs = storedRequest.status === 'failed'
+      ? { nowMs: clock.now(), seed: makeId() } : null;
+    return this.#batch.write(storedRequest.bodyBytes, (transaction, unit) => {
+      unit.add(storedRequest, body);
+      health.stage(transaction, storedRequest.hook);
+      if (inputs !== null) systemEvents.requestFailed(transaction, inputs, storedRequest);
+      if (event !== null) putEventId(transaction, event, storedRequest.id);
     });
   }
 

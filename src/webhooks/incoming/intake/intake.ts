@@ -24,7 +24,7 @@ import { createFacts, findMatchingRoutes } from '../receiving/run-webhook-routes
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted } from './stage-accepted.ts';
-import { Arrivals } from './arrivals.ts';
+import { InboxBatch } from './inbox-batch.ts';
 import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';
 import { InboxWriter, type IntakeDeps } from './inbox-writer.ts';
@@ -45,14 +45,14 @@ export class Intake {
   readonly #inboxWriter: InboxWriter;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
-  readonly #arrivals: Arrivals<WebhookResponse>;
+  readonly #batch: InboxBatch<WebhookResponse>;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#inboxWriter = new InboxWriter(deps);
     this.#runs = new ResultRuns(deps, this.#inboxWriter);
     this.#duplicates = new Duplicates(deps.store, deps.clock);
-    this.#arrivals = new Arrivals(deps.store);
+    this.#batch = new InboxBatch(deps.store);
   }
 
   /**
@@ -167,7 +167,7 @@ export class Intake {
         })));
     }
     // The room is reserved, so that the transaction need not check it.
-    return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>
+    return capacity.reserveWhile(bytes, () => this.#batch.write(bytes, (transaction, unit) =>
       stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })));
   }
 }

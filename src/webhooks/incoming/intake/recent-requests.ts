@@ -21,36 +21,36 @@ const BYTES_MAX = 8 << 20;
 
 export class RecentRequests {
   // In order of arrival. A Map that is emptied one by one and filled again keeps its deleted values
-  // alive until the next full collection (staged-records.ts). So its values are small entries that
-  // are emptied.
-  readonly #byId = new Map<string, { recent: RecentRequest | null }>();
+  // alive until the next full collection (staged-records.ts). So each value is a small entry that
+  // is emptied when it is deleted.
+  readonly #byId = new Map<string, { request: RecentRequest | null }>();
   #bytes = 0;
 
-  add(recent: RecentRequest): void {
-    const { id } = recent.item;
+  add(request: RecentRequest): void {
+    const { id } = request.item;
     this.delete(id);
-    this.#byId.set(id, { recent });
-    this.#bytes += estimateBytes(recent);
+    this.#byId.set(id, { request });
+    this.#bytes += estimateBytes(request);
     if (this.#byId.size > COUNT_MAX || this.#bytes > BYTES_MAX) this.#deleteOldest();
   }
 
   /** `bytes` are those of the current record. */
   find(id: string, bytes: Buffer): RecentRequest | undefined {
-    const recent = this.get(id);
-    return recent !== undefined && isSameMemory(recent.bytes, bytes) ? recent : undefined;
+    const request = this.get(id);
+    return request !== undefined && isSameMemory(request.bytes, bytes) ? request : undefined;
   }
 
   /** For callers that delete each request whose record has changed. */
   get(id: string): RecentRequest | undefined {
-    return this.#byId.get(id)?.recent ?? undefined;
+    return this.#byId.get(id)?.request ?? undefined;
   }
 
   delete(id: string): void {
     const entry = this.#byId.get(id);
     if (entry === undefined) return;
     this.#byId.delete(id);
-    if (entry.recent !== null) this.#bytes -= estimateBytes(entry.recent);
-    entry.recent = null;
+    if (entry.request !== null) this.#bytes -= estimateBytes(entry.request);
+    entry.request = null;
   }
 
   /** Deletes the oldest requests until the limits hold. */

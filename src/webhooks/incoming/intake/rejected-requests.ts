@@ -28,13 +28,15 @@ export class RejectedRing implements RejectedRequests {
   add(request: StoredRequest, body: Buffer | null): void {
     const { id, hook: webhookId } = request;
     // A copy, as a slice would keep the whole body in memory.
-    const keptBody = Buffer.from(body?.subarray(0, BODY_BYTES_MAX) ?? '');
-    const rejected = { request, body: keptBody, isWhole: keptBody.length === body?.length };
+    const storedBody = Buffer.from(body?.subarray(0, BODY_BYTES_MAX) ?? '');
+    const rejectedRequest = {
+      request, body: storedBody, isWhole: storedBody.length === body?.length,
+    };
     const webhookRequests = this.#byWebhook.get(webhookId) ?? { ids: new Set(), bytes: 0 };
     this.#byWebhook.set(webhookId, webhookRequests);
     webhookRequests.ids.add(id);
-    this.#byId.set(id, rejected);
-    this.#count(webhookRequests, estimateBytes(rejected));
+    this.#byId.set(id, rejectedRequest);
+    this.#count(webhookRequests, estimateBytes(rejectedRequest));
     while (webhookRequests.ids.size > WEBHOOK_MAX || webhookRequests.bytes > WEBHOOK_BYTES_MAX) {
       this.#removeFirst(webhookRequests.ids);
     }
@@ -53,13 +55,14 @@ export class RejectedRing implements RejectedRequests {
 
   #removeFirst(ids: Iterable<string>): void {
     for (const id of ids) {
-      const rejected = this.#byId.get(id);
-      const webhookRequests = this.#byWebhook.get(rejected?.request.hook ?? '');
-      if (rejected === undefined || webhookRequests === undefined) return;
+      const rejectedRequest = this.#byId.get(id);
+      const { hook: webhookId = '' } = rejectedRequest?.request ?? {};
+      const webhookRequests = this.#byWebhook.get(webhookId);
+      if (rejectedRequest === undefined || webhookRequests === undefined) return;
       this.#byId.delete(id);
       webhookRequests.ids.delete(id);
-      this.#count(webhookRequests, -estimateBytes(rejected));
-      if (webhookRequests.ids.size === 0) this.#byWebhook.delete(rejected.request.hook);
+      this.#count(webhookRequests, -estimateBytes(rejectedRequest));
+      if (webhookRequests.ids.size === 0) this.#byWebhook.delete(webhookId);
       return;
     }
   }

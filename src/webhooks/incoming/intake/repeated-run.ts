@@ -6,18 +6,18 @@ import {
 import type { RouteOutcome } from '../receiving/run-webhook-routes.ts';
 import { toRunAttempt } from './build-request.ts';
 
-const GONE = 'The webhook has no such route any more';
+const GONE_MESSAGE = 'The webhook has no such route any more';
 
 /** The stored request after another run of the routes that had failed. */
 export function applyRepeatedRun(
   before: StoredRequest, outcomes: readonly RouteOutcome[],
-  answered: StoredRequest['answered'], nowMs: number,
+  answer: StoredRequest['answered'], nowMs: number,
 ): StoredRequest {
   const routes = before.routes.map((route) => {
     const outcome = outcomes.find(({ name }) => name === route.name);
     return outcome === undefined ? route : applyOutcome(route, outcome);
   });
-  return withRoutes({ ...before, answered }, routes, nowMs);
+  return withRoutes({ ...before, answered: answer }, routes, nowMs);
 }
 
 function applyOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
@@ -38,8 +38,8 @@ export function combineOutcomes(
 /** The outcome of a route that the webhook has no more. */
 export function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
   return {
-    name, result: ActionResult.fail(GONE), dataJson: '{}', refusal: null, startedAtMs: nowMs,
-    durationMs: 0,
+    name, result: ActionResult.fail(GONE_MESSAGE), dataJson: '{}', refusal: null,
+    startedAtMs: nowMs, durationMs: 0,
   };
 }
 

@@ -27,17 +27,19 @@ import type { Event } from './event.ts';
 import type { IntakeDeps, InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes } from './build-request.ts';
 
-/**
- * A response, and the id of the stored request that it answers; null: none is stored.
- * `storageError` says why a request that had to be stored is not, though its actions have run.
- */
 export type RunResult = {
-  readonly response: WebhookResponse; readonly requestId: string | null;
+  readonly response: WebhookResponse;
+  /** The stored request that the response is for; null: none is stored. */
+  readonly requestId: string | null;
+  /** Says why a request that had to be stored is not, though its actions have run. */
   readonly storageError?: unknown;
 };
 
-/** `id` is set for a request that is stored in any case; null: it is stored if a route fails. */
-type RunContext = { readonly id: string | null; readonly event: Event | null };
+type RunContext = {
+  /** The id of a request that is stored in any case; null: it is stored if a route fails. */
+  readonly id: string | null;
+  readonly event: Event | null;
+};
 
 export class ResultRuns {
   readonly #deps: IntakeDeps;
@@ -96,9 +98,9 @@ export class ResultRuns {
     const response = buildResponse(webhook, combineOutcomes(failedRequest, outcomes));
     const nowMs = clock.now();
     const status = refusal === null ? response.status : statusOf(refusal.code);
-    const answered = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
+    const answer = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
     await commitRequests(store, (unit, transaction) => {
-      unit.change(requestId, (before) => applyRepeatedRun(before, outcomes, answered, nowMs));
+      unit.change(requestId, (before) => applyRepeatedRun(before, outcomes, answer, nowMs));
       health.stage(transaction, webhook.identifier);
     });
     if (refusal !== null) throw refusal;
@@ -198,10 +200,10 @@ export class ResultRuns {
     const running = runRoutes(this.#deps, routes, input, this.#deps.clock);
     if (!isPromised(running)) return running;
     // The request itself is counted as one already.
-    const more = Math.max(0, routes.length - 1);
-    load.running += more;
+    const additionalCount = Math.max(0, routes.length - 1);
+    load.running += additionalCount;
     return running.finally(() => {
-      load.running -= more;
+      load.running -= additionalCount;
     });
   }
 }

@@ -40,11 +40,10 @@ export function stageAccepted(
   if (match === null || 'isNew' in match) {
     checkRoom();
     const event = match?.event ?? null;
-    const added = stageNew(unit, arrival, event);
+    const { bytes, item } = stageNew(unit, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // With several routes, one must not see what another makes of the shared body.
     if (arrival.routes.length === 1) {
-      const { bytes, item } = added;
       const { exchange: { request: { headers } }, body } = arrival.request;
       recentRequests.add({ bytes, item, body, headers: isHeadWhole(item) ? headers : null });
     }
@@ -71,10 +70,10 @@ function findEventMatch(transaction: Transaction, { event, nowMs }: Arrival): Ev
   const first = findEventId(find, event, nowMs);
   if (first === undefined) return { event, isNew: true };
   if (!hasOtherBody(first, event)) return { event, originalId: first.request };
-  const reused = event.reused();
-  const second = findEventId(find, reused, nowMs);
-  return second === undefined ? { event: reused, isNew: true }
-    : { event: reused, originalId: second.request };
+  const reusedEvent = event.reused();
+  const second = findEventId(find, reusedEvent, nowMs);
+  return second === undefined ? { event: reusedEvent, isNew: true }
+    : { event: reusedEvent, originalId: second.request };
 }
 
 function stageNew(
@@ -82,21 +81,21 @@ function stageNew(
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
   const runs = routes.map((name) => createPendingRoute(name, at));
-  const stored = buildAcceptedRequest(request, {
+  const item = buildAcceptedRequest(request, {
     id, routes: runs, status: computeStatus(runs), answered: buildAnswered(request, nowMs),
     eventIdReused: event?.isReused ?? false,
   });
-  return { item: stored, bytes: unit.add(stored, request.body) };
+  return { item, bytes: unit.add(item, request.body) };
 }
 
 function stageDuplicate(
   unit: RequestUnit, { request, id, nowMs }: Arrival, event: Event, originalId: string,
 ): void {
-  const stored = buildAcceptedRequest(request, {
+  const duplicate = buildAcceptedRequest(request, {
     id, routes: [], status: 'duplicate', duplicateOf: originalId,
     answered: buildAnswered(request, nowMs), eventIdReused: event.isReused,
   });
-  unit.add(stored, request.body);
+  unit.add(duplicate, request.body);
 }
 
 /** The failed routes become due, with the whole retry schedule before them. */

@@ -2,21 +2,23 @@
  * The call of an action for a stored request. The action gets what it would have got when the
  * request came. Credentials were never stored, so headers with credentials are missing.
  */
-import { MASK } from '../../../base/log.ts';
 import type { IncomingHttpHeaders } from 'node:http';
+import { MASK, silentLogger, type Logger } from '../../../base/log.ts';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
-import type { Logger } from '../../../base/log.ts';
 import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { ActionCall } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
+import type { AvailableRoutes } from '../../inbox/replay.ts';
 import type { StoredRequest, UnparsedBody } from '../../inbox/stored-request.ts';
 import {
   findFittingFormat, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import { createFacts, findMatchingRoutes } from '../receiving/run-webhook-routes.ts';
 
 /** One run of a stored request. */
 export type StoredRun = {
@@ -103,6 +105,22 @@ export class StoredActionCall extends IncomingActionCall {
   }
 }
 
+/** The current routes of a webhook, and which of them match a stored request. */
+export function findStoredRequestRoutes(
+  { routes, bodyReading }: ReadyIncomingWebhook, request: StoredRequest, readBody: () => Buffer,
+): AvailableRoutes {
+  return {
+    names: routes.map(({ name }) => name),
+    listMatching() {
+      const run = {
+        request, body: readBody(), bodyReading, attempt: 1, holder: { log: silentLogger },
+      };
+      const facts = createFacts(new StoredActionCall(run, {}));
+      return findMatchingRoutes(routes, facts).map(({ name }) => name);
+    },
+  };
+}
+
 /** Whether the headers are stored as they came, without a masked credential. */
 export function isHeadWhole({ headers }: StoredRequest): boolean {
   return headers.every(([, value]) => !value.includes(MASK));
@@ -113,6 +131,7 @@ function listRawHeaders({ headers }: StoredRequest): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }
 
+/** null: the webhook asked for no signature when the request came. */
 function getVerified({ verdict: { preset, secret } }: StoredRequest): VerifiedSender | null {
   return preset === null || secret === null ? null : { preset, secret };
 }

@@ -21,7 +21,7 @@ export type AdmittedRequest = {
   readonly exchange: Exchange;
   readonly webhook: ReadyIncomingWebhook;
   readonly body: Buffer;
-  /** null: the webhook has no `verification`, and says nowhere that event ids stand. */
+  /** null: the webhook has no `verification`, and does not say where event ids stand. */
   readonly reader: RequestReader | null;
   readonly eventNames: EventNames;
   readonly verified: VerifiedSender | null;
@@ -36,25 +36,24 @@ export type AdmittedRequest = {
 /** The stored request that a run is for, and the number of the run; the first is 1. */
 export type RunIdentity = { readonly requestId: string | null; readonly attempt: number };
 
-/** The run of a request that is not stored, or only if it fails. */
+/** The first run, whose request is not stored yet, if ever. */
 const FIRST_RUN: RunIdentity = { requestId: null, attempt: 1 };
 
 export class AdmittedActionCall extends IncomingActionCall {
-  readonly #admitted: AdmittedRequest;
+  readonly #request: AdmittedRequest;
   readonly #run: RunIdentity;
 
   constructor(request: AdmittedRequest, options: ActionCall['options'], run = FIRST_RUN) {
     super(options);
-    this.#admitted = request;
+    this.#request = request;
     this.#run = run;
   }
 
   get context(): ActionContext {
-    const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#admitted;
-    const { request, search } = exchange;
-    const { method = '' } = request;
+    const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#request;
+    const { request: { method = '', headers: sharedHeaders }, search } = exchange;
     // With several routes, each has headers of its own, as it has a payload.
-    const headers = webhook.isRouted ? { ...request.headers } : request.headers;
+    const headers = webhook.isRouted ? { ...sharedHeaders } : sharedHeaders;
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
       path: `/webhook/in/${webhook.pathSegment}`,
@@ -70,31 +69,31 @@ export class AdmittedActionCall extends IncomingActionCall {
   }
 
   get origin(): RequestOrigin {
-    return resolveOrigin(this.#admitted.exchange);
+    return resolveOrigin(this.#request.exchange);
   }
 
   get log(): Logger {
-    return createTaggedLogger(this.#admitted.exchange.log, this.#admitted.webhook.labels);
+    return createTaggedLogger(this.#request.exchange.log, this.#request.webhook.labels);
   }
 
   get hops(): number {
-    return parseHops(this.#admitted.exchange.request.headers[CHAIN_HEADER]);
+    return parseHops(this.#request.exchange.request.headers[CHAIN_HEADER]);
   }
 
   protected get body(): Buffer {
-    return this.#admitted.body;
+    return this.#request.body;
   }
 
   protected get contentType(): string | undefined {
-    return this.#admitted.exchange.request.headers['content-type'];
+    return this.#request.exchange.request.headers['content-type'];
   }
 
   protected get bodyReading(): BodyReading {
-    return this.#admitted.webhook.bodyReading;
+    return this.#request.webhook.bodyReading;
   }
 
   protected readPayload(kind: BodyKind): Payload | null {
-    const { body, reader, webhook: { isRouted } } = this.#admitted;
+    const { body, reader, webhook: { isRouted } } = this.#request;
     const { formField } = this.bodyReading;
     // With several routes, each has a payload of its own: an action may change the one it gets.
     return reader === null || isRouted ? readPayload(body, kind, formField)
@@ -102,16 +101,16 @@ export class AdmittedActionCall extends IncomingActionCall {
   }
 
   protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
-    const admitted = this.#admitted;
-    if (isParsed || admitted.unparsed !== null) return;
-    admitted.unparsed = {
-      fittingFormat: findFittingFormat(admitted.body, this.contentType, kind),
+    const request = this.#request;
+    if (isParsed || request.unparsed !== null) return;
+    request.unparsed = {
+      fittingFormat: findFittingFormat(request.body, this.contentType, kind),
     };
-    admitted.webhook.load.unparsed += 1;
+    request.webhook.load.unparsed += 1;
   }
 }
 
-/** Stands before an IPv4 address if the listener takes IPv6 as well. */
+/** The prefix of an IPv4 address if the listener takes IPv6 as well (RFC 4291 §2.5.5.2). */
 const MAPPED_PREFIX = '::ffff:';
 
 export function resolveOrigin(

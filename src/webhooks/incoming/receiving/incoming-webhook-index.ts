@@ -66,7 +66,7 @@ export interface IncomingWebhookIndex {
   findNamed(name: string): ReadyIncomingWebhook | undefined;
   all(): Iterable<ReadyIncomingWebhook>;
   /** Counts the calls of paths that no webhook has. */
-  readonly unmatched: Rejections;
+  readonly unknownPathRejections: Rejections;
   /** Rejected calls by webhook, for at most 1,000 webhooks; the others are counted as `other`. */
   countRejections(): readonly RejectionCount[];
   /** Requests that no payload could be made of, by webhook, within the same limit. */
@@ -86,7 +86,7 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   const byIdentifier = new Map<string, ReadyIncomingWebhook>();
   const createRejections = (webhookId: string | null): Rejections =>
     new Rejections(webhookId, options);
-  const unmatched = createRejections(null);
+  const unknownPathRejections = createRejections(null);
   const createLoad = (webhookId: string): WebhookLoad => {
     const { rateLimit, clock } = options;
     const bucket = rateLimit > 0 ? new TokenBucket(rateLimit, clock.monotonicMs()) : null;
@@ -94,8 +94,8 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   };
   const unfollow = followRecords(options.collection, ({ id, after }) => {
     const previous = byIdentifier.get(id);
-    // Two webhooks may swap their segments in one transaction, so the segment may be another's by
-    // now.
+    // Two webhooks may swap their segments in one transaction: by now the segment may belong to the
+    // other one, which must stay.
     if (previous !== undefined && byPath.get(previous.pathSegment) === previous) {
       byPath.delete(previous.pathSegment);
     }
@@ -105,26 +105,26 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
       return;
     }
     const load = previous?.load ?? createLoad(id);
-    const ready = toReadyWebhook(decodeIncomingWebhook(after), options.defaultMethods, load);
-    byIdentifier.set(id, ready);
-    byPath.set(ready.pathSegment, ready);
+    const webhook = toReadyWebhook(decodeIncomingWebhook(after), options.defaultMethods, load);
+    byIdentifier.set(id, webhook);
+    byPath.set(webhook.pathSegment, webhook);
   });
   return {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
     findNamed: (name) => byIdentifier.get(resolveKey(options.collection, name) ?? ''),
     all: () => byIdentifier.values(),
-    unmatched,
+    unknownPathRejections,
     countRejections: () => countRejectionsByWebhook(byIdentifier.values()),
     countUnparsed: () => countUnparsedByWebhook(byIdentifier.values()),
-    listUnusable: () => [...byIdentifier.values()].flatMap((hook) => {
-      const { finding } = hook.sender?.verifier.problem ?? {};
-      return hook.enabled && finding !== undefined ? [{ label: formatWebhookLabel(hook), finding }]
-        : [];
+    listUnusable: () => [...byIdentifier.values()].flatMap((webhook) => {
+      const { finding } = webhook.sender?.verifier.problem ?? {};
+      return webhook.enabled && finding !== undefined
+        ? [{ label: formatWebhookLabel(webhook), finding }] : [];
     }),
     close() {
       unfollow();
-      unmatched.close();
+      unknownPathRejections.close();
       for (const { load } of byIdentifier.values()) load.rejections.close();
     },
   };
@@ -133,8 +133,7 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
 function toReadyWebhook(
   webhook: IncomingWebhook, defaultMethods: readonly string[], load: WebhookLoad,
 ): ReadyIncomingWebhook {
-  const { identifier, pathSegment, name, enabled } = webhook;
-  const { allowedMethods = [], allowedAddresses } = webhook;
+  const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
   const sender = prepareSenderVerifier(webhook);
   return {
     ...prepareInbox(webhook, sender?.verifier.scheme ?? null),
@@ -170,11 +169,11 @@ function countRejectionsByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): Rej
   const counts: RejectionCount[] = [];
   const others = new Map<RejectionReason, number>();
   let webhookCount = 0;
-  for (const ready of webhooks) {
-    const { rejections } = ready.load;
+  for (const webhook of webhooks) {
+    const { rejections } = webhook.load;
     if (rejections.counts.size === 0) continue;
     webhookCount += 1;
-    const hook = formatWebhookLabel(ready);
+    const hook = formatWebhookLabel(webhook);
     for (const [reason, count] of rejections.counts) {
       if (webhookCount <= COUNTED_WEBHOOKS_MAX) counts.push({ hook, reason, count });
       else others.set(reason, (others.get(reason) ?? 0) + count);
@@ -187,11 +186,11 @@ function countRejectionsByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): Rej
 function countUnparsedByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): UnparsedCount[] {
   const counts: UnparsedCount[] = [];
   let others = 0;
-  for (const ready of webhooks) {
-    const { unparsed: count } = ready.load;
+  for (const webhook of webhooks) {
+    const { unparsed: count } = webhook.load;
     if (count === 0) continue;
     if (counts.length < COUNTED_WEBHOOKS_MAX) {
-      counts.push({ hook: formatWebhookLabel(ready), count });
+      counts.push({ hook: formatWebhookLabel(webhook), count });
     } else others += count;
   }
   return others === 0 ? counts : [...counts, { hook: OTHER_WEBHOOKS_LABEL, count: others }];

@@ -17,8 +17,8 @@ export class PayloadBudget {
   }
 
   /**
-   * Reserves the memory of a body and gives its bytes, to be released; null: there is no room. A
-   * single body always has room.
+   * Reserves the memory of a body and gives its bytes, to be given back by `release`; null: there
+   * is no room. A single body always has room.
    */
   reserve(body: Buffer): number | null {
     const bytes = estimateParsedBytes(body);
@@ -35,8 +35,8 @@ export class PayloadBudget {
   }
 
   /**
-   * As `reserve`, for the run of a stored request. After null, `onFree` is called when there is
-   * room.
+   * Reserves the memory of a body for the run of a stored request, and gives its bytes, to be
+   * released by `releaseRun`; null: there is no room, and `onFree` is called when there is.
    */
   reserveForRun(body: Buffer): number | null {
     const bytes = estimateParsedBytes(body);

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 export class PreviousSecretUses {
   readonly #store: Store;
   readonly #log: Logger;
-  /** The minute that was last written, or is being written, by webhook. */
+  /** The minute of the last use that was or is being written, by webhook. */
   readonly #writtenMinutes = new Map<string, number>();
 
   constructor(store: Store, log: Logger) {
@@ -42,8 +42,8 @@ export class PreviousSecretUses {
       const { previousSecret } = record;
       if (!isJsonObject(previousSecret)) return;
       // Nothing else in the record changes, not even `updatedAt`.
-      const updated = { ...record, previousSecret: { ...previousSecret, lastUsedAt } };
-      transaction.put(name, identifier, JSON.stringify(updated));
+      const updatedRecord = { ...record, previousSecret: { ...previousSecret, lastUsedAt } };
+      transaction.put(name, identifier, JSON.stringify(updatedRecord));
     });
   }
 }

@@ -60,7 +60,7 @@ export function createReceiveHandler(deps: ReceiveDeps): Handler {
   };
 }
 
-/** Rejects a path that no webhook can have, in the same way. */
+/** Rejects a path that no webhook can have as `createReceiveHandler` rejects an unknown one. */
 export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handler {
   return (exchange) => {
     throw rejectUnknown(webhooks, exchange);
@@ -69,7 +69,7 @@ export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handle
 
 function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppError {
   const finding = `there is no webhook at ${quoted(exchange.params[0] ?? '')}`;
-  return webhooks.unmatched.reject(exchange, null, {
+  return webhooks.unknownPathRejections.reject(exchange, null, {
     code: 'not_found', message: UNKNOWN_MESSAGE, finding, reason: null,
   });
 }
@@ -145,7 +145,7 @@ async function receive(
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
   const { load } = webhook;
-  // A request that is answered as accepted runs later, so it takes no slot.
+  // A request that is answered as accepted runs later, so it counts as no running action.
   if (webhook.answer === 'result' && load.running >= deps.limits.maxConcurrent) {
     throw rejectBusy(exchange, webhook,
       `${load.running} actions are under way, which is incoming.maxConcurrent`);
@@ -156,8 +156,8 @@ async function receive(
   }
   load.running += 1;
   try {
-    const handled = deps.handleRequest(admission);
-    const response = isPromised(handled) ? await handled : handled;
+    const result = deps.handleRequest(admission);
+    const response = isPromised(result) ? await result : result;
     reportOutcome(deps, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
     sendWebhookResponse(exchange, response);
   } catch (thrown) {
@@ -210,13 +210,16 @@ function rejectUnreadBody(
 ): unknown {
   if (!(thrown instanceof AppError)) return thrown;
   const { code, message } = thrown;
-  const isSenders = code === 'too_large' || code === 'timeout' || code === 'malformed';
-  if (!isSenders) return thrown;
+  const isSendersFault = code === 'too_large' || code === 'timeout' || code === 'malformed';
+  if (!isSendersFault) return thrown;
   const reason = code === 'too_large' ? 'size' : null;
   return reject(exchange, webhook, { code, message, finding: message, reason });
 }
 
-/** Throws `unauthorized` for a request that is not its sender's. */
+/**
+ * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
+ * request that is not its sender's.
+ */
 function admit(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
 ): AdmittedRequest | ChallengeResponse {

@@ -99,16 +99,16 @@ export function runRoute(
   ): RouteOutcome => ({
     name, result, dataJson, refusal, startedAtMs, durationMs: clock.monotonicMs() - startedMs,
   });
-  const settle = (result: ActionResult): RouteOutcome => {
+  const finish = (result: ActionResult): RouteOutcome => {
     const dataJson = encodeData(result.data, input.holder);
     return dataJson === null ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}')
       : toOutcome(result, dataJson);
   };
-  const refuse = (thrown: unknown): RouteOutcome | Promise<never> => thrown instanceof AppError
+  const refuse = (thrown: unknown): MaybePromise<RouteOutcome> => thrown instanceof AppError
     ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}', thrown) : Promise.reject(thrown);
   try {
     const result = runRouteAction(deps, route, input);
-    return isPromised(result) ? result.then(settle).catch(refuse) : settle(result);
+    return isPromised(result) ? result.then(finish).catch(refuse) : finish(result);
   } catch (thrown) {
     return refuse(thrown);
   }

@@ -53,8 +53,10 @@ export function verifySender(
   { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
 ): Admission | ChallengeResponse | Refusal {
   const { scheme, problem } = verifier;
-  const unsigned = findChallenge(scheme, reader, 'unsigned');
-  if (unsigned !== null) return problem ?? buildChallengeResponse(unsigned, verifier, reader);
+  const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
+  if (unsignedChallenge !== null) {
+    return problem ?? buildChallengeResponse(unsignedChallenge, verifier, reader);
+  }
   const isAttempt = isChallengeAttempt(scheme, reader);
   if (isAttempt && findChallenge(scheme, reader, 'signed') === null) {
     return createRefusal('handshake', 'the challenge is not whole');
@@ -62,9 +64,10 @@ export function verifySender(
   const verdict = verify(verifier, reader, nowMs);
   if (!verdict.isGenuine) return verdict;
   const { secret, signedAtMs } = verdict;
-  const signed = findChallenge(scheme, reader, 'signed');
-  return signed === null ? { isAdmitted: true, verified: { preset, secret }, signedAtMs }
-    : buildChallengeResponse(signed, verifier, reader, secret);
+  const signedChallenge = findChallenge(scheme, reader, 'signed');
+  return signedChallenge === null
+    ? { isAdmitted: true, verified: { preset, secret }, signedAtMs }
+    : buildChallengeResponse(signedChallenge, verifier, reader, secret);
 }
 
 /** Whether the webhook allows the method. It allows GET for its sender's handshake in any case. */

@@ -48,7 +48,7 @@ export type WebhookResponse = {
   readonly isChainRefused?: boolean;
 };
 
-/** The response to a run, with the result that counts. */
+/** The response to a run, with the result that it was made of. */
 type ResultResponse = WebhookResponse & { readonly result: ActionResult };
 
 export function sendWebhookResponse(
@@ -78,7 +78,7 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
   if (failure !== undefined) {
     return {
       status: 400, body: encodeFailure(failure.result.message ?? ''), dataJson: NO_DATA,
-        isChainRefused,
+      isChainRefused,
     };
   }
   if (outcomes.length === 0) return { status: 200, body: FILTERED, dataJson: NO_DATA };

@@ -53,6 +53,7 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   const { verifier, nowMs } = input;
   const reader = createRequestReader(verifier.scheme, input.request);
   const report = new DiagnosisReport();
+  // The verdict apart from age and configuration, which have checks of their own.
   const agelessVerdict = toSenderVerdict(input.recordedVerdict)
     ?? verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs);
   checkConfiguration(report, input);
@@ -93,13 +94,13 @@ function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): voi
   else if (acceptsUnsigned) {
     report.note('configuration', 'ok', 'no secret is set, so that every request is taken');
   } else if (missing !== undefined) {
-    const what = missing === 'url' ? ': the URL as registered with the sender' : '';
-    report.fail('configuration', `the preset ${name} needs verification.${missing}${what}`);
+    const meaning = missing === 'url' ? ': the URL as registered with the sender' : '';
+    report.fail('configuration', `the preset ${name} needs verification.${missing}${meaning}`);
   } else if (problem?.check === 'configuration') {
     report.fail('configuration', `the preset ${name}: ${problem.finding}`);
   } else {
-    const what = needs.length === 0 ? '' : `, with ${needs.join(' and ')}`;
-    report.note('configuration', 'ok', `the preset ${name}${what}`);
+    const settingsText = needs.length === 0 ? '' : `, with ${needs.join(' and ')}`;
+    report.note('configuration', 'ok', `the preset ${name}${settingsText}`);
   }
 }
 
@@ -148,8 +149,8 @@ function checkHandshake(
 ): boolean {
   const { verifier, preset: { sender } } = input;
   const { scheme } = verifier;
-  const unsigned = findChallenge(scheme, reader, 'unsigned');
-  const challenge = unsigned ?? findChallenge(scheme, reader, 'signed');
+  const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
+  const challenge = unsignedChallenge ?? findChallenge(scheme, reader, 'signed');
   if (challenge === null) {
     const isAttempt = isChallengeAttempt(scheme, reader);
     if (isAttempt) report.fail('handshake', 'the challenge is not whole');
@@ -162,11 +163,11 @@ function checkHandshake(
   if ('finding' in response) report.fail('handshake', `${handshakeName}: ${response.finding}`);
   else {
     const { status, type } = response;
-    const after = unsigned === null ? ', when its signature is right' : '';
+    const condition = unsignedChallenge === null ? ', when its signature is right' : '';
     report.note('handshake', 'ok',
-      `${handshakeName}; would be answered ${status} as ${type}${after}`);
+      `${handshakeName}; would be answered ${status} as ${type}${condition}`);
   }
-  return unsigned !== null;
+  return unsignedChallenge !== null;
 }
 
 function checkSignature(
@@ -213,7 +214,7 @@ function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestR
   return `begins ${value.slice(start, start + SHOWN_CHARACTERS)}`;
 }
 
-/** Such as `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
+/** For example `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
 function formatMissingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
   const finding = `no ${describeSources(verifier.scheme.signature.from)}`;
   for (const { name, scheme } of PRESETS) {

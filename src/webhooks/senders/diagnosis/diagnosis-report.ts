@@ -10,7 +10,7 @@ export const SIGNATURE_CHECKS = [
 ] as const;
 type DiagnosisCheck = typeof CHECKS[number];
 
-type CheckResult = {
+type DiagnosisResult = {
   readonly check: DiagnosisCheck;
   /** `failed` is the verdict; later failures, and oddities, are hints. */
   readonly status: 'ok' | 'failed' | 'hint' | 'skipped';
@@ -20,12 +20,12 @@ type CheckResult = {
 export type Diagnosis = {
   readonly accepted: boolean;
   readonly failedCheck: DiagnosisCheck | null;
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly DiagnosisResult[];
 };
 
 /** Collects one result for each check, in order. */
 export class DiagnosisReport {
-  readonly #results: CheckResult[] = [];
+  readonly #results: DiagnosisResult[] = [];
   #failedCheck: DiagnosisCheck | null = null;
 
   note(check: DiagnosisCheck, status: 'ok' | 'hint' | 'skipped', finding: string): void {

@@ -16,27 +16,27 @@ export type RecordedVerdict = {
 };
 
 /** null: the request is complete, and is verified again. */
-export function toSenderVerdict(recorded: RecordedVerdict | null): SenderVerdict | null {
-  if (recorded === null) return null;
-  const { accepted, failedCheck, secret, missingEvidence } = recorded;
+export function toSenderVerdict(recordedVerdict: RecordedVerdict | null): SenderVerdict | null {
+  if (recordedVerdict === null) return null;
+  const { accepted, failedCheck, secret, missingEvidence } = recordedVerdict;
   if (accepted) return { isGenuine: true, secret: secret ?? 'current', signedAtMs: null };
-  const check = SIGNATURE_CHECKS.find((one) => one === failedCheck);
+  const check = SIGNATURE_CHECKS.find((name) => name === failedCheck);
   return createRefusal(check ?? 'parts', missingEvidence);
 }
 
 export function reportRecordedVerdict(
-  report: DiagnosisReport, { failedCheck, missingEvidence }: RecordedVerdict,
+  report: DiagnosisReport, { failedCheck: failedCheckName, missingEvidence }: RecordedVerdict,
   verdict: SenderVerdict,
 ): void {
-  const failed = SIGNATURE_CHECKS.find((one) => one === failedCheck);
+  const failedCheck = SIGNATURE_CHECKS.find((check) => check === failedCheckName);
   if (verdict.isGenuine) {
     return report.skipTo('near_miss', `${missingEvidence}; it passed when it came`);
   }
-  if (failed === undefined) {
+  if (failedCheck === undefined) {
     return report.skipTo('near_miss', `${missingEvidence}, so that it cannot be checked again`);
   }
-  report.skipTo(failed, 'it passed when it came');
-  report.fail(failed, `so it was found when it came; ${missingEvidence}`);
+  report.skipTo(failedCheck, 'it passed when it came');
+  report.fail(failedCheck, `so it was found when it came; ${missingEvidence}`);
   return report.skipTo('near_miss', 'the signature cannot be checked');
 }
 

@@ -35,7 +35,7 @@ export const twilioQuirk: Quirk = {
     if (claimedDigest === null) {
       return 'the body is no form, and no bodySHA256 in the query covers it';
     }
-    return isDigestOf(claimedDigest, body) ? null
+    return isBodyDigest(claimedDigest, body) ? null
       : 'bodySHA256 in the query is not that of the body';
   },
 };
@@ -52,7 +52,7 @@ function listPortVariants(text: string): readonly string[] {
   return [`${scheme}//${host}${rest}`, `${scheme}//${host}:${port}${rest}`];
 }
 
-function isDigestOf(claimedDigest: string, body: Buffer): boolean {
+function isBodyDigest(claimedDigest: string, body: Buffer): boolean {
   const digest = loadCrypto().createHash('sha256').update(body).digest('hex');
   return claimedDigest.toLowerCase() === digest;
 }

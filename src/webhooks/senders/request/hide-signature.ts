@@ -28,15 +28,15 @@ export function hideSignatureParameters(query: string, sources: readonly ValueSo
 }
 
 export function hideSignatureMembers(payload: object, sources: readonly ValueSource[]): unknown {
-  let redacted: unknown = payload;
+  let redactedPayload: unknown = payload;
   for (const source of sources) {
-    if ('json' in source) redacted = hideAt(redacted, source.json.split('.'));
-    else if ('form' in source) redacted = hideAt(redacted, [source.form]);
+    if ('json' in source) redactedPayload = hideAt(redactedPayload, source.json.split('.'));
+    else if ('form' in source) redactedPayload = hideAt(redactedPayload, [source.form]);
     else continue;
     // A body that is read as text holds the secret somewhere within it.
-    if (redacted === payload && 'text' in payload) return { ...payload, text: MASK };
+    if (redactedPayload === payload && 'text' in payload) return { ...payload, text: MASK };
   }
-  return redacted;
+  return redactedPayload;
 }
 
 /**
@@ -57,5 +57,5 @@ function hideAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
     [name, name === step ? hideAt(member, rest) : member]));
 }
 
-/** A step of its own: no step of a path is empty. */
+/** Stands for every element of an array. It is no member name: no step of a path is empty. */
 const EVERY_ELEMENT = '';

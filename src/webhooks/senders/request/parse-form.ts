@@ -61,7 +61,7 @@ export function hasTooManyFields(body: Buffer): boolean {
  */
 export function parseForm(body: Buffer): ParsedForm | null {
   const size = body.length;
-  const decoded = Buffer.allocUnsafe(size);
+  const decodedBytes = Buffer.allocUnsafe(size);
   const offsets: number[] = [];
   let length = 0;
   let start = 0;
@@ -74,7 +74,7 @@ export function parseForm(body: Buffer): ParsedForm | null {
     index += 1;
     // Most bytes are letters, which have larger codes than all special characters.
     if (byte > EQUALS) {
-      decoded[length] = byte;
+      decodedBytes[length] = byte;
       length += 1;
       allBits |= byte;
     } else if (byte === AMPERSAND) {
@@ -99,32 +99,32 @@ export function parseForm(body: Buffer): ParsedForm | null {
           allBits |= code;
         }
       }
-      decoded[length] = character;
+      decodedBytes[length] = character;
       length += 1;
     }
   }
   if (length > start || nameEnd !== -1) {
     offsets.push(start, nameEnd === -1 ? length : nameEnd, length);
   }
-  return cutFields(decoded, length, offsets, allBits < 0x80);
+  return cutFields(decodedBytes, length, offsets, allBits < 0x80);
 }
 
 function cutFields(
-  bytes: Buffer, length: number, places: readonly number[], isAscii: boolean,
+  bytes: Buffer, length: number, offsets: readonly number[], isAscii: boolean,
 ): ParsedForm {
   const text = isAscii ? bytes.toString('latin1', 0, length) : '';
   // Invalid UTF-8 becomes U+FFFD.
   const cut = (start: number, end: number): string =>
     isAscii ? text.slice(start, end) : bytes.toString('utf8', start, end);
   const fields = new Map<string, string[]>();
-  for (let index = 0; index < places.length; index += 3) {
-    const nameEnd = places[index + 1] ?? 0;
-    const name = cut(places[index] ?? 0, nameEnd);
-    const value = cut(nameEnd, places[index + 2] ?? 0);
+  for (let index = 0; index < offsets.length; index += 3) {
+    const nameEnd = offsets[index + 1] ?? 0;
+    const name = cut(offsets[index] ?? 0, nameEnd);
+    const value = cut(nameEnd, offsets[index + 2] ?? 0);
     const values = fields.get(name);
     if (values === undefined) fields.set(name, [value]);
     else values.push(value);
   }
-  const isPlain = isAscii && fields.size * 3 === places.length;
-  return { fields, plain: isPlain ? { text, bytes, offsets: places } : null };
+  const isPlain = isAscii && fields.size * 3 === offsets.length;
+  return { fields, plain: isPlain ? { text, bytes, offsets } : null };
 }

@@ -165,12 +165,12 @@ export class RequestReader {
 }
 
 function getCompiledSource(source: ValueSource): CompiledSource {
-  let compiled = compiledSources.get(source);
-  if (compiled === undefined) {
-    compiled = compileSource(source);
-    compiledSources.set(source, compiled);
+  let compiledSource = compiledSources.get(source);
+  if (compiledSource === undefined) {
+    compiledSource = compileSource(source);
+    compiledSources.set(source, compiledSource);
   }
-  return compiled;
+  return compiledSource;
 }
 
 function compileSource(source: ValueSource): CompiledSource {

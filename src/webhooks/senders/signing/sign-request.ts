@@ -41,18 +41,18 @@ export type SigningContext = {
 
 /** null: the secret cannot sign, as it is a public key or no key at all. */
 export function signRequest(
-  { scheme, quirk, secret, settings }: SigningContext, unsigned: UnsignedRequest,
+  { scheme, quirk, secret, settings }: SigningContext, request: UnsignedRequest,
 ): SignedRequest | null {
   const key = createVerificationKey(scheme, secret);
   if (typeof key === 'string' || isPublicKey(key.algorithm)) return null;
-  const timestamp = formatSignedTime(scheme, unsigned.atMs);
-  const { id, contentType, method } = unsigned;
+  const timestamp = formatSignedTime(scheme, request.atMs);
+  const { id, contentType, method } = request;
   const coveredValues = { timestamp, id };
-  const body = fillBody(unsigned.body, scheme, coveredValues);
+  const body = fillBody(request.body, scheme, coveredValues);
   const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
   // Twilio's way to cover a body that is no form: see quirks.ts.
   const unsignedSearch = quirk.check !== undefined && !isForm && body.length > 0
-    ? joinQuery(unsigned.search, `bodySHA256=${sha256(body)}`) : unsigned.search;
+    ? joinQuery(request.search, `bodySHA256=${computeSha256(body)}`) : request.search;
   const search = addParameters(unsignedSearch, scheme, coveredValues);
   const typeHeaders = contentType === null ? {} : { 'content-type': contentType };
   const reader = new RequestReader({ method, headers: typeHeaders, rawHeaders: [], search, body });
@@ -110,26 +110,26 @@ function addParameters(search: string, scheme: Scheme, values: PlacementValues):
 
 /** Replaces the placeholders in the body by their values. */
 function fillBody(body: Buffer, scheme: Scheme, values: PlacementValues): Buffer {
-  const escaped = new Map(listPlacements(scheme).flatMap(([name, source]) => {
+  const escapedValues = new Map(listPlacements(scheme).flatMap(([name, source]) => {
     const value = values[name];
     return value !== undefined && isInBody(source) && body.includes(`{${name}}`)
       ? [[name, escapeValue(scheme, source, value)] as const] : [];
   }));
-  if (escaped.size === 0) return body;
+  if (escapedValues.size === 0) return body;
   const text = body.toString('utf8').replace(/\{(timestamp|id|signature)\}/g,
-    (whole, name: PlacementName) => escaped.get(name) ?? whole);
+    (placeholder, name: PlacementName) => escapedValues.get(name) ?? placeholder);
   return Buffer.from(text, 'utf8');
 }
 
 function escapeValue(scheme: Scheme, source: ValueSource, value: string): string {
-  const escaped = 'json' in source ? JSON.stringify(value).slice(1, -1) : value;
-  return 'form' in source || isJsonInForm(scheme) ? encodeURIComponent(escaped) : escaped;
+  const text = 'json' in source ? JSON.stringify(value).slice(1, -1) : value;
+  return 'form' in source || isJsonInForm(scheme) ? encodeURIComponent(text) : text;
 }
 
 function joinQuery(search: string, parameter: string): string {
   return search === '' ? parameter : `${search}&${parameter}`;
 }
 
-function sha256(bytes: Buffer): string {
+function computeSha256(bytes: Buffer): string {
   return loadCrypto().createHash('sha256').update(bytes).digest('hex');
 }

@@ -65,7 +65,7 @@ function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
   return { signatures, time: timeCount === 1 ? time : null };
 }
 
-/** As `split`, in half the time: `split` leaves the compiled code for each text. */
+/** Splits in half the time of `split`, which leaves the compiled code for each text. */
 function splitAtMost(value: string, separator: string, countMax: number): readonly string[] {
   const pieces: string[] = [];
   for (let start = 0; pieces.length < countMax;) {
@@ -103,8 +103,8 @@ function decodeSignatures(
     if (bytes !== null && hasExpectedLength(bytes, key.algorithm)) {
       signatures.push({ bytes, prefix: key.prefix });
     } else {
-      const expected = describeExpectedText(key.algorithm, encoding);
-      finding = `is ${describeText(text)}, expected ${expected}`;
+      const expectedText = describeExpectedText(key.algorithm, encoding);
+      finding = `is ${describeText(text)}, expected ${expectedText}`;
     }
   }
   if (signatures.length > 0) return signatures;

@@ -89,20 +89,20 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   const { scheme, keys, quirk, problem } = verifier;
   if (problem !== null && !hasValidPreviousKey(verifier, nowMs)) return problem;
   if (scheme.algorithm === 'token') return verifyToken(verifier, reader, nowMs);
-  const carried = readSignatures(scheme, reader, keys);
-  if ('finding' in carried) return carried;
-  const signedTime = readSignedTime(scheme, reader, carried.time);
+  const signatureSet = readSignatures(scheme, reader, keys);
+  if ('finding' in signatureSet) return signatureSet;
+  const signedTime = readSignedTime(scheme, reader, signatureSet.time);
   if ('finding' in signedTime) return signedTime;
   const id = verifier.needsId ? reader.read(scheme.id ?? []) ?? '' : null;
   if (id === '') return createRefusal('parts', `no ${describeSources(scheme.id)}`);
   const values = { timestamp: signedTime.text, id: id ?? '' };
-  const matching = findMatch(verifier, reader, values, carried.signatures, nowMs);
-  if (matching === null) {
+  const matchingKey = findMatch(verifier, reader, values, signatureSet.signatures, nowMs);
+  if (matchingKey === null) {
     return problem ?? createRefusal('mismatch', 'the signature is not that of this request');
   }
   const quirkFinding = quirk.check?.(reader) ?? null;
   if (quirkFinding !== null) return createRefusal('mismatch', quirkFinding);
-  return verifyAge(verifier, matching.secret, signedTime.atMs, nowMs);
+  return verifyAge(verifier, matchingKey.secret, signedTime.atMs, nowMs);
 }
 
 /** An unusable secret has replaced one that is still valid. */
@@ -130,15 +130,16 @@ function isMatch(
   key: VerificationKey, pieces: readonly (string | Buffer)[], signatures: readonly Signature[],
 ): boolean {
   const { hmac, prefix } = key;
-  let expected: Buffer | null = null;
+  // Computed once, and only if a signature has the prefix.
+  let expectedDigest: Buffer | null = null;
   for (const { bytes, prefix: signaturePrefix } of signatures) {
     if (signaturePrefix !== prefix) continue;
     if (hmac === null) {
       if (isSignedBy(key, pieces, bytes)) return true;
       continue;
     }
-    expected ??= computeHmac(hmac, pieces);
-    if (isEqualInConstantTime(bytes, expected)) return true;
+    expectedDigest ??= computeHmac(hmac, pieces);
+    if (isEqualInConstantTime(bytes, expectedDigest)) return true;
   }
   return false;
 }

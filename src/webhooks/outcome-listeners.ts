@@ -1,7 +1,7 @@
 /**
  * Called with the outcome of each request, of each run of an action for one, and of each attempt of
- * a delivery, as it ends. Nothing waits for the call, so it must be quick. `webhookId` is null if no
- * webhook is concerned, `durationMs` if no time is measured.
+ * a delivery, as it ends. Nothing waits for the call, so it must be quick. `webhookId` is null if
+ * no webhook is concerned, `durationMs` if no time is measured.
  */
 export type OnOutcome = (
   kind: 'requests' | 'runs' | 'deliveries', webhookId: string | null,

@@ -33,20 +33,20 @@ export function checkDuplicate(
   if (storedRequest?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
   const bodySha256 = storedRequest?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
   const { isReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
-  const eventName = `the event id ${quoted(eventId)}`;
+  const idText = `the event id ${quoted(eventId)}`;
   const isFirst = previous === null
     || (previous.requestId !== null && previous.requestId === storedRequest?.id);
   if (isFirst && isReused) {
-    return { status: 'ok', finding: `${eventName} came before with another body, and is not signed` };
+    return { status: 'ok', finding: `${idText} came before with another body, and is not signed` };
   }
   if (isFirst) {
-    const finding = previous === null ? `${eventName} is not remembered` : `${eventName} was new`;
+    const finding = previous === null ? `${idText} is not remembered` : `${idText} was new`;
     return { status: 'ok', finding };
   }
   const { requestId, hasFailed } = previous;
   if (!hasFailed) return toDuplicateFinding(requestId ?? 'a request that was not kept');
   return {
-    status: 'ok', finding: `${eventName} came before, as ${requestId}, which failed: it runs again`,
+    status: 'ok', finding: `${idText} came before, as ${requestId}, which failed: it runs again`,
   };
 }
 

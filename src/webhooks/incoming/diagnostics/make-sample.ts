@@ -163,7 +163,8 @@ function makePresetBody(
   sample: Preset['sample'], scheme: Scheme, { event, payload }: JsonObject,
 ): { readonly body: Buffer; readonly contentType: string } {
   const { text, contentType } = payload === undefined
-    ? { text: sample.body, contentType: sample.contentType } : encodePayload(payload, sample, scheme);
+    ? { text: sample.body, contentType: sample.contentType }
+    : encodePayload(payload, sample, scheme);
   const textWithEvent = event === undefined ? text
     : withEvent(text, contentType, scheme.event, String(event));
   return { body: Buffer.from(withTime(textWithEvent, scheme, sample.body)), contentType };
@@ -198,7 +199,7 @@ function withPlaceholders(
   return whole;
 }
 
-/** The time in JSON becomes a number, as Linear's is, unless the sample has a text, as Mailgun's. */
+/** Makes the time in JSON a number, as Linear's is, unless the sample has a text, as Mailgun's. */
 function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
   return timestamp?.unit === 'iso' || sampleBody.includes('"{timestamp}"') ? body
     : body.replace('"{timestamp}"', '{timestamp}');

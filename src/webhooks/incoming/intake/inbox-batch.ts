@@ -1,4 +1,4 @@
-/** Stores requests in the inbox: those that come in one turn of the event loop share a transaction. */
+/** Stores requests in the inbox; those of one turn of the event loop share a transaction. */
 import type { Store, Transaction } from '../../../store/store-port.ts';
 import { changeRequests, type RequestUnit } from '../../inbox/request-changes.ts';
 import { TurnBatch } from '../../durable-queue/turn-batch.ts';

@@ -27,6 +27,8 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
+  /** False if lines at `debug` go nowhere, so that their fields need not be gathered. */
+  readonly writesDebug?: boolean;
 }
 
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'error'];
@@ -74,11 +76,14 @@ export function createLogger(options: {
     options.write(`${encode(time, level, message, redacted)}\n`);
     options.keep?.({ time, level, message, fields: { ...(redacted as object) } });
   };
-  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+  return {
+    debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
+    writesDebug: threshold === 0,
+  };
 }
 
 export const silentLogger: Logger = {
-  debug() {}, info() {}, warning() {}, error() {},
+  debug() {}, info() {}, warning() {}, error() {}, writesDebug: false,
 };
 
 /** `logger` with `fields` before those of each line. */
@@ -108,7 +113,10 @@ export function createRedactingLogger(logger: Logger, history?: {
     }
     logger[level](message, redacted);
   };
-  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+  return {
+    debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
+    writesDebug: logger.writesDebug !== false || (history !== undefined && threshold === 0),
+  };
 }
 
 /** Custom actions are mostly JavaScript, where a message may be anything. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import {
-  createLogger, createRedactingLogger, isSecretName, redactText,
+  createLogger, createRedactingLogger, isSecretName, redactText, silentLogger,
 } from '../../src/base/log.ts';
 import { redact } from '../support/redact.ts';
 import type { LogLevel } from '../../src/base/log.ts';
@@ -163,4 +163,19 @@ test('cuts very deep nesting short', () => {
   for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
   const shown = JSON.stringify(redact(deep));
   assert.match(shown, /^\[{10,30}"…"\]{10,30}$/);
+});
+
+test('a logger says whether lines at debug go nowhere', () => {
+  const at = (level: 'debug' | 'info') => createLogger({
+    level, format: 'json', write() {}, now: () => 0,
+  });
+  const keep = { level: 'debug' as const, now: () => 0, keep() {} };
+  const cases = [
+    [at('debug'), true], [at('info'), false], [silentLogger, false],
+    [createRedactingLogger(at('debug')), true], [createRedactingLogger(at('info')), false],
+    [createRedactingLogger(silentLogger, keep), true],
+  ] as const;
+  for (const [index, [logger, expected]] of cases.entries()) {
+    assert.equal(logger.writesDebug, expected, String(index));
+  }
 });

@@ -17,7 +17,7 @@ import {
   decodeRecord, encodeRecord, createTimestamps, nextTimestamps, readUpdatedMs,
 } from './record.ts';
 import { Representation, type PublicRecord } from './representation.ts';
-import type { Resource } from './resource.ts';
+import type { Resource, WriteCause } from './resource.ts';
 
 /** Called inside the transaction of a change; operations that it stages are committed with it. */
 export type ChangeHook = (
@@ -65,7 +65,7 @@ export interface Repository {
 
 type KeyPredicate = (id: string) => boolean;
 
-export function createRepository(options: {
+type RepositoryOptions = {
   readonly store: Store;
   readonly resource: RepositoryResource;
   /** Milliseconds since the epoch. */
@@ -74,94 +74,13 @@ export function createRepository(options: {
   readonly onChange?: ChangeHook;
   /** Awaited once a removal is on disk. */
   readonly afterRemoved?: (id: string) => Promise<void>;
-}): Repository {
-  const { store, resource, now, makeId, onChange, afterRemoved } = options;
-  const { noun, reconcile, toPublic, observe } = resource;
-  const { name: collection, key, hasNames = false } = resource.collection;
+};
+
+export function createRepository(options: RepositoryOptions): Repository {
+  const { store, resource } = options;
+  const { name: collection, hasNames = false } = resource.collection;
   const records = store.collection(collection);
-
-  const toPublicBytes = (stored: Buffer): Buffer => {
-    if (toPublic === undefined) return stored;
-    const record = decodeRecord(stored);
-    return Buffer.from(JSON.stringify({ ...toPublic(record), ...observe?.(record).members }));
-  };
-  const represent = (id: string, stored: Buffer): Representation => {
-    const updatedMs = readUpdatedMs(key, id, stored);
-    if (toPublic === undefined || observe === undefined) {
-      return new Representation(id, toPublicBytes(stored), updatedMs);
-    }
-    const record = decodeRecord(stored);
-    const configuration = Buffer.from(JSON.stringify(toPublic(record)));
-    const { members, changedAtMs } = observe(record);
-    const observation = Buffer.from(JSON.stringify(members));
-    return new Representation(id, joinObjects(configuration, observation), updatedMs,
-      { configuration, observation, changedAtMs });
-  };
-  const getStaged = (
-    transaction: Transaction, idOrName: string,
-  ): { readonly id: string; readonly before: Buffer } => {
-    const id = hasNames ? transaction.findId(collection, idOrName) ?? idOrName : idOrName;
-    const before = transaction.find(collection, id);
-    if (before === undefined) throw notFoundError(noun, idOrName);
-    return { id, before };
-  };
-  const createInputs = (hops = 0): TransactionInputs => new LazyInputs(now(), makeId, hops);
-  const put = (
-    transaction: Transaction, id: string, before: Buffer | null,
-    { json, updatedMs, inputs }: { json: string; updatedMs: number; inputs: TransactionInputs },
-  ): Representation => {
-    const stored = transaction.put(collection, id, json);
-    onChange?.(transaction, { collection, id, before, after: stored.bytes }, inputs);
-    if (toPublic !== undefined) return represent(id, stored.bytes);
-    const representation = new Representation(id, stored.bytes, updatedMs);
-    stored.representation = representation;
-    return representation;
-  };
-  const update = (
-    idOrName: string, precondition: Precondition | undefined, cause: 'replace' | 'patch',
-      body: unknown,
-    hops?: number,
-  ): Promise<Representation> => {
-    const inputs = createInputs(hops);
-    return store.transact((transaction) => {
-      const { id, before } = getStaged(transaction, idOrName);
-      precondition?.(represent(id, before));
-      const isParseNeeded = cause === 'patch' || reconcile !== undefined;
-      const current = isParseNeeded ? decodeRecord(before) : null;
-      const trimmed = isParseNeeded ? trimUnknown(resource.schema, body) : body;
-      const base = current === null ? null : resource.patchBase?.(current) ?? current;
-      const whole = cause === 'patch' ? applyMergePatch(base, trimmed) : trimmed;
-      const reconciled = reconcile !== undefined && isJsonObject(whole)
-        ? reconcile(whole, current, cause, inputs.nowMs) : whole;
-      const fields = parseFields(resource, reconciled, id);
-      const timestamps = nextTimestamps(key, id, before, inputs.nowMs);
-      const json = encodeRecord(key, id, timestamps, fields);
-      return put(transaction, id, before, { json, updatedMs: timestamps.updatedMs, inputs });
-    });
-  };
-
-  // Not async, which would add a promise to each POST.
-  const add = (body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> => {
-    const inputs = createInputs(hops);
-    const trimmed = reconcile === undefined ? body : trimUnknown(resource.schema, body);
-    const reconciled = reconcile !== undefined && isJsonObject(trimmed)
-      ? reconcile(trimmed, null, 'add', inputs.nowMs) : trimmed;
-    const fields = parseFields(resource, reconciled, null);
-    const bodyKey = resource.isKeyGiven === true ? findBodyKey(reconciled, key) : undefined;
-    const id = bodyKey ?? makeId();
-    const timestamps = createTimestamps(inputs.nowMs);
-    // Encoded before the transaction, which may run again where other nodes write too.
-    const json = encodeRecord(key, id, timestamps, fields);
-    return store.transact((transaction) => {
-      if (bodyKey !== undefined && transaction.find(collection, id) !== undefined) {
-        throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
-      }
-      const added = put(transaction, id, null, { json, updatedMs: timestamps.updatedMs, inputs });
-      onAdded?.(transaction, added);
-      return added;
-    });
-  };
-
+  const writer = new RecordWriter(options);
   return {
     get size() {
       return records.size;
@@ -174,7 +93,7 @@ export function createRepository(options: {
           const bytes = records.bytesAt(slot);
           if (bytes === undefined) return null;
           const id = records.idAt(slot) ?? '';
-          if (matches(id)) return { id, bytes: toPublicBytes(bytes) };
+          if (matches(id)) return { id, bytes: encodePublicRecord(resource, bytes) };
         }
       };
     },
@@ -189,36 +108,171 @@ export function createRepository(options: {
     find(idOrName) {
       const id = hasNames ? resolveKey(records, idOrName) ?? idOrName : idOrName;
       const stored = records.find(id);
-      if (stored === undefined) return undefined;
-      // A form other than the stored bytes takes memory of its own, so it is not cached.
-      return toPublic === undefined ? getOrCreateRepresentation(stored, id, represent)
-        : represent(id, stored.bytes);
+      return stored === undefined ? undefined : getRepresentation(resource, id, stored);
     },
-    add(body, hops, onAdded) {
-      try {
-        return add(body, hops, onAdded);
-      } catch (thrown) {
-        return Promise.reject(thrown);
-      }
-    },
-    async replace(id, body, precondition, hops) {
-      return update(id, precondition, 'replace', body, hops);
-    },
-    async patch(id, patch, precondition, hops) {
-      return update(id, precondition, 'patch', patch, hops);
-    },
-    async remove(idOrName, precondition, hops) {
-      const inputs = createInputs(hops);
-      const removedId = await store.transact((transaction) => {
-        const { id, before } = getStaged(transaction, idOrName);
-        precondition?.(represent(id, before));
-        transaction.delete(collection, id);
-        onChange?.(transaction, { collection, id, before, after: null }, inputs);
-        return id;
-      });
-      await afterRemoved?.(removedId);
-    },
+    add: (body, hops, onAdded) => writer.add(body, hops, onAdded),
+    replace: (id, body, precondition, hops) =>
+      writer.update({ idOrName: id, cause: 'replace', body, precondition, hops }),
+    patch: (id, patch, precondition, hops) =>
+      writer.update({ idOrName: id, cause: 'patch', body: patch, precondition, hops }),
+    remove: (id, precondition, hops) => writer.remove(id, precondition, hops),
   };
+}
+
+type RecordUpdate = {
+  readonly idOrName: string;
+  readonly cause: 'replace' | 'patch';
+  readonly body: unknown;
+  readonly precondition: Precondition | undefined;
+  readonly hops: number | undefined;
+};
+
+/** Makes the transactions of the writes, one for each. */
+class RecordWriter {
+  readonly #options: RepositoryOptions;
+  readonly #collection: string;
+
+  constructor(options: RepositoryOptions) {
+    this.#options = options;
+    this.#collection = options.resource.collection.name;
+  }
+
+  /** Not async, which would add a promise to each POST; yet it rejects and does not throw. */
+  add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> {
+    try {
+      return this.#add(body, this.#createInputs(hops), onAdded);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  #add(
+    body: unknown, inputs: TransactionInputs, onAdded: OnAdded | undefined,
+  ): Promise<Representation> {
+    const { store, resource, makeId } = this.#options;
+    const { noun, collection: { key } } = resource;
+    const wholeBody = prepareBody(resource, body, null, 'add', inputs.nowMs);
+    const fields = parseFields(resource, wholeBody, null);
+    const bodyKey = resource.isKeyGiven === true ? findBodyKey(wholeBody, key) : undefined;
+    const id = bodyKey ?? makeId();
+    const timestamps = createTimestamps(inputs.nowMs);
+    // Encoded before the transaction, which may run again where other nodes write too.
+    const json = encodeRecord(key, id, timestamps, fields);
+    return store.transact((transaction) => {
+      if (bodyKey !== undefined && transaction.find(this.#collection, id) !== undefined) {
+        throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
+      }
+      const { updatedMs } = timestamps;
+      const added = this.#put(transaction, { id, before: null, json, updatedMs }, inputs);
+      onAdded?.(transaction, added);
+      return added;
+    });
+  }
+
+  async update(
+    { idOrName, cause, body, precondition, hops }: RecordUpdate,
+  ): Promise<Representation> {
+    const { store, resource } = this.#options;
+    const { key } = resource.collection;
+    const inputs = this.#createInputs(hops);
+    return store.transact((transaction) => {
+      const { id, before } = this.#getStaged(transaction, idOrName);
+      precondition?.(createRepresentation(resource, id, before));
+      const wholeBody = prepareBody(resource, body, before, cause, inputs.nowMs);
+      const fields = parseFields(resource, wholeBody, id);
+      const timestamps = nextTimestamps(key, id, before, inputs.nowMs);
+      const json = encodeRecord(key, id, timestamps, fields);
+      const { updatedMs } = timestamps;
+      return this.#put(transaction, { id, before, json, updatedMs }, inputs);
+    });
+  }
+
+  async remove(idOrName: string, precondition?: Precondition, hops?: number): Promise<void> {
+    const { store, resource, onChange, afterRemoved } = this.#options;
+    const inputs = this.#createInputs(hops);
+    const removedId = await store.transact((transaction) => {
+      const { id, before } = this.#getStaged(transaction, idOrName);
+      precondition?.(createRepresentation(resource, id, before));
+      transaction.delete(this.#collection, id);
+      const change = { collection: this.#collection, id, before, after: null };
+      onChange?.(transaction, change, inputs);
+      return id;
+    });
+    await afterRemoved?.(removedId);
+  }
+
+  #createInputs(hops = 0): TransactionInputs {
+    const { now, makeId } = this.#options;
+    return new LazyInputs(now(), makeId, hops);
+  }
+
+  /** The record as the transaction sees it. Throws `not_found`. */
+  #getStaged(
+    transaction: Transaction, idOrName: string,
+  ): { readonly id: string; readonly before: Buffer } {
+    const { noun, collection: { hasNames = false } } = this.#options.resource;
+    const collection = this.#collection;
+    const id = hasNames ? transaction.findId(collection, idOrName) ?? idOrName : idOrName;
+    const before = transaction.find(collection, id);
+    if (before === undefined) throw notFoundError(noun, idOrName);
+    return { id, before };
+  }
+
+  #put(
+    transaction: Transaction,
+    { id, before, json, updatedMs }: {
+      readonly id: string; readonly before: Buffer | null;
+      readonly json: string; readonly updatedMs: number;
+    },
+    inputs: TransactionInputs,
+  ): Representation {
+    const { resource, onChange } = this.#options;
+    const stored = transaction.put(this.#collection, id, json);
+    const change = { collection: this.#collection, id, before, after: stored.bytes };
+    onChange?.(transaction, change, inputs);
+    if (resource.toPublic !== undefined) return createRepresentation(resource, id, stored.bytes);
+    const representation = new Representation(id, stored.bytes, updatedMs);
+    stored.representation = representation;
+    return representation;
+  }
+}
+
+/**
+ * The representation of a stored record. One that is the stored bytes is cached beside them, as to
+ * make it costs more than to find the record; one with bytes of its own would take too much memory.
+ */
+function getRepresentation(
+  resource: RepositoryResource, id: string, stored: StoredRecord,
+): Representation {
+  if (resource.toPublic !== undefined) return createRepresentation(resource, id, stored.bytes);
+  const { representation: cachedRepresentation } = stored;
+  if (cachedRepresentation instanceof Representation) return cachedRepresentation;
+  const representation = createRepresentation(resource, id, stored.bytes);
+  stored.representation = representation;
+  return representation;
+}
+
+function createRepresentation(
+  resource: RepositoryResource, id: string, bytes: Buffer,
+): Representation {
+  const { toPublic, observe, collection: { key } } = resource;
+  const updatedMs = readUpdatedMs(key, id, bytes);
+  if (toPublic === undefined || observe === undefined) {
+    return new Representation(id, encodePublicRecord(resource, bytes), updatedMs);
+  }
+  const record = decodeRecord(bytes);
+  const configuration = Buffer.from(JSON.stringify(toPublic(record)));
+  const { members, changedAtMs } = observe(record);
+  const observation = Buffer.from(JSON.stringify(members));
+  return new Representation(id, joinObjects(configuration, observation), updatedMs,
+    { configuration, observation, changedAtMs });
+}
+
+/** The JSON of a stored record as callers see it. */
+function encodePublicRecord({ toPublic, observe }: RepositoryResource, bytes: Buffer): Buffer {
+  if (toPublic === undefined) return bytes;
+  const record = decodeRecord(bytes);
+  return Buffer.from(JSON.stringify({ ...toPublic(record), ...observe?.(record).members }));
 }
 
 /** Joins the JSON of two objects, neither of them empty, to one object. */
@@ -246,15 +300,23 @@ class LazyInputs implements TransactionInputs {
   }
 }
 
-/** The cached representation: making one costs more than finding the record. */
-function getOrCreateRepresentation(
-  stored: StoredRecord, id: string, represent: (id: string, bytes: Buffer) => Representation,
-): Representation {
-  const cached = stored.representation;
-  if (cached instanceof Representation) return cached;
-  const representation = represent(id, stored.bytes);
-  stored.representation = representation;
-  return representation;
+/**
+ * The whole body that is parsed by the schema: the request's, applied to the stored record where it
+ * is a merge patch, and reconciled with it where the resource asks for that. `before` is null for a
+ * new record.
+ */
+function prepareBody(
+  resource: RepositoryResource, body: unknown, before: Buffer | null, cause: WriteCause,
+  nowMs: number,
+): unknown {
+  const { schema, patchBase, reconcile } = resource;
+  if (cause !== 'patch' && reconcile === undefined) return body;
+  const current = before === null ? null : decodeRecord(before);
+  const base = current === null ? null : patchBase?.(current) ?? current;
+  const input = trimUnknown(schema, body);
+  const whole = cause === 'patch' ? applyMergePatch(base, input) : input;
+  return reconcile !== undefined && isJsonObject(whole)
+    ? reconcile(whole, current, cause, nowMs) : whole;
 }
 
 /** The parsed body without its key. `pathId` is null for a new record. */

@@ -14,6 +14,7 @@ import {
 } from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
+import type { Nodes } from './app/nodes.ts';
 import { announceEngine, findSharedLog } from './app/shared-log.ts';
 import { composeDispatcher } from './app/dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
@@ -50,8 +51,10 @@ import type { TokenVerifier } from './access/token-verifier.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
 import type { Settings } from './settings/load.ts';
 import { createEventStream } from './stream/stream-routes.ts';
+import type { EventStream } from './stream/stream-routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/directory-lock.ts';
+import type { DirectoryLock } from './store/lock/directory-lock.ts';
 import { computeMemoryLimits } from './store/records/memory-limits.ts';
 import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
@@ -80,11 +83,11 @@ type AppOptions = {
   /** Classes of actions, for a program that embeds us. */
   readonly actions?: readonly unknown[];
   readonly clock?: Clock;
-  /** Where settings came from, by name. */
+  /** By name of the setting, where its value came from. */
   readonly origins?: ReadonlyMap<string, string>;
-  /** Is given what is logged. */
+  /** Gets the lines that are logged. */
   readonly lines?: LogLines;
-  /** What root has opened before it became the user who serves. */
+  /** The port and certificate that root has opened before it became the user who serves. */
   readonly preopened?: PreopenedResources;
   /** The engine that keeps the log, and who we are to it. */
   readonly sharedLog?: SharedLog;
@@ -95,15 +98,15 @@ export interface App {
   readonly books: BookShelf;
   readonly bookList: BookList;
   readonly webhooks: Webhooks;
-  /** What closing waits for. */
+  /** Counts the calls whose end a close waits for. */
   readonly inFlight: InFlightCounter;
   /**
    * Begins the work that nobody has to ask for: deliveries, retries, retention, the part in a
    * cluster. Idempotent; a command has none of it.
    */
   start(): void;
-  /** Serves the API on TCP, and starts. When it is refused, nothing is started or stored. */
-  listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
+  /** Serves the API on TCP, and starts. When this throws, nothing was started or stored. */
+  listen(address?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
   /** Reads the TLS certificate and key again, for new connections; false when there are none. */
   renewCertificate(): boolean;
   /** Answers what is in flight, flushes and releases the directory; idempotent. */
@@ -112,9 +115,9 @@ export interface App {
 
 const loadNodes = lazyImport(() => import('./app/nodes.ts'));
 
-// Of --max-memory: eleven sixteenths are the heap's (memory-cap.ts), the rest is divided here.
+// The shares of --max-memory. The heap has eleven sixteenths of it (memory-cap.ts).
 const SEARCH_SHARE = 1 / 8;
-// Of pending deliveries, which are records and no cache: whoever queues much keeps fewer books.
+// Pending deliveries are records and no cache: the more are queued, the fewer books stay in memory.
 const PENDING_SHARE = 1 / 8;
 
 /** The collections of a data directory. */
@@ -134,101 +137,21 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
+/** Opens the rooms from the store up, each with how it is closed. */
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
-  const {
-    data, settings, logger, clock = systemClock, maxMemoryBytes = Infinity,
-  } = options;
-  const files = createNodeFiles();
-  const lock = await acquireLock(data, {
-    kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
-  });
-  closers.add(() => lock.release());
-  const actions = await loadActions(options);
-  const sharedLog = options.sharedLog
-    ?? await findSharedLog({ data, files, settings, logger, clock, role: options.role });
-  const store = await openStore({
-    directory: data, files, logger, clock, specs: COLLECTIONS,
-    limits: computeMemoryLimits(maxMemoryBytes),
-    ...sharedLog === null ? {} : { shared: sharedLog },
-  });
-  closers.add(() => store.close());
-  announceEngine(store.replica, logger);
-  const makeId = createIdSource(clock);
-  const nodes = sharedLog === null ? null : await loadNodes(({ composeNodes }) =>
-    composeNodes({
-      store, clock, logger, makeId, node: sharedLog.node, addresses: () => listening.addresses,
-      attemptMs: settings.http.timeout * 1000,
-    }));
-  if (nodes !== null) closers.add(() => nodes.close());
-  const keys = new IdempotencyKeys({
-    store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.isMaintainer(),
-  });
-  closers.add(() => keys.close());
-  const shared: SharedDeps = {
-    store, keys, clock, turns: createTurns(clock), logger, settings, makeId,
-    metrics: new Metrics(),
-    inFlight: new InFlightCounter(), statistics: new Statistics(clock),
-    lines: options.lines ?? new LogLines(),
-  };
-  closers.add(() => shared.metrics.close());
-  const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
-  shared.metrics.add(
-    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES, () => unreadiness() === null),
-    ...nodes?.metrics ?? [],
-  );
-  const { tokens, verifier, state: accessState } =
-    composeAccess(shared, options.allowAnonymous === true);
-  closers.add(() => tokens.close());
-  const isServer = options.role === 'server';
-  if (isServer && isLockedOut(accessState())) {
-    logger.warning('nobody has access to the API: it has had a token, and none is good now; '
-      + UNLOCK_HINT);
-  }
-  const { webhooks, client } = composeRelay({
-    ...shared, ...nodes === null ? {} : { ownership: nodes.ownership },
-    actions, baseUri: () => listening.baseUri,
-    onOutcome: (kind, hook, outcome, durationMs) =>
-      shared.statistics.record(kind, hook, outcome, durationMs),
-    onRejected: (request) =>
-      stream.announce(topics.requests, () => topics.describeRequest(request)),
-    pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
-  });
-  closers.add(() => client.close());
-  const { shelf, list, search, routes: booksRoutes } =
-    composeBooks(shared, webhooks.events, maxMemoryBytes);
-  shared.metrics.add(...searchMetrics(search));
-  closers.add(() => search.close());
-  const apiRoutes = [...booksRoutes, ...webhooks.routes];
-  const topics = createTopics(webhooks);
-  const stream = createEventStream({
-    topics: topics.all,
-    changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    replica: store.replica, logger,
-    findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
-    mayRead: (exchange) => findCurrentScope(exchange, verifier) !== null,
-  });
-  const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
-    logger.warning('more requests were refused', { leftOut }));
-  closers.add(() => rejectionLog.close());
-  const readConsistency = nodes?.readConsistency ?? null;
-  const dispatcherDeps = {
-    ...shared, unreadiness, readConsistency, maxMemoryBytes,
-    ...isServer && settings.server.apiToken !== null
-      ? { prepare: () => rememberToken(tokens, logger) } : {},
-  };
-  const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
-    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, accessState),
-    ...maintenanceRoutes(store, () => listening.addresses),
-    ...createNodeRoutes(() => nodes?.list() ?? []),
-    ...composeMonitoring({
-      ...shared, unreadiness, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
-      settings: { settings, origins: options.origins ?? new Map() },
-    }),
-    ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
-  ], rejectionLog);
-  closers.add(() => dispatcher.close());
+  const { lock, actions, store, sharedLog } = await openData(options, closers);
+  const shared =
+    await openShared(options, { store, sharedLog }, () => listening.addresses, closers);
+  const access = composeAccess(options, shared, closers);
+  const domains =
+    composeDomains(options, shared, { actions, access, baseUri: () => listening.baseUri }, closers);
+  const dispatcher =
+    composeRoutes(options, shared, { access, domains, addresses: () => listening.addresses },
+      closers);
+  const { clock, settings } = shared;
+  const { webhooks, books, stream } = domains;
   const listening = new Listening({
-    ...options, clock, dispatcher, needsToken: () => verifier.isRequired,
+    ...options, clock, dispatcher, needsToken: () => access.verifier.isRequired,
   });
   shared.metrics.add(certificateMetric(() => listening.certificateExpiresMs));
   const graceMs = settings.server.shutdownTimeout * 1000;
@@ -239,26 +162,208 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ]);
     await webhooks.closeHealth();
   });
+  const isServer = options.role === 'server';
   if (isServer) lock.announce(await listening.listenOnControl());
   let isStarted = !isServer;
   const start = (): void => {
     if (isStarted) return;
     isStarted = true;
-    nodes?.start();
+    shared.nodes?.start();
     webhooks.start();
-    keys.start();
+    shared.keys.start();
   };
   return {
-    dispatcher, books: shelf, bookList: list, webhooks, inFlight: shared.inFlight, start,
-    async listen(place = {}) {
-      const address = await listening.listen(place);
+    dispatcher, books: books.shelf, bookList: books.list, webhooks, inFlight: shared.inFlight,
+    start,
+    async listen(address = {}) {
+      const { url } = await listening.listen(address);
       start();
       await dispatcher.prepare();
-      return address;
+      return { url };
     },
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
+}
+
+type OpenedData = {
+  readonly lock: DirectoryLock;
+  readonly actions: WebhooksOptions['actions'];
+  readonly store: OpenedStore;
+  /** null: the store is files in the data directory. */
+  readonly sharedLog: SharedLog | null;
+};
+
+/** Locks the data directory and opens its store. */
+async function openData(options: AppOptions, closers: Closers): Promise<OpenedData> {
+  const {
+    data, settings, logger, role, clock = systemClock, maxMemoryBytes = Infinity,
+  } = options;
+  const files = createNodeFiles();
+  const lock = await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock });
+  closers.add(() => lock.release());
+  // Before the store is opened: a start that a broken module refuses has changed nothing there.
+  const actions = await loadActions(options);
+  const sharedLog = options.sharedLog
+    ?? await findSharedLog({ data, files, settings, logger, clock, role });
+  const store = await openStore({
+    directory: data, files, logger, clock, specs: COLLECTIONS,
+    limits: computeMemoryLimits(maxMemoryBytes),
+    ...sharedLog === null ? {} : { shared: sharedLog },
+  });
+  closers.add(() => store.close());
+  announceEngine(store.replica, logger);
+  return { lock, actions, store, sharedLog };
+}
+
+/** What the rooms of an app share. */
+type SharedDeps = {
+  readonly store: OpenedStore;
+  /** This process as one of several over the store; null: the store is its alone. */
+  readonly nodes: Nodes | null;
+  readonly keys: IdempotencyKeys;
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly logger: Logger;
+  readonly settings: Settings;
+  readonly makeId: IdSource;
+  readonly metrics: Metrics;
+  readonly inFlight: InFlightCounter;
+  readonly statistics: Statistics;
+  readonly lines: LogLines;
+  /** Why this process cannot serve; null when it can. */
+  readonly unreadiness: () => string | null;
+};
+
+async function openShared(
+  options: AppOptions, { store, sharedLog }: Pick<OpenedData, 'store' | 'sharedLog'>,
+  addresses: () => Listening['addresses'], closers: Closers,
+): Promise<SharedDeps> {
+  const { settings, logger, clock = systemClock } = options;
+  const makeId = createIdSource(clock);
+  const nodes = sharedLog === null ? null : await loadNodes(({ composeNodes }) =>
+    composeNodes({
+      store, clock, logger, makeId, node: sharedLog.node, addresses,
+      attemptMs: settings.http.timeout * 1000,
+    }));
+  if (nodes !== null) closers.add(() => nodes.close());
+  const keys = new IdempotencyKeys({
+    store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.isMaintainer(),
+  });
+  closers.add(() => keys.close());
+  const metrics = new Metrics();
+  closers.add(() => metrics.close());
+  const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
+  metrics.add(
+    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES, () => unreadiness() === null),
+    ...nodes?.metrics ?? [],
+  );
+  return {
+    store, nodes, keys, clock, turns: createTurns(clock), logger, settings, makeId, metrics,
+    inFlight: new InFlightCounter(), statistics: new Statistics(clock),
+    lines: options.lines ?? new LogLines(), unreadiness,
+  };
+}
+
+/** Access to the API: by the token of the settings, and by the stored ones. */
+type ApiAccess = {
+  readonly tokens: Tokens;
+  readonly verifier: TokenVerifier;
+  readonly state: () => AccessState;
+};
+
+function composeAccess(options: AppOptions, shared: SharedDeps, closers: Closers): ApiAccess {
+  const { logger, settings: { server: { apiToken } } } = shared;
+  const tokens = new Tokens({ ...shared, log: logger });
+  closers.add(() => tokens.close());
+  const verifier = combineVerifiers(
+    createFixedVerifier(apiToken === null ? [] : [apiToken]),
+    tokens.createVerifier(options.allowAnonymous === true),
+  );
+  const state = (): AccessState => ({
+    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasUsableToken,
+  });
+  if (options.role === 'server' && isLockedOut(state())) {
+    logger.warning('nobody has access to the API: it has had a token, and none is good now; '
+      + UNLOCK_HINT);
+  }
+  return { tokens, verifier, state };
+}
+
+type Domains = {
+  readonly books: ReturnType<typeof composeBooks>;
+  readonly webhooks: Webhooks;
+  /** Tells readers of both domains' changes. */
+  readonly stream: EventStream;
+};
+
+/** The catalog, the relay of webhooks, and the event stream over both. */
+function composeDomains(
+  { maxMemoryBytes = Infinity }: AppOptions, shared: SharedDeps,
+  { actions, access, baseUri }: {
+    readonly actions: WebhooksOptions['actions']; readonly access: ApiAccess;
+    readonly baseUri: () => string;
+  },
+  closers: Closers,
+): Domains {
+  const { store, nodes, clock, logger, statistics } = shared;
+  const { webhooks, client } = composeRelay({
+    ...shared, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
+    onOutcome: (kind, webhookId, outcome, durationMs) =>
+      statistics.record(kind, webhookId, outcome, durationMs),
+    onRejected: (request) =>
+      stream.announce(topics.requests, () => topics.describeRequest(request)),
+    pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
+  });
+  closers.add(() => client.close());
+  const books = composeBooks(shared, webhooks.events, maxMemoryBytes);
+  shared.metrics.add(...searchMetrics(books.search));
+  closers.add(() => books.search.close());
+  const topics = createTopics(webhooks);
+  const stream = createEventStream({
+    topics: topics.all,
+    changes: store.changes, sequence: () => store.statistics.sequence, clock,
+    replica: store.replica, logger,
+    findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
+    mayRead: (exchange) => findCurrentScope(exchange, access.verifier) !== null,
+  });
+  return { books, webhooks, stream };
+}
+
+/** All routes, behind one dispatcher. */
+function composeRoutes(
+  options: AppOptions, shared: SharedDeps,
+  { access, domains, addresses }: {
+    readonly access: ApiAccess; readonly domains: Domains;
+    readonly addresses: () => Listening['addresses'];
+  },
+  closers: Closers,
+): Dispatcher {
+  const { store, nodes, clock, logger, settings } = shared;
+  const { tokens, verifier, state } = access;
+  const { books, webhooks, stream } = domains;
+  const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
+    logger.warning('more requests were refused', { leftOut }));
+  closers.add(() => rejectionLog.close());
+  const deps = {
+    ...shared, readConsistency: nodes?.readConsistency ?? null,
+    maxMemoryBytes: options.maxMemoryBytes ?? Infinity,
+    ...options.role === 'server' && settings.server.apiToken !== null
+      ? { prepare: () => rememberToken(tokens, logger) } : {},
+  };
+  const apiRoutes = [...books.routes, ...webhooks.routes];
+  const dispatcher = composeDispatcher(deps, verifier, [
+    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, state),
+    ...maintenanceRoutes(store, addresses),
+    ...createNodeRoutes(() => nodes?.list() ?? []),
+    ...composeMonitoring({
+      ...shared, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
+      settings: { settings, origins: options.origins ?? new Map() },
+    }),
+    ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
+  ], rejectionLog);
+  closers.add(() => dispatcher.close());
+  return dispatcher;
 }
 
 /**
@@ -275,22 +380,7 @@ async function rememberToken(tokens: Tokens, logger: Logger): Promise<void> {
   }
 }
 
-/** What the parts of an app share. */
-type SharedDeps = {
-  readonly store: OpenedStore;
-  readonly keys: IdempotencyKeys;
-  readonly clock: Clock;
-  readonly turns: Turns;
-  readonly logger: Logger;
-  readonly settings: Settings;
-  readonly makeId: IdSource;
-  readonly metrics: Metrics;
-  readonly inFlight: InFlightCounter;
-  readonly statistics: Statistics;
-  readonly lines: LogLines;
-};
-
-/** Before the store is opened: a start that a broken module refuses has changed nothing there. */
+/** The custom actions: of modules in the data directory, of the settings, and of a program. */
 async function loadActions(
   { data, settings, role, loadsActions = role === 'server', actions = [] }: AppOptions,
 ): Promise<WebhooksOptions['actions']> {
@@ -299,22 +389,6 @@ async function loadActions(
   });
   const origin = 'the option `actions`';
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
-}
-
-/** Access to the API: by the token of the settings, and by the stored ones. */
-function composeAccess(shared: SharedDeps, allowsAnonymous: boolean): {
-  readonly tokens: Tokens; readonly verifier: TokenVerifier; readonly state: () => AccessState;
-} {
-  const { apiToken } = shared.settings.server;
-  const tokens = new Tokens({ ...shared, log: shared.logger });
-  const verifier = combineVerifiers(
-    createFixedVerifier(apiToken === null ? [] : [apiToken]),
-    tokens.createVerifier(allowsAnonymous),
-  );
-  const state = (): AccessState => ({
-    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasUsableToken,
-  });
-  return { tokens, verifier, state };
 }
 
 function composeBooks(shared: SharedDeps, events: EventPublisher, maxMemoryBytes: number): {

@@ -66,7 +66,7 @@ export interface Hookshelf {
    * Listens on TCP; `port` 0 asks the kernel for one. Throws AppError `usage` for a host that is
    * not loopback when no API token is configured.
    */
-  listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
+  listen(address?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
   /** To mount in a `node:http` server of your own. */
   readonly handler: RequestListener;
   readonly books: BookShelf & {
@@ -118,7 +118,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
   });
   app.start();
   return {
-    listen: async (place) => ({ url: (await app.listen(place)).url }),
+    listen: (address) => app.listen(address),
     handler: app.dispatcher.listeners('embedded').request,
     books: {
       ...app.books,

@@ -30,7 +30,7 @@ type NodesDeps = {
   readonly addresses: () => readonly { readonly host: string; readonly port: number }[];
 };
 
-interface Nodes {
+export interface Nodes {
   readonly ownership: NodeOwnership;
   readonly readConsistency: ReadConsistency;
   readonly metrics: readonly MetricSource[];

@@ -10,7 +10,7 @@ import { formatEvent, parsePosition } from './stream-event.ts';
 import type { StreamPosition, StreamFilter } from './stream-event.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
-interface EventStream {
+export interface EventStream {
   readonly routes: readonly HttpRoute[];
   /** Sends readers the event of a new record that is on no disk. */
   announce(topic: StreamTopic, describe: () => ReturnType<StreamTopic['describe']>): void;

@@ -38,7 +38,7 @@ type LockOptions = {
   readonly program?: string;
 };
 
-interface DirectoryLock {
+export interface DirectoryLock {
   /** Publishes the path of the control socket. */
   announce(socketPath: string | null): void;
   /** Idempotent. */

@@ -1,4 +1,4 @@
-/** Requests of the program that embeds us to the routes of its app, in memory. */
+/** Sends the requests of a program that embeds us to the routes of its app, in memory. */
 import type { RequestListener } from 'node:http';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { encodeChecked } from '../base/json/encode.ts';
@@ -36,7 +36,7 @@ export function createApiRequest(listener: RequestListener): ApiRequest {
 
 // A program in plain JavaScript has no types that would check these.
 function checkMethodAndPath(method: unknown, path: unknown): void {
-  // A server drops the connection for a method of nobody's, and a CONNECT has no answer of ours.
+  // A server drops the connection for a method that HTTP lacks, and a CONNECT gets no response.
   const name = typeof method === 'string' ? method.toUpperCase() : '';
   if (!http.METHODS.includes(name) || name === 'CONNECT') {
     throw new AppError('malformed', `the method must be one of HTTP, not ${quoted(method)}`);
@@ -53,7 +53,7 @@ function checkMethodAndPath(method: unknown, path: unknown): void {
 
 const NOT_IN_PATH = /[^!-~]/u;
 
-/** What `node:http` throws for a header that it cannot send. */
+/** Whether `node:http` threw it, for a header that it cannot send. */
 function isNodeTypeError(thrown: unknown): boolean {
   return systemCodeOf(thrown)?.startsWith('ERR_') === true;
 }

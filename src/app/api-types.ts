@@ -26,7 +26,7 @@ export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery
 type ServiceMember = 'previousSecret' | keyof DisabledMembers;
 type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
 type PublicRecord<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
-/** With the members of `Optional` left to the service; null counts as absent. */
+/** A body in which the members of `Optional` may be left to the service; null counts as absent. */
 type RequestBody<Stored, Optional extends keyof Stored> =
   & Omit<Stored, Optional>
   & { readonly [Name in Optional]?: Stored[Name] | null };
@@ -71,12 +71,12 @@ export type IncomingWebhookExamples = {
   readonly curlObstacle: string | null;
 };
 
-/** Without `secret` one is made, and answered. */
+/** Without `secret` the service makes one, and the response holds it. */
 export type Rotation = {
   readonly secret?: string; readonly overlapHours?: number; readonly force?: boolean;
 };
 
-/** A request that an incoming webhook got, to be looked into. */
+/** A request that an incoming webhook received, to be diagnosed. */
 export type ReceivedRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** base64 */
@@ -99,7 +99,7 @@ export type ApiAnswer<Body> = {
 };
 
 export type ApiRequestOptions = {
-  /** Such as `{ 'If-Match': etag }`. */
+  /** For example `{ 'If-Match': etag }`. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -108,13 +108,13 @@ export type ApiRequestOptions = {
  * commands do. Throws the AppError of a problem answer: `invalid`, `not_found`, `conflict`, ….
  */
 export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
-  method: Method, path: Path, ...given: RequestArguments<RequestBodyOf<Method, Path>>
+  method: Method, path: Path, ...args: RequestArguments<RequestBodyOf<Method, Path>>
 ) => Promise<ApiAnswer<ResponseBodyOf<Method, Path>>>;
 
 type RequestArguments<Body> = undefined extends Body
   ? [body?: Body, options?: ApiRequestOptions] : [body: Body, options?: ApiRequestOptions];
 
-/** Method, path, body, answer; the first that fits counts. */
+/** Method, path, request body and response body of each route; the first that fits counts. */
 type Routes = [
   ...Resource<'/api/books', Book, BookInput>,
   ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
@@ -158,14 +158,14 @@ type Resource<Path extends string, One, Input> = [
   ['DELETE', `${Path}/${string}`, undefined, null],
 ];
 
-type WithoutQuery<Path> = Path extends `${infer Place}?${string}` ? Place : Path;
+type WithoutQuery<Path> = Path extends `${infer Bare}?${string}` ? Bare : Path;
 type RequestBodyOf<Method, Path> = FindRoute<Routes, Method, WithoutQuery<Path>, 'body'>;
 type ResponseBodyOf<Method, Path> = FindRoute<Routes, Method, WithoutQuery<Path>, 'answer'>;
 
 type FindRoute<Table, Method, Path, Part> =
-  Table extends [[infer Verb, infer Place, infer Body, infer Answer], ...infer Rest]
-    ? [Method, Path] extends [Verb, Place]
+  Table extends [[infer Verb, infer Pattern, infer Body, infer Answer], ...infer Rest]
+    ? [Method, Path] extends [Verb, Pattern]
       ? { body: Body; answer: Answer }[Part & ('body' | 'answer')]
       : FindRoute<Rest, Method, Path, Part>
-    // A path that is made at run time, or that we do not know.
+    // The path is made at run time, or is none that we know.
     : unknown;

@@ -1,4 +1,4 @@
-/** The TLS certificate that the settings name: read, checked, and how long it is still good. */
+/** Reads and checks the TLS certificate that the settings name, and tells how long it is valid. */
 import { AppError, messageOf } from '../base/errors.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { loadCrypto, loadTls } from '../base/node-modules.ts';
@@ -6,7 +6,7 @@ import type { Certificate } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load.ts';
 
 const DAY_MS = 86_400_000;
-/** Most renewals happen 30 days before the end or earlier: a later one has probably been missed. */
+/** Most renew 30 days before the end or earlier: with less left, a renewal has probably failed. */
 const WARNING_MS = 30 * DAY_MS;
 
 export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
@@ -14,11 +14,11 @@ export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
 type CertificateTerm = {
   readonly expiresMs: number;
   readonly isExpired: boolean;
-  /** The message for the operator, with the last day; null while the end is far. */
+  /** The message for the operator, with the last day; null while more than 30 days are left. */
   readonly problem: string | null;
 };
 
-/** How long the first certificate of the file is good; its issuers' may follow and do not count. */
+/** The validity of the first certificate in the file; those of its issuers may follow it. */
 export function examineTerm({ cert }: Certificate, nowMs: number): CertificateTerm {
   const { X509Certificate } = loadCrypto();
   const expiresMs = Date.parse(new X509Certificate(cert).validTo);
@@ -32,7 +32,10 @@ function findTermProblem(expiresMs: number, nowMs: number): string | null {
     : `the certificate expires soon: its last day is ${lastDay}`;
 }
 
-/** Null when the settings name none. Throws `usage`, also for a pipe, as SIGHUP reads it again. */
+/**
+ * null when the settings name none. Throws `usage`, also for a pipe: it is read again on SIGHUP,
+ * and a pipe would be empty then.
+ */
 export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
   const pair = {
@@ -41,7 +44,7 @@ export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Cert
   };
   try {
     loadTls().createSecureContext(pair);
-    checkFits(pair);
+    checkKeyMatches(pair);
   } catch (thrown) {
     throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
       + `(${messageOf(thrown)})`, {}, thrown);
@@ -49,8 +52,11 @@ export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Cert
   return pair;
 }
 
-/** A secure context accepts an EC key with an RSA certificate; every handshake would then fail. */
-function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
+/**
+ * Throws when the key is not the certificate's. A secure context accepts an EC key with an RSA
+ * certificate, and then every handshake fails.
+ */
+function checkKeyMatches({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
   const { X509Certificate, createPrivateKey } = loadCrypto();
   if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;
   throw new Error('the key is another one than the certificate\'s');

@@ -1,4 +1,4 @@
-/** Where the control socket is: in the data directory, or elsewhere where that path is too long. */
+/** Chooses the control socket's path: in the data directory, unless that would be too long. */
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,17 +18,20 @@ export function controlSocketPath(data: string): string {
   return join(makeSocketFolder(data), SOCKET_NAME);
 }
 
-/** Where all users may write, another one may have made a folder of this name before. */
+/**
+ * A folder that we alone can use. All users may write in its parent, so another one may have made a
+ * folder of this name before: then ours gets a random name.
+ */
 function makeSocketFolder(data: string): string {
   const digest = loadCrypto().createHash('sha256').update(data).digest('hex').slice(0, 16);
-  const places = [process.env['XDG_RUNTIME_DIR'] ?? '', tmpdir()].filter((path) => path !== '');
+  const parents = [process.env['XDG_RUNTIME_DIR'] ?? '', tmpdir()].filter((path) => path !== '');
   let problem: unknown = null;
-  for (const place of places) {
-    const folder = join(place, `hookshelf-${digest}`);
+  for (const parent of parents) {
+    const folder = join(parent, `hookshelf-${digest}`);
     try {
       return makeOwnFolder(folder) ? folder : mkdtempSync(`${folder}-`);
     } catch (thrown) {
-      // Such as the run-time directory of root, which has become another user.
+      // We may not write in the run-time directory of root once we have become another user.
       problem ??= thrown;
     }
   }

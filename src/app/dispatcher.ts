@@ -24,7 +24,7 @@ const loadOpenApi = lazyImport(() => import('../server/documents/openapi.ts'));
 type DispatcherDeps = {
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
-  /** null: the store is this process's alone. */
+  /** null: no other process shares the store. */
   readonly readConsistency: ReadConsistency | null;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -37,6 +37,7 @@ type DispatcherDeps = {
   readonly prepare?: () => Promise<void>;
 };
 
+/** The share of --max-memory for bodies that are arriving. */
 const BODIES_SHARE = 1 / 8;
 
 export function composeDispatcher(

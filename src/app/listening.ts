@@ -1,6 +1,6 @@
 /**
- * Where an app listens: on TCP for everybody, and on the control socket for the owner of the data
- * directory. Holds the rule that a service without tokens stays on loopback.
+ * Listens for an app: on TCP for everybody, and on the control socket for the owner of the data
+ * directory. A service that needs no token stays on loopback: that rule is checked here.
  */
 import { dirname } from 'node:path';
 import { RENEWAL_HINT, examineTerm, readCertificate } from './certificate.ts';
@@ -17,7 +17,7 @@ import type {
 import { isLoopbackName } from '../access/host-name.ts';
 import type { Settings } from '../settings/load.ts';
 
-/** What root has opened before it became the user who serves. */
+/** The port and certificate that root has opened before it became the user who serves. */
 export type PreopenedResources = {
   readonly port: ReservedPort | null;
   readonly certificate: Certificate | null;
@@ -30,7 +30,7 @@ type ListeningOptions = {
   readonly logger: Logger;
   readonly dispatcher: Dispatcher;
   readonly allowAnonymous?: boolean;
-  /** Whether a token is needed. */
+  /** Whether callers need a token. */
   readonly needsToken: () => boolean;
   readonly preopened?: PreopenedResources;
 };
@@ -113,12 +113,12 @@ export class Listening {
     return { url: listener.url, port: listener.port };
   }
 
-  /** Where on TCP it listens. */
+  /** The addresses on TCP that it listens on. */
   get addresses(): readonly BoundAddress[] {
     return this.#addresses;
   }
 
-  /** The absolute address of this service, as others are told. */
+  /** The absolute URL of this service, as links to it say it. */
   get baseUri(): string {
     const { server } = this.#options.settings;
     const scheme = server.tlsCert === null ? 'http' : 'https';

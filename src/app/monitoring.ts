@@ -1,4 +1,4 @@
-/** Connects what people look at with what it is read from. */
+/** Connects the routes for operators, and the console, with the rooms whose state they show. */
 import { formatTimestamp } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
@@ -21,7 +21,7 @@ type MonitoringDeps = {
   readonly unreadiness: () => string | null;
   readonly collections: readonly string[];
   readonly webhooks: Webhooks;
-  /** With where each came from. */
+  /** The settings, and where each came from. */
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;
   readonly statistics: Statistics;
   readonly lines: LogLines;
@@ -47,8 +47,8 @@ function readStatus(
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
   const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
-  const sum = (of: (name: string) => number): number =>
-    collections.reduce((total, name) => total + of(name), 0);
+  const sum = (count: (name: string) => number): number =>
+    collections.reduce((total, name) => total + count(name), 0);
   const requests = requestQueue.totals.readCommitted(store);
   return {
     isReady: reason === null, reason,

@@ -1,4 +1,4 @@
-/** This process as one of several over one log. Loaded only where the store is shared. */
+/** Makes this process one of several over one log. Loaded only where the store is shared. */
 import { hostname } from 'node:os';
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
@@ -21,12 +21,12 @@ type NodesDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A UUID that is this node's own for good. */
+  /** A UUID that this node keeps for good. */
   readonly node: string;
   readonly makeId: AdvancingIdSource;
   /** `http.timeout`: how long an attempt takes at most. */
   readonly attemptMs: number;
-  /** Where on TCP we listen. */
+  /** The addresses on TCP that this node listens on. */
   readonly addresses: () => readonly { readonly host: string; readonly port: number }[];
 };
 
@@ -37,13 +37,14 @@ export interface Nodes {
   list(): readonly NodeView[];
   /** Why this node is not ready; null when it is. */
   unreadiness(): string | null;
-  /** From here on it takes part. Commands leave that to the server. */
+  /** Joins the nodes that share the work. Commands leave that to the server. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** The shortest lease, and by how much it is longer than an attempt. */
+/** The shortest lease. */
 const LEASE_MS_MIN = 15_000;
+/** So much longer than an attempt is a lease: the attempt ends before another node may begin it. */
 const LEASE_BEYOND_ATTEMPT_MS = 10_000;
 
 export function composeNodes(deps: NodesDeps): Nodes {
@@ -62,7 +63,7 @@ export function composeNodes(deps: NodesDeps): Nodes {
   });
   const { ownership } = membership;
   replica.maintainWhen(() => ownership.isMaintainer());
-  const forget = replica.onReload((isOver) => {
+  const unfollow = replica.onReload((isOver) => {
     if (isOver) membership.restart();
     else ownership.cutOffAll();
   });
@@ -75,17 +76,20 @@ export function composeNodes(deps: NodesDeps): Nodes {
     unreadiness: () => explainUnreadiness(replica, clock),
     start: () => membership.start(),
     async close() {
-      forget();
+      unfollow();
       await membership.close();
     },
   };
 }
 
-/** On all addresses of the machine, it is known by its name. */
+/**
+ * The address under which others find this node; null while it listens nowhere. Where it listens on
+ * all addresses of the machine, that is the machine's name.
+ */
 function findAdvertisedAddress({ addresses }: NodesDeps): string | null {
-  const [place] = addresses();
-  if (place === undefined) return null;
-  const { host, port } = place;
+  const [first] = addresses();
+  if (first === undefined) return null;
+  const { host, port } = first;
   const name = ['0.0.0.0', '::', ''].includes(host) ? hostname() : host;
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
 }

@@ -27,7 +27,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 type RelayDeps = {
   readonly store: Store;
   readonly keys: IdempotencyKeys;
-  /** Not given: all work is this process's. */
+  /** The work that is this node's; absent: all of it is. */
   readonly ownership?: Ownership;
   readonly clock: Clock;
   readonly turns: Turns;
@@ -37,7 +37,7 @@ type RelayDeps = {
   readonly metrics: Metrics;
   /** Custom actions. */
   readonly actions: WebhooksOptions['actions'];
-  /** An upper bound of the process, whatever the settings say. */
+  /** The most that pending records may take, whatever the settings allow. */
   readonly pendingBytesMax: number;
   readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
   readonly onOutcome: WebhooksOptions['onOutcome'];
@@ -46,10 +46,10 @@ type RelayDeps = {
 };
 
 const DAY_MS = 86_400_000;
-/** Of the heap, however its limit was set. */
+/** The share of the heap for payloads of incoming requests, however the heap's limit was set. */
 const PAYLOAD_SHARE = 1 / 4;
 
-/** Throws `usage`, naming where it comes from, for a custom action that is none. */
+/** Throws `usage` for a custom action that is not sound; the message says where it comes from. */
 export function composeRelay(
   deps: RelayDeps,
 ): { readonly webhooks: Webhooks; readonly client: HttpClient } {
@@ -102,7 +102,7 @@ export function createBookEvents(events: EventPublisher): ChangeHook {
   return (transaction, { before, after }, inputs) => {
     const book = after ?? before;
     const name = chooseEventName(before, after);
-    // Mostly no hook listens: then no payload is made.
+    // No payload is made while no webhook listens, which is the usual case.
     if (book === null || !events.hasListeners(name)) return;
     const timestamp = formatTimestamp(inputs.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);

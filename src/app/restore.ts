@@ -1,7 +1,7 @@
 /**
- * A restore as an app needs it. Tokens are credentials of today, not data of the day of the backup:
- * those that the directory knows stay as they are, so that a restore neither opens an API that is
- * closed nor makes a revoked token good again. The backup's other tokens come with it.
+ * Restores a backup, but keeps the tokens that the data directory has. Tokens are credentials of
+ * today, not data of the day of the backup: a restore must not open an API that is closed, nor make
+ * a revoked token valid again. Tokens that only the backup has come with it.
  */
 import { TOKENS, Tokens } from '../access/tokens.ts';
 import { systemClock } from '../base/clock.ts';
@@ -17,7 +17,7 @@ type RestoreDataOptions = RestoreOptions & { readonly logger: Logger };
 
 type TokenRecords = ReadonlyMap<string, string>;
 
-/** Throws as `restoreBackup`. Its notes say where tokens could not be kept. */
+/** Throws what `restoreBackup` throws. The report's notes say when tokens could not be kept. */
 export async function restoreData(options: RestoreDataOptions): Promise<RestoreReport> {
   const tokenRecords = options.isReplacing ? await readTokens(options) : new Map<string, string>();
   const report = await restoreBackup({
@@ -29,7 +29,7 @@ export async function restoreData(options: RestoreDataOptions): Promise<RestoreR
   return { ...report, notes: [...report.notes, note] };
 }
 
-/** null: what is there cannot be opened. */
+/** The tokens of the directory, by identifier; null when its data cannot be opened. */
 async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
   try {
     return await withStore(options, options.directory, async (store) => {

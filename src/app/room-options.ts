@@ -4,7 +4,7 @@ import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load.ts';
 
-// Kept for the store's files, outgoing sockets and the standard streams.
+// File descriptors for the store's files, outgoing sockets and the standard streams.
 export const DESCRIPTORS_RESERVED = 256;
 const CONNECTIONS_MIN = 16;
 
@@ -32,18 +32,18 @@ export function createServerLimits({ server }: Settings): ServerLimits {
   };
 }
 
-// Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998.
+// Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998. A limit of 0
+// would be none.
 function toWholeMs(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1000));
 }
 
-/** As many connections as wanted, but not more than the process has descriptors for. */
-function limitConnections(wanted: number, descriptors: number): number {
-  const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
-  return Math.min(wanted, room);
+/** The setting, but no more than the process has file descriptors for. */
+function limitConnections(connectionsMax: number, descriptors: number): number {
+  return Math.min(connectionsMax, Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED));
 }
 
-/** The soft limit of open files; where the kernel does not tell, the usual one. */
+/** The soft limit of open files; Infinity without one, the usual one where it cannot be read. */
 function readDescriptorsMax(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');

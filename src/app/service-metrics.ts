@@ -1,4 +1,4 @@
-/** The figures of store, search, client and deliveries, for `GET /metrics`. */
+/** The metrics of store, search, client and webhooks, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
 import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
@@ -86,7 +86,7 @@ export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
   ];
 }
 
-/** `read` gives milliseconds since the epoch; null without a certificate, which has no figure. */
+/** `read` gives milliseconds since the epoch; null without a certificate: then it has no sample. */
 export function certificateMetric(read: () => number | null): MetricSource {
   return gauge('tls_certificate_expiry_timestamp_seconds',
     'When the TLS certificate in use expires, in seconds since the epoch.',

@@ -22,13 +22,13 @@ import type { SharedLog } from '../store/store.ts';
 const loadEngines = lazyImport(() => import('../store/engines/open-engine.ts'));
 const NODE_FILE = 'node.json';
 
-/** Null: the store is files in the data directory. Throws `usage`. */
+/** The engine of `store.url`; null: the store is files in the data directory. Throws `usage`. */
 export async function createConfiguredEngine(settings: Settings): Promise<Engine | null> {
   const { url } = settings.store;
   return url === null ? null : createEngine(url, settings.store.passwordFile);
 }
 
-/** That of a URL. Throws `usage`. */
+/** The engine at a URL. Throws `usage`. */
 export async function createEngine(url: string, passwordFile: string | null): Promise<Engine> {
   return loadEngines(({ openEngine }) =>
     openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
@@ -37,11 +37,11 @@ export async function createEngine(url: string, passwordFile: string | null): Pr
 type SharedLogOptions = {
   readonly data: string; readonly files: Files; readonly settings: Settings;
   readonly logger: Logger; readonly clock: Clock;
-  /** A command begins no log: in the wrong database it would find nothing, and say no word. */
+  /** A command begins no log: in a wrong database it would silently find nothing. */
   readonly role: 'server' | 'command';
 };
 
-/** What openStore needs of an engine; null without one. The caller holds the directory's lock. */
+/** The engine and this node for `openStore`; null without an engine. The caller holds the lock. */
 export async function findSharedLog(
   { data, files, settings, logger, clock, role }: SharedLogOptions,
 ): Promise<SharedLog | null> {
@@ -55,7 +55,7 @@ export async function findSharedLog(
   return { engine, node, mayCreate: role === 'server' };
 }
 
-/** At each start it is said what a durable answer is worth. */
+/** Logs at each start what the engine promises of a write that it has acknowledged. */
 export function announceEngine(replica: Replica | null, logger: Logger): void {
   if (replica === null) return;
   const { engine, durability } = replica;
@@ -76,7 +76,7 @@ function readNodeId(path: string): string | null {
       return value['node'];
     }
   } catch {
-    // It is refused below.
+    // Refused below.
   }
   throw new AppError('damaged', `${path} does not hold {"node":"<uuid>"}; remove it, and this `
     + 'becomes a new node');

@@ -1,4 +1,7 @@
-/** What the event stream tells of: the rooms do not know it, nor does it know them. */
+/**
+ * The topics of the event stream: requests, deliveries and books. The rooms that have these records
+ * do not know the stream, nor does it know them.
+ */
 import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
 import type { StreamTopic } from '../stream/stream-topic.ts';

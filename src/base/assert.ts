@@ -1,6 +1,7 @@
 /**
- * For the programmer's errors: what cannot be, unless we are wrong. What the world does wrong is an
- * AppError. Node's own can compare and explain, which nobody here needs, and takes half a megabyte.
+ * Checks facts that hold unless the program has a bug. Errors of input and of the world are
+ * AppErrors. Node's own `assert` can compare and explain, which nothing here needs, and takes half
+ * a megabyte.
  */
 
 export class AssertionError extends Error {

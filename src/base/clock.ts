@@ -1,4 +1,4 @@
-/** Time as a parameter, so that tests can run through weeks of schedule in milliseconds. */
+/** Makes time a parameter, so that tests run through weeks of schedule in milliseconds. */
 
 export interface Timer {
   cancel(): void;
@@ -18,7 +18,7 @@ export const TIMER_SECONDS_MAX = 2_000_000;
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-// Taken once: as a global it is a function call for each use.
+// Read once: the global is a getter, which is called for each use.
 const { performance } = globalThis;
 
 export const systemClock: Clock = {
@@ -51,7 +51,7 @@ let lastMs = NaN;
 let lastText = '';
 
 /**
- * RFC 3339 in UTC with milliseconds. The last text is kept: records that are written together
+ * RFC 3339 in UTC with milliseconds. The last text is cached: records that are written together
  * mostly have the same time, and formatting it costs as much as a look-up of a record.
  */
 export function formatTimestamp(ms: number): string {
@@ -65,7 +65,7 @@ export function formatTimestamp(ms: number): string {
 let lastSecond = NaN;
 let lastDate = '';
 
-/** An HTTP date (RFC 9110 §5.6.7). The last one is kept, for the same reason. */
+/** An HTTP date (RFC 9110 §5.6.7). The last one is cached, for the same reason. */
 export function formatHttpDate(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {
@@ -75,14 +75,14 @@ export function formatHttpDate(ms: number): string {
   return lastDate;
 }
 
-let lastParsed = '';
+let lastParsedText = '';
 let lastParsedMs = NaN;
 
-/** Milliseconds of a text of `formatTimestamp`. The last one is kept for the same reason. */
+/** Milliseconds of a text of `formatTimestamp`. The last one is cached, for the same reason. */
 export function parseTimestamp(text: string): number {
-  if (text !== lastParsed) {
+  if (text !== lastParsedText) {
     lastParsedMs = Date.parse(text);
-    lastParsed = text;
+    lastParsedText = text;
   }
   return lastParsedMs;
 }

@@ -12,7 +12,7 @@ export type ErrorCode =
   | 'unauthorized'
   | 'forbidden'
   | 'not_found'
-  | 'gone' // it was there, and is not known any more
+  | 'gone' // existed once, and is not known any more
   | 'method_not_allowed'
   | 'conflict' // a duplicate key, or something that is still in use
   | 'precondition_failed'
@@ -26,7 +26,7 @@ export type ErrorCode =
   | 'unknown_outcome' // a write that may or may not be on disk (failed fsync)
   | 'storage_full'
   | 'damaged' // acknowledged data cannot be read back
-  | 'misconfigured' // what is around us keeps us from serving; the message says how to mend it
+  | 'misconfigured' // the program around us keeps us from serving; the message says what to do
   | 'internal';
 
 /** One broken rule: `pointer` is an RFC 6901 JSON Pointer into the body, `''` for all of it. */
@@ -39,7 +39,7 @@ export type ErrorDetails = {
   readonly allow?: readonly string[];
   /** A chain of so many hops ended here: see webhook-chain.ts. */
   readonly chainHops?: number;
-  /** What it would have gone to next, without credentials. */
+  /** The target that the chain would have called next, without credentials. */
   readonly chainTarget?: string;
   /** The `WWW-Authenticate` header of a 401 or 403; a 401 says `Bearer` unless this is null. */
   readonly challenge?: string | null;

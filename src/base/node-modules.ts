@@ -1,13 +1,13 @@
 /**
- * Modules of Node that are required instead of imported. An import makes every export of a module
- * ready at once: for node:http of Node 26 that is a second HTTP client that nobody here uses. An
+ * Loads modules of Node by `require` instead of `import`. An import makes every export of a module
+ * ready at once: for node:http of Node 26 that is a second HTTP client, which nothing here uses. An
  * idle server grows from 1.36 times the size of a bare one to 1.52 with node:http imported, to 1.43
- * with TLS, to 1.41 with node:crypto (measured; 1.40 is the limit). TLS and node:crypto wait until
- * somebody needs them. Types are imported as usual.
+ * with TLS, to 1.41 with node:crypto (measured; 1.40 is the limit). TLS and node:crypto are loaded
+ * at their first use. Types are imported as usual.
  */
 import { createRequire } from 'node:module';
 
-// Built-in modules are found from any place; a bundle has none of its own.
+// Any path will do: built-in modules are found from everywhere.
 const load = createRequire('/');
 
 export const http: typeof import('node:http') = load('node:http');

@@ -1,6 +1,6 @@
 /**
- * For warnings that strangers can cause in any number: a few of them a second are logged, then how
- * many were left out.
+ * Logs warnings that strangers can cause in any number: a few each second, and then how many more
+ * there were.
  */
 import type { Clock, Timer } from './clock.ts';
 import type { LogFields, Logger } from './log.ts';
@@ -17,13 +17,16 @@ export class RateLimitedLog {
   #suppressedCount = 0;
   #timer: Timer | null = null;
 
-  /** `onLeftOut` is told at the end of a second in which lines were left out. */
+  /** `onSuppressed` is called at the end of a second in which lines were suppressed. */
   constructor(clock: Clock, onSuppressed: (count: number) => void) {
     this.#clock = clock;
     this.#onSuppressed = onSuppressed;
   }
 
-  /** The holder is asked for its logger only for what is written, `linesMax` lines a second. */
+  /**
+   * Logs the warning, unless `linesMax` were logged in this second. The holder's logger is read
+   * only for lines that are logged, as some holders make it anew each time.
+   */
   warning(
     holder: { readonly log: Logger }, message: string, fields: LogFields,
     linesMax = LINES_A_SECOND,
@@ -44,7 +47,7 @@ export class RateLimitedLog {
     this.#timer ??= this.#clock.startTimer(endMs - nowMs, () => this.close());
   }
 
-  /** Reports the lines that were left out since the last report. */
+  /** Reports the lines that were suppressed since the last report. */
   close(): void {
     this.#timer?.cancel();
     this.#timer = null;

@@ -1,7 +1,7 @@
 /**
- * Stack traces that name lines of the sources. The program runs as bundles: Node knows their places
- * alone, unless it is started with --enable-source-maps, for which it reads all maps at the start
- * (it doubles the time to the first answer). Here a map is read when an error is told.
+ * Makes stack traces name lines of the sources. The program runs as bundles, and Node names places
+ * in those, unless it is started with --enable-source-maps: then it reads all maps at the start,
+ * which doubles the time to the first response. Here a map is read when an error is logged.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -9,9 +9,9 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadSea } from './node-modules.ts';
 
-/** What a line of a stack trace ends with: the line and the column, each from 1 on. */
+/** The end of a line of a stack trace: a line number and a column, each from 1 on. */
 const POSITION = /:(\d+):(\d+)\)?$/;
-/** Sources are named from here on, whatever lies above. */
+/** Paths of sources are shown from this folder on. */
 const SOURCES = 'src/';
 
 const maps = new Map<string, SourceMap | null>();
@@ -27,7 +27,7 @@ function sourceLine(text: string): string {
   if (start < 0 || position === null) return text;
   const [end, line, column] = position;
   const url = text.slice(start, position.index);
-  const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1);
+  const entry = loadMap(url)?.findEntry(Number(line) - 1, Number(column) - 1);
   if (entry === undefined || !('originalSource' in entry)) return text;
   const source = entry.originalSource.slice(entry.originalSource.lastIndexOf(SOURCES));
   const bracket = end.endsWith(')') ? ')' : '';
@@ -38,15 +38,15 @@ function bundleFolder(): string {
   return import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1);
 }
 
-/** Null where there is none, or none that we may read. */
-function mapOf(url: string): SourceMap | null {
-  const known = maps.get(url);
-  if (known !== undefined) return known;
+/** The source map of a bundle; null when there is none, or none that we may read. */
+function loadMap(url: string): SourceMap | null {
+  const cachedMap = maps.get(url);
+  if (cachedMap !== undefined) return cachedMap;
   let map: SourceMap | null = null;
   try {
     map = new SourceMap(JSON.parse(readMap(url)));
   } catch {
-    // The place in the bundle is better than none.
+    // Without a map the trace names the place in the bundle.
   }
   maps.set(url, map);
   return map;

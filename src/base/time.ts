@@ -1,13 +1,14 @@
 /**
- * Times as others write them: RFC 3339 §5.6, which is a date, `T`, a time with its seconds, and `Z`
- * or an offset with its colon. Other forms of ISO 8601 are none. The one reader of such texts.
+ * Parses times as others write them, in the form of RFC 3339 §5.6: a date, `T`, a time with its
+ * seconds, and `Z` or an offset with its colon. Other forms of ISO 8601 are refused. No other file
+ * parses such texts.
  */
 import { formatTimestamp } from './clock.ts';
 import type { StringSchema } from './schema.ts';
 
 const TIME_PATTERN = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-// Longer fractions say nothing more: times are kept to the millisecond.
+// Longer fractions say nothing more, as times are stored to the millisecond.
 const TEXT_LENGTH_MAX = 64;
 
 /** Model of a time in a body; it is stored in UTC, with milliseconds. */
@@ -21,9 +22,9 @@ export const timeSchema: StringSchema = {
 };
 
 /**
- * Milliseconds since the epoch; null when `text` is no RFC 3339 time, or none of the years 0001 to
- * 9999 in UTC. What is finer than a millisecond is cut off. Leap seconds are refused: no clock here
- * counts them.
+ * Milliseconds since the epoch; null when `text` is no RFC 3339 time, or lies outside the years
+ * 0001 to 9999 in UTC. Digits beyond the millisecond are cut off. Leap seconds are refused: no
+ * clock here counts them.
  */
 export function parseTime(text: string): number | null {
   const match = text.length > TEXT_LENGTH_MAX ? null : TIME_PATTERN.exec(text);
@@ -51,7 +52,7 @@ export function isRealDate(year: number, month: number, day: number): boolean {
   return day <= days;
 }
 
-/** Minutes that local time is ahead of UTC. */
+/** The minutes by which local time is ahead of UTC; null for an offset that does not exist. */
 function parseZone(zone: string): number | null {
   if (zone.toUpperCase() === 'Z') return 0;
   const [hour, minute] = [zone.slice(1, 3), zone.slice(4)];

@@ -1,9 +1,9 @@
 /**
- * Long work in short turns. Everything that looks at many books (scans, sorts, the search index) is
- * a generator that yields after each small unit of work; the runs that are under way share one
- * budget a turn of the event loop, in equal parts, so that any number of them together hold the
- * loop no longer than one. Work that is given up is simply not resumed: it must hold nothing that
- * needs closing.
+ * Does long work in short turns of the event loop. Work that looks at many books (scans, sorts, the
+ * search index) is a generator that yields after each small step. All works that are under way
+ * share one budget of time for each turn, in equal parts, so that any number of them together hold
+ * the loop no longer than one. Work that nobody waits for any more is not resumed: it must hold
+ * nothing that needs closing.
  */
 import type { Clock } from './clock.ts';
 
@@ -11,23 +11,23 @@ export type Steps<T> = Generator<void, T, void>;
 
 export interface Turns {
   /**
-   * Runs `steps` to their end and resolves with their result, or with null when `isWanted` told
-   * between two turns that nobody waits for it any more. Begins at once: work that fits into one
-   * share is done when this returns.
+   * Runs `steps` to their end and resolves to their result, or to null once `isWanted`, which is
+   * asked before each turn, says that nobody waits for it any more. Begins at once: work that fits
+   * into one share is done when this returns.
    */
   run<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
   /** The same, but begins in a later turn: for callers that must not be held up. */
   runLater<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
 }
 
-// The budget of one turn of the loop: 5 ms are allowed, and a step may run over, or meet the
-// garbage collector.
+// The budget of one turn of the loop. A turn may take 5 ms: the rest is for a step that runs over,
+// or meets the garbage collector.
 const TURN_MS = 3;
-// The least that is worth going round for.
+// A shorter share would be spent on changing from one work to the next.
 const SHARE_MS_MIN = 0.25;
 
 type StepsRun = {
-  /** Runs until `deadlineMs`; whether the work has ended. */
+  /** Runs until `deadlineMs`. Returns whether the work has ended. */
   readonly advance: (deadlineMs: number) => boolean;
 };
 
@@ -103,9 +103,9 @@ function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: StepsRun[], budgetM
   let nowMs = clock.monotonicMs();
   const endMs = nowMs + budgetMs;
   const shareMs = Math.max(SHARE_MS_MIN, budgetMs / Math.max(1, runs.length));
-  // At least one unit of one run, or a clock that jumps could stop them all.
+  // At least one step of one run is done, or a clock that jumps could stop them all.
   for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
-    // To the back of the queue: the next turn begins with whoever had no share in this one.
+    // It goes to the back of the queue: the next turn begins with those that had no share in this.
     if (!run.advance(Math.min(endMs, nowMs + shareMs))) runs.push(run);
     nowMs = clock.monotonicMs();
     if (nowMs >= endMs) return;

@@ -61,7 +61,7 @@ export function createIdSource(
     for (let index = 0; index < RANDOM_ID_BYTES; index += 1) {
       writeHex(text, RANDOM_START + 2 * index + 2, pool[offset + index] ?? 0, 2);
     }
-    // In one piece: an id of several takes longer whenever it is looked at, 0.2 µs for a record.
+    // Made in one piece: a string joined of several takes 0.2 µs longer for each record.
     return text.toString('latin1');
   };
 
@@ -91,14 +91,15 @@ function writeHex(text: Buffer, end: number, value: number, count: number): void
 }
 
 /**
- * Ids that follow from `seed`, a UUIDv7 that nothing else is given: the same ones in the same order
- * each time. They rise, from past the seed's time and counter to before those of the next id of its
- * source: its last 48 bits, random, count on (RFC 9562 §6.2 method 2), from below half of them, so
- * that there is always room. The first `skipped` are left out.
+ * Ids that follow from `seed`, a UUIDv7 that is used for nothing else: the same ids in the same
+ * order each time. They rise. They sort after the seed and before the next id of its source,
+ * because they have the seed's time and counter, and only its last 48 bits, which are random, count
+ * on (RFC 9562 §6.2 method 2). Counting starts in the lower half of those, so that there is always
+ * room. The first `skippedCount` ids are left out.
  */
-export function deriveIds(seed: string, skipped = 0): IdSource {
+export function deriveIds(seed: string, skippedCount = 0): IdSource {
   const head = seed.slice(0, -TAIL_DIGITS);
-  const tail = Number.parseInt(seed.slice(-TAIL_DIGITS), 16) % TAIL_START_MAX + skipped;
+  const tail = Number.parseInt(seed.slice(-TAIL_DIGITS), 16) % TAIL_START_MAX + skippedCount;
   // The low half apart: small integers are written in a fifth of the time.
   const half = 2 ** (RANDOM_ID_BYTES * 4);
   let low = tail % half;
@@ -122,7 +123,7 @@ export function isUuid(text: string): boolean {
   return text.length === 36 && UUID_PATTERN.test(text);
 }
 
-/** Milliseconds since the epoch that a UUIDv7 was made at. */
+/** When a UUIDv7 was made, in milliseconds since the epoch. */
 export function timeOfUuidV7(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }

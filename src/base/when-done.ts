@@ -1,8 +1,8 @@
 /**
- * The one way to go on with a result that is either there at once or promised. It is for paths on
- * which each request would pay for an `await` that has nothing to wait for: two `async` functions
- * in a row take 0.3 µs, the same two steps through `whenDone` 0.07 µs (Node 20). All other code is
- * plainly `async`.
+ * Continues with a result that is either there at once or promised. It is for paths on which each
+ * request would pay for an `await` that has nothing to wait for: two `async` functions in a row
+ * take 0.3 µs, the same two steps through `whenDone` 0.07 µs (Node 20). All other code is plainly
+ * `async`.
  */
 import { isPromise } from 'node:util/types';
 
@@ -14,8 +14,9 @@ export function isPromised<T>(result: MaybePromise<T>): result is Promise<T> {
 }
 
 /**
- * Calls `next` with the result: at once if it is there, else when the promise is kept. `onError`
- * hears of a broken promise, not of what `next` throws, which the caller gets in either case.
+ * Calls `next` with the result: at once if it is there, else when the promise is fulfilled.
+ * `onError` gets the reason of a rejected promise. It does not get what `next` throws: that goes to
+ * the caller.
  */
 export function whenDone<T, R>(
   result: MaybePromise<T>, next: (value: T) => MaybePromise<R>,

@@ -1,6 +1,6 @@
 /**
- * Who may own, and who may write in, a file that we rely on: settings, modules, the lock. All three
- * ask here, so that one rule holds: it must be ours or root's.
+ * Checks who owns, and who may write in, a file that we rely on: settings, modules, the lock. One
+ * rule holds for all three: the file must be ours or root's.
  */
 import { AppError } from '../errors.ts';
 import type { PathStep } from './path-owners.ts';
@@ -8,7 +8,7 @@ import type { PathStep } from './path-owners.ts';
 const WRITABLE_BY_GROUP_OR_OTHERS = 0o022;
 const STICKY = 0o1000;
 
-/** Why its owner is not to be trusted, without a subject; null for ours and root's. */
+/** Why the owner of a file is not trusted, as a sentence without its subject; null when it is. */
 export function findOwnerProblem(uid: number): string | null {
   const euid = process.geteuid?.() ?? uid;
   return uid === 0 || uid === euid ? null : `is user ${uid}'s, neither ours nor root's`;
@@ -20,8 +20,8 @@ export function formatChown(path: string): string {
 }
 
 /**
- * Throws `usage`, with the command that mends it, for a file, folder or link that is another
- * user's, or that group or others may write in. In a sticky folder they can replace nothing.
+ * Throws `usage`, with the command that helps, for a file, folder or link that is another user's,
+ * or that group or others may write in. In a sticky folder others can replace nothing of ours.
  */
 export function checkOwnership({ path, uid, mode, isDirectory, isLink }: PathStep): void {
   const problem = findOwnerProblem(uid);

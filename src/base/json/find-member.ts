@@ -12,7 +12,7 @@ const OBJECT_CLOSE = 0x7d;
 
 /**
  * The text of a member's value in a valid JSON object, not copied; undefined when there is none.
- * Of several members with one name the last counts, however their names are escaped.
+ * When several members have one name, however it is escaped, the last counts.
  */
 export function findMemberText(bytes: Buffer, name: string): Buffer | undefined {
   const text = withoutByteOrderMark(bytes);
@@ -26,7 +26,7 @@ export function findMemberText(bytes: Buffer, name: string): Buffer | undefined 
     const end = findValueEnd(text, start);
     const isMatch = encodedName === plainName || JSON.parse(encodedName) === name;
     if (isMatch) value = text.subarray(start, end);
-    // Past the comma; at the closing brace it leads to where no name is.
+    // Skips the comma. At the closing brace it leads past the object, where no name begins.
     offset = skipSpace(text, skipSpace(text, end) + 1);
   }
   return value;

@@ -15,10 +15,10 @@ export class ByteCollector {
     return this.#length;
   }
 
-  /** Keeps the piece, or a copy of it: it must not change after. */
+  /** Keeps the piece itself or a copy of it, so the caller must not change it afterwards. */
   add(piece: Buffer): void {
     this.#length += piece.length;
-    // Mostly there is only one piece, which needs no copy.
+    // The first piece is not copied: mostly it is the only one.
     if (piece.length >= SMALL_BYTES || this.#pieces.length === 0) {
       this.#closeRun();
       this.#pieces.push(piece);
@@ -34,7 +34,7 @@ export class ByteCollector {
     this.#end += piece.length;
   }
 
-  /** All bytes so far; starts anew. */
+  /** All bytes so far. The collector is empty afterwards. */
   take(): Buffer {
     this.#closeRun();
     const pieces = this.#pieces;

@@ -345,14 +345,14 @@ function composeRoutes(
   const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => rejectionLog.close());
-  const deps = {
+  const dispatcherDeps = {
     ...shared, readConsistency: nodes?.readConsistency ?? null,
     maxMemoryBytes: options.maxMemoryBytes ?? Infinity,
     ...options.role === 'server' && settings.server.apiToken !== null
       ? { prepare: () => rememberToken(tokens, logger) } : {},
   };
   const apiRoutes = [...books.routes, ...webhooks.routes];
-  const dispatcher = composeDispatcher(deps, verifier, [
+  const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, state),
     ...maintenanceRoutes(store, addresses),
     ...createNodeRoutes(() => nodes?.list() ?? []),

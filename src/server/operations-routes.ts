@@ -10,7 +10,10 @@ type OperationsSpec = {
   /** Why requests cannot be served at present; null when they can. */
   readonly findUnreadyReason: () => string | null;
   readonly metrics: Metrics;
-  /** The OpenAPI document as JSON text. Called until one call has given it. */
+  /**
+   * Makes the OpenAPI document, as JSON text. It is cached once it is there: until then each
+   * request calls this, so that requests at the same time may make it more than once.
+   */
   readonly createDocument: () => string | Promise<string>;
   /** Further links of `GET /`: name to path. */
   readonly links?: Readonly<Record<string, string>>;
@@ -59,7 +62,9 @@ function indexRoute(spec: OperationsSpec): HttpRoute {
   };
 }
 
-/** Relative where no base is known: a reverse proxy may serve our root below a path of its own. */
+/**
+ * Relative when no base is known, as a reverse proxy may serve our root below a path of its own.
+ */
 function buildPageLocation(base: string, path: string): string {
   return base === '' ? path.slice(1) : base + path;
 }
@@ -69,7 +74,7 @@ function prefersHtml(accept = ''): boolean {
   return parseWeight(accept, 'text/html') > parseWeight(accept, 'application/json');
 }
 
-/** The weight of a media type in `Accept` (RFC 9110 §12.5.1); 0 where it is not named itself. */
+/** The weight of a media type in `Accept` (RFC 9110 §12.5.1); 0 unless it is named literally. */
 function parseWeight(accept: string, mediaType: string): number {
   for (const range of accept.split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -94,7 +99,7 @@ function healthRoute(): HttpRoute {
     operationId: 'getHealth',
     summary: 'Whether the process answers',
     access: 'public',
-    responses: [jsonResponse('It does', STATUS_SCHEMA)],
+    responses: [jsonResponse('The process answers', STATUS_SCHEMA)],
     handle: (exchange) => exchange.sendJson(200, { status: 'ok' }, NO_STORE),
   };
 }
@@ -106,7 +111,7 @@ function readinessRoute(spec: OperationsSpec): HttpRoute {
     operationId: 'getReadiness',
     summary: 'Whether the store is open and takes writes',
     access: 'public',
-    responses: [jsonResponse('It does', STATUS_SCHEMA), ...problemResponses(503)],
+    responses: [jsonResponse('The store is open and takes writes', STATUS_SCHEMA), ...problemResponses(503)],
     handle(exchange) {
       const reason = spec.findUnreadyReason();
       if (reason !== null) throw new AppError('unavailable', reason);
@@ -118,7 +123,7 @@ function readinessRoute(spec: OperationsSpec): HttpRoute {
 function metricsRoute(spec: OperationsSpec): HttpRoute {
   // Rendering takes milliseconds: all requests of one turn of the event loop share the result.
   let bytes: Buffer | null = null;
-  const forget = (): void => {
+  const dropBytes = (): void => {
     bytes = null;
   };
   return {
@@ -136,7 +141,7 @@ function metricsRoute(spec: OperationsSpec): HttpRoute {
     handle(exchange) {
       if (bytes === null) {
         bytes = Buffer.from(spec.metrics.render());
-        setImmediate(forget);
+        setImmediate(dropBytes);
       }
       exchange.send(200, ['Content-Type', METRICS_MEDIA_TYPE, ...NO_STORE], bytes);
     },

@@ -1,7 +1,7 @@
 /**
- * flags > environment > file > defaults -> one frozen `Settings`, with the origin of every value.
- * Whatever is unknown or of the wrong type is a `usage` error that names the setting and where it
- * came from, never the value of a secret.
+ * Loads the settings from flags, environment and file, in this order of precedence, into one frozen
+ * object, with the origin of every value. An unknown setting or a value of the wrong type is a
+ * `usage` error that names the setting and where it came from, and never the value of a secret.
  */
 import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
@@ -17,7 +17,7 @@ export type { Settings, SettingsInput } from './table.ts';
 
 export type LoadedSettings = {
   readonly settings: Settings;
-  /** By setting name: `default`, `--port`, `HOOKSHELF_…` or the file's path. */
+  /** By name of the setting: `default`, `--port`, `HOOKSHELF_…` or the file's path. */
   readonly origins: ReadonlyMap<string, string>;
   readonly warnings: readonly SettingsWarning[];
 };
@@ -45,13 +45,13 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
       problems.push(`unknown setting \`${name}\` in ${origin}${hint}`);
       continue;
     }
-    const checked = readValue(row.kind, value, directory);
-    if ('problem' in checked) {
+    const result = readValue(row.kind, value, directory);
+    if ('problem' in result) {
       const actual = row.isSecret ? '' : `, not ${redactText(JSON.stringify(value))}`;
-      problems.push(`setting \`${name}\` must be ${checked.problem}${actual} (from ${origin})`);
+      problems.push(`setting \`${name}\` must be ${result.problem}${actual} (from ${origin})`);
       continue;
     }
-    values.set(name, checked.value);
+    values.set(name, result.value);
     origins.set(name, origin);
   }
   if (problems.length === 0) checkAcrossSettings(values, origins, problems);
@@ -75,24 +75,26 @@ function findWarnings(file: SettingsFile | null): SettingsWarning[] {
 /** A setting's value as a person may see it: `***` for a secret, URLs without credentials. */
 export function maskSettingValue(row: SettingRow, value: unknown): unknown {
   if (!row.isSecret || typeof value !== 'string') return value;
-  // That of a store may name several hosts, which URL does not read.
+  // The URL of a store may name several hosts, which URL.canParse refuses.
   return URL.canParse(value) || row.name === 'store.url' ? redactText(value) : MASK;
 }
 
 function usageError(problems: readonly string[]): AppError {
   const rest = problems.length - PROBLEMS_LISTED_MAX;
-  const shown = problems.slice(0, PROBLEMS_LISTED_MAX).join('; ');
-  return new AppError('usage', rest > 0 ? `${shown}; and ${rest} more` : shown);
+  const list = problems.slice(0, PROBLEMS_LISTED_MAX).join('; ');
+  return new AppError('usage', rest > 0 ? `${list}; and ${rest} more` : list);
 }
 
-/** Rules across settings. */
+/** Checks the rules that concern several settings, and adds what is wrong to `problems`. */
 function checkAcrossSettings(
   values: Map<string, unknown>, origins: Map<string, string>, problems: string[],
 ): void {
-  const alone = ['server.tlsCert', 'server.tlsKey'].filter((name) => values.get(name) !== null);
-  if (alone.length === 1) {
-    problems.push(`setting \`${alone[0]}\` (from ${origins.get(alone[0] ?? '')}) needs `
-      + `\`${alone[0] === 'server.tlsKey' ? 'server.tlsCert' : 'server.tlsKey'}\` as well`);
+  const tlsNames = ['server.tlsCert', 'server.tlsKey'].filter((name) => values.get(name) !== null);
+  const [tlsName = ''] = tlsNames;
+  if (tlsNames.length === 1) {
+    const missingName = tlsName === 'server.tlsKey' ? 'server.tlsCert' : 'server.tlsKey';
+    problems.push(`setting \`${tlsName}\` (from ${origins.get(tlsName)}) needs `
+      + `\`${missingName}\` as well`);
   }
   if (values.get('store.passwordFile') !== null && values.get('store.url') === null) {
     problems.push('setting `store.passwordFile` (from '
@@ -101,7 +103,7 @@ function checkAcrossSettings(
   const headersS = Number(values.get('server.headersTimeout'));
   const requestS = Number(values.get('server.requestTimeout'));
   if (headersS <= requestS) return;
-  // The head is a part of its request: to shorten the limit of one must not demand the other's.
+  // The head is a part of the request. Who shortens the request's limit need not set the head's.
   if (origins.get('server.headersTimeout') === 'default') {
     values.set('server.headersTimeout', requestS);
   } else {
@@ -111,9 +113,10 @@ function checkAcrossSettings(
   }
 }
 
-type CheckedValue = { readonly value: unknown } | { readonly problem: string };
+type ValueResult = { readonly value: unknown } | { readonly problem: string };
 
-function readValue(kind: Kind, value: unknown, directory: string): CheckedValue {
+/** The value in its canonical form, or what it must be: "must be <problem>". */
+function readValue(kind: Kind, value: unknown, directory: string): ValueResult {
   switch (kind.is) {
     case 'number': {
       const { minimum, maximum, isInteger } = kind;
@@ -133,8 +136,8 @@ function readValue(kind: Kind, value: unknown, directory: string): CheckedValue 
     case 'list': return readList(kind, value, directory);
     case 'flagOrList': {
       if (typeof value === 'boolean') return { value };
-      const checked = readList(kind.list, value, directory);
-      return 'problem' in checked ? { problem: `true, false or ${checked.problem}` } : checked;
+      const result = readList(kind.list, value, directory);
+      return 'problem' in result ? { problem: `true, false or ${result.problem}` } : result;
     }
     default: {
       if (value === null && kind.isNullable) return { value };
@@ -145,14 +148,14 @@ function readValue(kind: Kind, value: unknown, directory: string): CheckedValue 
   }
 }
 
-function readList(kind: ListKind, value: unknown, directory: string): CheckedValue {
+function readList(kind: ListKind, value: unknown, directory: string): ValueResult {
   if (!Array.isArray(value)) return { problem: 'a list' };
   if (value.length > kind.itemsMax) return { problem: `a list of at most ${kind.itemsMax}` };
   const items: unknown[] = [];
   for (const item of value) {
-    const checked = readValue(kind.items, item, directory);
-    if ('problem' in checked) return { problem: `a list in which each is ${checked.problem}` };
-    items.push(checked.value);
+    const result = readValue(kind.items, item, directory);
+    if ('problem' in result) return { problem: `a list in which each is ${result.problem}` };
+    items.push(result.value);
   }
   return { value: Object.freeze(items) };
 }

@@ -1,4 +1,4 @@
-/** The settings as a person may see them: each with where it came from, secrets hidden. */
+/** The settings as a person may see them: each with its origin, secrets masked. */
 import { maskSettingValue, type LoadedSettings } from './load.ts';
 import { SETTING_ROWS } from './table.ts';
 
@@ -7,7 +7,7 @@ export type PublicSetting = {
   /** `default`, `--port`, `HOOKSHELF_…` or the file's path. */
   readonly origin: string;
   readonly default: unknown; readonly unit: string;
-  /** Of the environment. */
+  /** The environment variable that sets it. */
   readonly variable: string;
   readonly meaning: string;
 };

@@ -38,7 +38,7 @@ export const checkProxy: Check = (text) => {
   return { value: text };
 };
 
-// What an Authorization header can carry (RFC 6750 §2.1), and long enough to be more than a typo.
+// An Authorization header can carry these characters (RFC 6750 §2.1).
 export const checkToken: Check = (text) => /^[A-Za-z0-9._~+/-]+=*$/.test(text)
   ? { value: text }
   : { problem: 'one or more of A-Z a-z 0-9 . _ ~ + / -, with = at the end only' };
@@ -83,7 +83,8 @@ export const checkProxyAddress: Check = (text) => {
 export const checkMethod: Check = (text) => /^[A-Z]{1,32}$/.test(text)
   ? { value: text } : { problem: 'a method in upper case, such as POST' };
 
-// Whoever opens the store looks closer. What is no such URL would be shown with its password.
+// The engine checks more when it is opened. Here another text must not pass as a URL, because then
+// its password would not be masked where the setting is shown.
 export const checkStoreUrl: Check = (text) =>
   /^(postgres|postgresql|etcd|etcds):\/\/([^@\s/?#]*@)?[^@\s/?#]*([/?][^@\s#]*)?$/.test(text)
     ? { value: text }
@@ -99,12 +100,12 @@ function parseHttpUrl(text: string): URL | null {
 
 // URL drops a scheme's own port; an origin that names it is the same origin.
 function formatHostWithPort(url: URL, bare: string): string {
-  const named = /:(\d+)$/.exec(bare.slice(url.protocol.length))?.[1];
-  return named === undefined || url.port === named ? url.host : `${url.hostname}:${named}`;
+  const port = /:(\d+)$/.exec(bare.slice(url.protocol.length))?.[1];
+  return port === undefined || url.port === port ? url.host : `${url.hostname}:${port}`;
 }
 
 function isHostName(text: string): boolean {
-  // All digits and dots that is no address is a mistyped address, not a name.
+  // A text of digits and dots that is no address is a mistyped address, not a name.
   return text.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(text) && !/^[\d.]+$/.test(text);
 }
 

@@ -11,7 +11,7 @@ import type { Kind } from './table.ts';
 export type FlagValue = {
   /** The setting's name. */
   readonly name: string; readonly value: string;
-  /** Such as `--port`. */
+  /** For example `--port`. */
   readonly flag: string;
 };
 
@@ -25,13 +25,13 @@ export type SettingsSources = {
 export type SettingsFile = {
   readonly origin: string;
   readonly value: unknown;
-  /** What relative paths in it start from; the current folder when absent. */
+  /** The folder from which relative paths in it start; the current one when absent. */
   readonly directory?: string;
   /** Whether its mode lets every user of the machine read it. */
   readonly isReadByAll?: boolean;
 };
 
-/** One value as it was found; `directory` is what a relative path in it starts from. */
+/** One value as its source has it; a relative path in it starts from `directory`. */
 type SourceValue = {
   readonly name: string; readonly value: unknown; readonly origin: string;
   readonly directory: string;
@@ -45,23 +45,23 @@ export const DATA_VARIABLE = 'HOOKSHELF_DATA';
 /** Name the server that commands work on, and the file of its token. */
 export const SERVER_VARIABLE = 'HOOKSHELF_SERVER';
 export const TOKEN_FILE_VARIABLE = 'HOOKSHELF_TOKEN_FILE';
-// They say where a command works, and are no settings.
+// These variables say where a command works, and are no settings.
 const LOCATION_VARIABLES: readonly string[] = [DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE];
 const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
-// Where these two groups stand in the settings files of the program that they were taken from.
+// In the settings files of the program that they come from, two groups stand below this path.
 const VENDOR_PATH = 'Vendor.Webhook.';
 const FLAGS: ReadonlyMap<string, boolean> =
   new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
-// As people write numbers: 1e3 or +8000 is more likely a mistake.
+// Other forms of a number, such as 1e3 or +8000, are more likely a mistake.
 const DECIMAL = /^-?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})$/;
 const VENDOR_GROUPS = /^(http|incoming)\./;
 
 export function readFlags(flags: readonly FlagValue[]): SourceValue[] {
   return flags.map(({ name, value, flag }) => {
     const row = ROWS_BY_NAME.get(name);
-    const parsed = row === undefined ? value : parseText(row.kind, value);
-    return { name, value: parsed, origin: flag, directory: '.' };
+    const json = row === undefined ? value : parseText(row.kind, value);
+    return { name, value: json, origin: flag, directory: '.' };
   });
 }
 
@@ -131,21 +131,21 @@ function isGroup(path: string): boolean {
     || SETTING_ROWS.some((row) => row.name.startsWith(`${path.replace(VENDOR_PATH, '')}.`));
 }
 
-/** A variable's or flag's text as the JSON value it stands for; as it is when it is none. */
+/** The JSON value that the text of a variable or flag stands for; the text itself for no value. */
 function parseText(kind: Kind, text: string, canUnset = true): unknown {
-  const trimmed = text.trim();
+  const word = text.trim();
   switch (kind.is) {
     case 'number':
-      return DECIMAL.test(trimmed) ? Number(trimmed) : text;
-    case 'boolean': return FLAGS.get(trimmed) ?? text;
-    case 'flagOrList': return FLAGS.get(trimmed) ?? parseText(kind.list, text);
-    case 'choice': return trimmed;
+      return DECIMAL.test(word) ? Number(word) : text;
+    case 'boolean': return FLAGS.get(word) ?? text;
+    case 'flagOrList': return FLAGS.get(word) ?? parseText(kind.list, text);
+    case 'choice': return word;
     case 'list': {
       // A list of addresses may begin with one in brackets, which is no JSON.
-      if (trimmed.startsWith('[') && !isIPv6(trimmed.slice(1, trimmed.indexOf(']')))) {
-        return parseJsonOr(trimmed, text);
+      if (word.startsWith('[') && !isIPv6(word.slice(1, word.indexOf(']')))) {
+        return parseJsonOr(word, text);
       }
-      const items = trimmed === '' ? [] : trimmed.split(',');
+      const items = word === '' ? [] : word.split(',');
       return items.map((item) => parseText(kind.items, item.trim()));
     }
     default:

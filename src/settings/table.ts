@@ -1,6 +1,7 @@
 /**
- * Every setting: its name, type, default, unit and meaning, once. `load.ts` follows this
- * table, `settings:show` and the manual print it, and the type `Settings` is made from it.
+ * The table of all settings, each with its name, type, default, unit and description. `load.ts`
+ * follows this table, `settings:show` and the manual print it, and the type `Settings` is made from
+ * it.
  */
 import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
@@ -34,7 +35,7 @@ type Setting<Value> = {
 const DAYS_MAX = 36_500;
 const COUNT_MAX = 1_000_000_000;
 const BYTES_MAX = 1_000_000_000_000;
-/** What `server.maxBodyBytes` may be set to. */
+/** The greatest value of `server.maxBodyBytes`. */
 export const BODY_BYTES_MAX = 268_435_456;
 const LIST_ITEMS_MAX = 1000;
 const SCHEDULE_ITEMS_MAX = 100;
@@ -217,7 +218,7 @@ const SETTINGS = {
 
 type ValueOf<Entry> = Entry extends Setting<infer Value> ? Value : never;
 
-/** All settings in contract units, frozen: `settings.http.timeout` is in seconds. */
+/** All settings, frozen, in the units of the table: `settings.http.timeout` is in seconds. */
 export type Settings = {
   readonly [Group in keyof typeof SETTINGS]: typeof SETTINGS[Group] extends Setting<infer Value>
     ? Value
@@ -226,7 +227,7 @@ export type Settings = {
 
 /** Settings as a program may give them: some of them, in the groups of the settings file. */
 export type SettingsInput = DeepPartial<Settings> & {
-  /** Where two of the groups stood in the program that they come from. */
+  /** In the program that they come from, two of the groups stand here. */
   readonly Vendor?: { readonly Webhook?: DeepPartial<Pick<Settings, 'http' | 'incoming'>> };
 };
 
@@ -238,9 +239,9 @@ type DeepPartial<Whole> = {
 };
 
 export type SettingRow = {
-  /** Dotted, such as `http.retryDelayMs`. */
+  /** The group and the name with a dot between them, such as `http.retryDelayMs`. */
   readonly name: string;
-  /** Such as `HOOKSHELF_HTTP_RETRY_DELAY_MS`. */
+  /** The environment variable, such as `HOOKSHELF_HTTP_RETRY_DELAY_MS`. */
   readonly variable: string;
 } & Setting<unknown>;
 

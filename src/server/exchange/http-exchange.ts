@@ -57,7 +57,7 @@ export type Endpoint = { readonly route: HttpRoute; readonly meter: Meter };
 // Node reads past an unread body of this length, so that the connection can be used again.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
-// The code that noticed an error of another code with a 5xx status first has logged it.
+// Errors with these codes are logged here. One with another 5xx status was logged where it arose.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
 
@@ -150,7 +150,7 @@ export class HttpExchange implements Exchange {
       cutStalledReader(response, this.#stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
-    // Where the request came in whole, responses to earlier ones may still be due.
+    // Once the request is complete, a failed connection may still owe responses to earlier ones.
     if (!request.complete && hasFailed(request.socket)) this.#closeBrokenConnection(request.socket);
     else this.#discardBody();
     return this.#record(status, bytes);
@@ -220,7 +220,7 @@ export class HttpExchange implements Exchange {
     if (!this.hasResponded) this.fail(new Error(`${this.route.operationId} gave no answer`));
   }
 
-  /** The head but for the lines that Node adds. */
+  /** The lines of the head, without those that Node adds (Date, Connection: keep-alive). */
   #buildHead(
     headers: HeaderList | HeaderText, contentLength: number | null, closesConnection: boolean,
   ): HeaderText {

@@ -30,7 +30,7 @@ export type ApiResponse = {
   readonly body: unknown;
 };
 
-/** Where calls go: options that name the socket or create the connection. */
+/** The server of calls: options of `node:http` that name its socket or create a connection. */
 export type ApiTarget = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
   /** Set where the server may hang. */
   readonly liveness?: LivenessOptions;

@@ -49,7 +49,7 @@ import {
 } from './access/token-verifier.ts';
 import type { TokenVerifier } from './access/token-verifier.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
-import type { Settings } from './settings/load.ts';
+import type { Settings } from './settings/load-settings.ts';
 import { createEventStream } from './stream/stream-routes.ts';
 import type { EventStream } from './stream/stream-routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
@@ -140,25 +140,25 @@ export async function openApp(options: AppOptions): Promise<App> {
 /** Opens the rooms from the store up, each with how it is closed. */
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const { lock, actions, store, sharedLog } = await openData(options, closers);
-  const shared =
+  const deps =
     await openShared(options, { store, sharedLog }, () => listening.addresses, closers);
-  const access = composeAccess(options, shared, closers);
+  const access = composeAccess(options, deps, closers);
   const domains =
-    composeDomains(options, shared, { actions, access, baseUri: () => listening.baseUri }, closers);
+    composeDomains(options, deps, { actions, access, baseUri: () => listening.baseUri }, closers);
   const dispatcher =
-    composeRoutes(options, shared, { access, domains, addresses: () => listening.addresses },
+    composeRoutes(options, deps, { access, domains, addresses: () => listening.addresses },
       closers);
-  const { clock, settings } = shared;
+  const { clock, settings } = deps;
   const { webhooks, books, stream } = domains;
   const listening = new Listening({
     ...options, clock, dispatcher, needsToken: () => access.verifier.isRequired,
   });
-  shared.metrics.add(certificateMetric(() => listening.certificateExpiresMs));
+  deps.metrics.add(certificateMetric(() => listening.certificateExpiresMs));
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
     stream.close();
     await Promise.all([
-      listening.close(), webhooks.close(graceMs), shared.inFlight.waitUntilIdle(graceMs, clock),
+      listening.close(), webhooks.close(graceMs), deps.inFlight.waitUntilIdle(graceMs, clock),
     ]);
     await webhooks.closeHealth();
   });
@@ -168,12 +168,12 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const start = (): void => {
     if (isStarted) return;
     isStarted = true;
-    shared.nodes?.start();
+    deps.nodes?.start();
     webhooks.start();
-    shared.keys.start();
+    deps.keys.start();
   };
   return {
-    dispatcher, books: books.shelf, bookList: books.list, webhooks, inFlight: shared.inFlight,
+    dispatcher, books: books.shelf, bookList: books.list, webhooks, inFlight: deps.inFlight,
     start,
     async listen(address = {}) {
       const { url } = await listening.listen(address);
@@ -217,7 +217,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
 }
 
 /** What the rooms of an app share. */
-type SharedDeps = {
+type RoomDeps = {
   readonly store: OpenedStore;
   /** This process as one of several over the store; null: the store is its alone. */
   readonly nodes: Nodes | null;
@@ -238,7 +238,7 @@ type SharedDeps = {
 async function openShared(
   options: AppOptions, { store, sharedLog }: Pick<OpenedData, 'store' | 'sharedLog'>,
   addresses: () => Listening['addresses'], closers: Closers,
-): Promise<SharedDeps> {
+): Promise<RoomDeps> {
   const { settings, logger, clock = systemClock } = options;
   const makeId = createIdSource(clock);
   const nodes = sharedLog === null ? null : await loadNodes(({ composeNodes }) =>
@@ -272,9 +272,9 @@ type ApiAccess = {
   readonly state: () => AccessState;
 };
 
-function composeAccess(options: AppOptions, shared: SharedDeps, closers: Closers): ApiAccess {
-  const { logger, settings: { server: { apiToken } } } = shared;
-  const tokens = new Tokens({ ...shared, log: logger });
+function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): ApiAccess {
+  const { logger, settings: { server: { apiToken } } } = deps;
+  const tokens = new Tokens({ ...deps, log: logger });
   closers.add(() => tokens.close());
   const verifier = combineVerifiers(
     createFixedVerifier(apiToken === null ? [] : [apiToken]),
@@ -299,16 +299,16 @@ type Domains = {
 
 /** The catalog, the relay of webhooks, and the event stream over both. */
 function composeDomains(
-  { maxMemoryBytes = Infinity }: AppOptions, shared: SharedDeps,
+  { maxMemoryBytes = Infinity }: AppOptions, deps: RoomDeps,
   { actions, access, baseUri }: {
     readonly actions: WebhooksOptions['actions']; readonly access: ApiAccess;
     readonly baseUri: () => string;
   },
   closers: Closers,
 ): Domains {
-  const { store, nodes, clock, logger, statistics } = shared;
+  const { store, nodes, clock, logger, statistics } = deps;
   const { webhooks, client } = composeRelay({
-    ...shared, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
+    ...deps, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
     onOutcome: (kind, webhookId, outcome, durationMs) =>
       statistics.record(kind, webhookId, outcome, durationMs),
     onRejected: (request) =>
@@ -316,8 +316,8 @@ function composeDomains(
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
-  const books = composeBooks(shared, webhooks.events, maxMemoryBytes);
-  shared.metrics.add(...searchMetrics(books.search));
+  const books = composeBooks(deps, webhooks.events, maxMemoryBytes);
+  deps.metrics.add(...searchMetrics(books.search));
   closers.add(() => books.search.close());
   const topics = createTopics(webhooks);
   const stream = createEventStream({
@@ -332,21 +332,21 @@ function composeDomains(
 
 /** All routes, behind one dispatcher. */
 function composeRoutes(
-  options: AppOptions, shared: SharedDeps,
+  options: AppOptions, deps: RoomDeps,
   { access, domains, addresses }: {
     readonly access: ApiAccess; readonly domains: Domains;
     readonly addresses: () => Listening['addresses'];
   },
   closers: Closers,
 ): Dispatcher {
-  const { store, nodes, clock, logger, settings } = shared;
+  const { store, nodes, clock, logger, settings } = deps;
   const { tokens, verifier, state } = access;
   const { books, webhooks, stream } = domains;
   const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => rejectionLog.close());
   const dispatcherDeps = {
-    ...shared, readConsistency: nodes?.readConsistency ?? null,
+    ...deps, readConsistency: nodes?.readConsistency ?? null,
     maxMemoryBytes: options.maxMemoryBytes ?? Infinity,
     ...options.role === 'server' && settings.server.apiToken !== null
       ? { prepare: () => rememberToken(tokens, logger) } : {},
@@ -357,7 +357,7 @@ function composeRoutes(
     ...maintenanceRoutes(store, addresses),
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
-      ...shared, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
+      ...deps, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
@@ -391,11 +391,11 @@ async function loadActions(
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
 }
 
-function composeBooks(shared: SharedDeps, events: EventPublisher, maxMemoryBytes: number): {
+function composeBooks(deps: RoomDeps, events: EventPublisher, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly HttpRoute[];
 } {
-  const { store, keys, clock, turns, makeId, settings } = shared;
+  const { store, keys, clock, turns, makeId, settings } = deps;
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,

@@ -18,8 +18,8 @@ import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/book-list.ts';
 import type { BookListQuery } from './books/query/parse-query.ts';
 import { LogLines } from './monitoring/log-lines.ts';
-import { loadSettings } from './settings/load.ts';
-import type { SettingsInput as Settings } from './settings/load.ts';
+import { loadSettings } from './settings/load-settings.ts';
+import type { SettingsInput as Settings } from './settings/load-settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendOptions } from './webhooks/outgoing/send-options.ts';
 import type { SendResult } from './webhooks/sending/webhook-sender.ts';
@@ -37,7 +37,7 @@ export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing } from './books/list/book-list.ts';
 export type { BookListQuery } from './books/query/parse-query.ts';
-export type { SettingsInput as Settings } from './settings/load.ts';
+export type { SettingsInput as Settings } from './settings/load-settings.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,

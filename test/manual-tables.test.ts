@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
-import { loadSettings } from '../src/settings/load.ts';
+import { loadSettings } from '../src/settings/load-settings.ts';
 import { describePresets } from '../src/webhooks/senders/presets/describe-presets.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {

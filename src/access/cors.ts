@@ -16,8 +16,8 @@ export class Cors {
   readonly #ownOrigins: ReadonlySet<string>;
 
   /** `allowed`: origins as browsers send them, or `*`. `base`: the public URL of the service. */
-  constructor(allowed: readonly string[], base: URL | null) {
-    this.#allowedOrigins = allowed.map(stripSlash);
+  constructor(allowedOrigins: readonly string[], base: URL | null) {
+    this.#allowedOrigins = allowedOrigins.map(stripSlash);
     this.#namedOrigins = this.#allowedOrigins.filter((origin) => origin !== '*');
     this.#ownOrigins = new Set([...this.#allowedOrigins, ...base === null ? [] : [base.origin]]);
   }
@@ -25,10 +25,10 @@ export class Cors {
   /** Headers of every response to `origin`; null when cross-origin use is off altogether. */
   headersFor(origin: string | undefined, isTokenRequired: boolean): HeaderList | null {
     if (this.#allowedOrigins.length === 0) return null;
-    const allowed = isTokenRequired ? this.#allowedOrigins : this.#namedOrigins;
-    if (allowed.length === 0) return null;
-    if (allowed.includes('*')) return ALLOW_ALL;
-    if (origin === undefined || !allowed.includes(origin)) return VARY;
+    const origins = isTokenRequired ? this.#allowedOrigins : this.#namedOrigins;
+    if (origins.length === 0) return null;
+    if (origins.includes('*')) return ALLOW_ALL;
+    if (origin === undefined || !origins.includes(origin)) return VARY;
     return [
       'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED, ...VARY,
     ];

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 import { getTargetHost } from '../server/routing/request-target.ts';
 import { parseHostName, isLoopbackName } from './host-name.ts';
 
@@ -15,8 +15,8 @@ export class HostCheck {
   #lastHost: string | undefined;
 
   /** `allowed`: host names, or `name:port`, besides those of loopback. */
-  constructor(allowed: readonly string[], base: URL | null) {
-    const hosts = allowed.map((host) => host.toLowerCase());
+  constructor(allowedHosts: readonly string[], base: URL | null) {
+    const hosts = allowedHosts.map((host) => host.toLowerCase());
     this.#allowedHosts = new Set(base === null ? hosts : [...hosts, parseHostName(base.host)]);
   }
 
@@ -32,7 +32,7 @@ export class HostCheck {
       return;
     }
     // The message is logged: it must not hold credentials.
-    const quotedHost = quoted(host.slice(host.lastIndexOf('@') + 1));
+    const quotedHost = quote(host.slice(host.lastIndexOf('@') + 1));
     throw new AppError('misdirected',
       `this service does not answer to the host ${quotedHost}: name it in `
       + 'server.allowedHosts, or set a token');

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 
 /** The host name of a Host header or authority: lower case, without port, brackets, final dot. */
 export function parseHostName(authority: string): string {
-  const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(authority)?.[1];
-  if (bracketed !== undefined) return bracketed.toLowerCase();
+  const literal = /^\[([^\]]*)\](?::\d*)?$/.exec(authority)?.[1];
+  if (literal !== undefined) return literal.toLowerCase();
   const colon = authority.indexOf(':');
   const name = colon < 0 ? authority : authority.slice(0, colon);
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();

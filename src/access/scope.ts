@@ -6,8 +6,8 @@ export const SCOPES = ['read', 'write', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-export function includesScope(granted: Scope, required: Scope): boolean {
-  return SCOPES.indexOf(granted) >= SCOPES.indexOf(required);
+export function includesScope(grantedScope: Scope, requiredScope: Scope): boolean {
+  return SCOPES.indexOf(grantedScope) >= SCOPES.indexOf(requiredScope);
 }
 
 /** The scope that a route asks for; null where none is needed. */

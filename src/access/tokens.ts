@@ -124,14 +124,14 @@ export class Tokens {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, identifier);
-      const stored = bytes === undefined ? null : decodeToken(bytes);
-      if (stored === null || stored.isConfigured === true) {
+      const previousToken = bytes === undefined ? null : decodeToken(bytes);
+      if (previousToken === null || previousToken.isConfigured === true) {
         throw new AppError('not_found', `there is no token ${identifier}`);
       }
-      const { hash: _, ...token } = stored;
-      const revoked = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
-      transaction.put(TOKENS.name, identifier, encodeToken(revoked));
-      return toPublicToken(revoked);
+      const { hash: _, ...token } = previousToken;
+      const revokedToken = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
+      transaction.put(TOKENS.name, identifier, encodeToken(revokedToken));
+      return toPublicToken(revokedToken);
     });
   }
 

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { encodeChecked } from '../base/json/encode.ts';
 import { http } from '../base/node-modules.ts';
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 import { callApi } from '../server/local/api-call.ts';
 import type { ApiTarget } from '../server/local/api-call.ts';
 import { createMemoryTarget } from '../server/local/memory-target.ts';
@@ -39,7 +39,7 @@ function checkMethodAndPath(method: unknown, path: unknown): void {
   // A server drops the connection for a method that HTTP lacks, and a CONNECT gets no response.
   const name = typeof method === 'string' ? method.toUpperCase() : '';
   if (!http.METHODS.includes(name) || name === 'CONNECT') {
-    throw new AppError('malformed', `the method must be one of HTTP, not ${quoted(method)}`);
+    throw new AppError('malformed', `the method must be one of HTTP, not ${quote(method)}`);
   }
   if (typeof path !== 'string' || !path.startsWith('/')) {
     throw new AppError('malformed', 'the path must be a string that begins with "/"');
@@ -47,7 +47,7 @@ function checkMethodAndPath(method: unknown, path: unknown): void {
   // Node's client sends characters of Latin-1 as they are, which its server refuses.
   const [raw] = NOT_IN_PATH.exec(path) ?? [];
   if (raw === undefined) return;
-  throw new AppError('malformed', `the path holds ${quoted(raw)}: percent-encode it, as `
+  throw new AppError('malformed', `the path holds ${quote(raw)}: percent-encode it, as `
     + 'encodeURIComponent does');
 }
 

@@ -25,36 +25,36 @@ export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery
 /** The members of a webhook that the service alone writes. */
 type ServiceMember = 'previousSecret' | keyof DisabledMembers;
 type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
-type PublicRecord<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
+type RecordView<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
 /** A body in which the members of `Optional` may be left to the service; null counts as absent. */
-type RequestBody<Stored, Optional extends keyof Stored> =
+type RecordInput<Stored, Optional extends keyof Stored> =
   & Omit<Stored, Optional>
   & { readonly [Name in Optional]?: Stored[Name] | null };
 /** A JSON Merge Patch (RFC 7396): null removes a member. */
 export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
 
 type InboxMember = 'inbox' | 'answer' | 'deduplicate' | 'deduplicateHours';
-export type IncomingWebhook = Omit<PublicRecord<StoredIncoming>, 'previousSecret' | InboxMember>
+export type IncomingWebhook = Omit<RecordView<StoredIncoming>, 'previousSecret' | InboxMember>
   & Required<Pick<StoredIncoming, InboxMember>> & {
   readonly hasSecret: boolean;
   readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
 };
-export type IncomingWebhookInput = RequestBody<Omit<StoredIncoming, ServiceMember>,
+export type IncomingWebhookInput = RecordInput<Omit<StoredIncoming, ServiceMember>,
   'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
-export type OutgoingWebhook = Omit<PublicRecord<StoredOutgoing>, 'previousSecret'> & {
+export type OutgoingWebhook = Omit<RecordView<StoredOutgoing>, 'previousSecret'> & {
   readonly hasSecret: boolean;
   readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string };
 };
 export type OutgoingWebhookInput =
-  RequestBody<Omit<StoredOutgoing, ServiceMember>,
+  RecordInput<Omit<StoredOutgoing, ServiceMember>,
     'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
-export type WebhookActionConfiguration = PublicRecord<ActionConfiguration>;
+export type WebhookActionConfiguration = RecordView<ActionConfiguration>;
 export type WebhookActionConfigurationInput =
-  RequestBody<ActionConfiguration, 'identifier' | 'options'>;
+  RecordInput<ActionConfiguration, 'identifier' | 'options'>;
 export type ActionDescription = {
   readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];
@@ -116,7 +116,7 @@ type RequestArguments<Body> = undefined extends Body
 
 /** Method, path, request body and response body of each route; the first that fits counts. */
 type Routes = [
-  ...Resource<'/api/books', Book, BookInput>,
+  ...ResourceRoutes<'/api/books', Book, BookInput>,
   ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
   ['GET', '/api/verification-presets', undefined, readonly PresetDescription[]],
   ['POST', `/api/incoming-webhooks/${string}/rotate-secret`, Rotation | undefined,
@@ -124,13 +124,13 @@ type Routes = [
   ['POST', `/api/outgoing-webhooks/${string}/rotate-secret`, Rotation | undefined,
     OutgoingWebhook & { readonly secret?: string }],
   ['POST', `/api/incoming-webhooks/${string}/diagnose`, ReceivedRequest, Diagnosis],
-  ...Resource<'/api/incoming-webhooks', IncomingWebhook, IncomingWebhookInput>,
-  ...Resource<'/api/action-configurations', WebhookActionConfiguration,
+  ...ResourceRoutes<'/api/incoming-webhooks', IncomingWebhook, IncomingWebhookInput>,
+  ...ResourceRoutes<'/api/action-configurations', WebhookActionConfiguration,
     WebhookActionConfigurationInput>,
   ['POST', `/api/outgoing-webhooks/${string}/send`,
     { readonly payload?: JsonValue; readonly retries?: number } | undefined,
     SendResult],
-  ...Resource<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
+  ...ResourceRoutes<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
   ['GET', '/api/actions', undefined, readonly ActionDescription[]],
   ['POST', '/api/events', { readonly name: string; readonly payload?: JsonValue },
     { readonly deliveries: readonly string[] }],
@@ -149,7 +149,7 @@ type Routes = [
   ['GET', '/' | '/openapi.json', undefined, JsonObject],
 ];
 
-type Resource<Path extends string, One, Input> = [
+type ResourceRoutes<Path extends string, One, Input> = [
   ['GET', Path, undefined, readonly One[]],
   ['POST', Path, Input, One],
   ['GET', `${Path}/${string}`, undefined, One],

@@ -3,7 +3,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { loadCrypto, loadTls } from '../base/node-modules.ts';
 import type { Certificate } from '../server/listening/listener.ts';
-import type { Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load-settings.ts';
 
 const DAY_MS = 86_400_000;
 /** Most renew 30 days before the end or earlier: with less left, a renewal has probably failed. */
@@ -11,7 +11,7 @@ const WARNING_MS = 30 * DAY_MS;
 
 export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
 
-type CertificateTerm = {
+type CertificateValidity = {
   readonly expiresMs: number;
   readonly isExpired: boolean;
   /** The message for the operator, with the last day; null while more than 30 days are left. */
@@ -19,13 +19,14 @@ type CertificateTerm = {
 };
 
 /** The validity of the first certificate in the file; those of its issuers may follow it. */
-export function examineTerm({ cert }: Certificate, nowMs: number): CertificateTerm {
+export function examineValidity({ cert }: Certificate, nowMs: number): CertificateValidity {
   const { X509Certificate } = loadCrypto();
   const expiresMs = Date.parse(new X509Certificate(cert).validTo);
-  return { expiresMs, isExpired: expiresMs <= nowMs, problem: findTermProblem(expiresMs, nowMs) };
+  const problem = findValidityProblem(expiresMs, nowMs);
+  return { expiresMs, isExpired: expiresMs <= nowMs, problem };
 }
 
-function findTermProblem(expiresMs: number, nowMs: number): string | null {
+function findValidityProblem(expiresMs: number, nowMs: number): string | null {
   if (expiresMs - nowMs > WARNING_MS) return null;
   const lastDay = new Date(expiresMs).toISOString().slice(0, 10);
   return expiresMs <= nowMs ? `the certificate has expired: its last day was ${lastDay}`

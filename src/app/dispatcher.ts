@@ -17,7 +17,7 @@ import { operationsRoutes } from '../server/operations-routes.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import { BODIES_BYTES_MAX, createDispatcher } from '../server/routing/dispatcher.ts';
 import type { Dispatcher, ReadConsistency } from '../server/routing/dispatcher.ts';
-import type { Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load-settings.ts';
 
 const loadOpenApi = lazyImport(() => import('../server/documents/openapi.ts'));
 
@@ -66,7 +66,7 @@ export function composeDispatcher(
       version: VERSION, baseUri: server.baseUri,
     }));
   return createDispatcher({
-    routes, clock, logger, metrics, underWay: inFlight, readConsistency,
+    routes, clock, logger, metrics, inFlight, readConsistency,
     guard: createGuard({
       tokens,
       corsOrigins: server.corsOrigins,

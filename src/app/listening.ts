@@ -3,7 +3,7 @@
  * directory. A service that needs no token stays on loopback: that rule is checked here.
  */
 import { dirname } from 'node:path';
-import { RENEWAL_HINT, examineTerm, readCertificate } from './certificate.ts';
+import { RENEWAL_HINT, examineValidity, readCertificate } from './certificate.ts';
 import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { createServerLimits } from './room-options.ts';
 import type { Clock } from '../base/clock.ts';
@@ -15,7 +15,7 @@ import type {
   Certificate, ReservedPort, Listener, ServerLimits,
 } from '../server/listening/listener.ts';
 import { isLoopbackName } from '../access/host-name.ts';
-import type { Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load-settings.ts';
 
 /** The port and certificate that root has opened before it became the user who serves. */
 export type PreopenedResources = {
@@ -95,8 +95,8 @@ export class Listening {
       dispatcher.listeners(entrance), createServerLimits(settings), clock, certificate ?? undefined,
     );
     const isPreopened = preopened?.port?.host === host && preopened.port.port === port;
-    const reserved = isPreopened ? preopened.port : null;
-    const listener = await listenOnPort(server, host, port, clock, reserved);
+    const reservedPort = isPreopened ? preopened.port : null;
+    const listener = await listenOnPort(server, host, port, clock, reservedPort);
     if (this.#closing !== null) {
       await listener.close(0);
       throw createClosedError();
@@ -108,7 +108,7 @@ export class Listening {
     }
     if (certificate !== null) {
       this.#secure = listener;
-      this.#checkTerm(certificate);
+      this.#checkValidity(certificate);
     }
     return { url: listener.url, port: listener.port };
   }
@@ -130,7 +130,7 @@ export class Listening {
     const certificate = readCertificate(this.#options.settings);
     if (certificate === null) return false;
     this.#secure?.renew(certificate);
-    this.#checkTerm(certificate);
+    this.#checkValidity(certificate);
     return true;
   }
 
@@ -139,9 +139,9 @@ export class Listening {
     return this.#certificateExpiresMs;
   }
 
-  #checkTerm(certificate: Certificate): void {
+  #checkValidity(certificate: Certificate): void {
     const { clock, logger } = this.#options;
-    const { expiresMs, problem } = examineTerm(certificate, clock.now());
+    const { expiresMs, problem } = examineValidity(certificate, clock.now());
     this.#certificateExpiresMs = expiresMs;
     if (problem !== null) logger.warning(`${problem}; ${RENEWAL_HINT}`);
   }

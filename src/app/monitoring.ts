@@ -9,7 +9,7 @@ import type { ServiceStatus } from '../monitoring/monitoring-routes.ts';
 import type { Statistics } from '../monitoring/statistics.ts';
 import { consoleRoute } from '../server/documents/console-route.ts';
 import type { HttpRoute } from '../server/http-route.ts';
-import type { LoadedSettings } from '../settings/load.ts';
+import type { LoadedSettings } from '../settings/load-settings.ts';
 import { listPublicSettings } from '../settings/public-settings.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { requestQueue } from '../webhooks/inbox/request-changes.ts';

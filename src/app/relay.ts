@@ -3,7 +3,9 @@
  * two knows the other.
  */
 import { getHeapStatistics } from 'node:v8';
-import { clientMetrics, healthMetrics, incomingMetrics, queueMetrics } from './service-metrics.ts';
+import {
+  clientMetrics, deliveryMetrics, healthMetrics, incomingMetrics,
+} from './service-metrics.ts';
 import { createClientOptions } from './room-options.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -14,7 +16,7 @@ import type { HttpClient } from '../client/http-client.ts';
 import { createLazyHttpClient } from '../client/lazy-http-client.ts';
 import { createTargetCheck } from '../client/policy/deny-list.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
-import type { Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load-settings.ts';
 import type { Store } from '../store/store-port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ChangeHook } from '../resources/repository.ts';
@@ -91,7 +93,7 @@ export function composeRelay(
     },
   });
   metrics.add(
-    ...clientMetrics(() => client.statistics()), ...queueMetrics(webhooks),
+    ...clientMetrics(() => client.statistics()), ...deliveryMetrics(webhooks),
     ...incomingMetrics(webhooks), ...healthMetrics(webhooks),
   );
   return { webhooks, client };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
-import type { Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load-settings.ts';
 
 // File descriptors for the store's files, outgoing sockets and the standard streams.
 export const DESCRIPTORS_RESERVED = 256;

@@ -49,7 +49,7 @@ export function clientMetrics(statistics: () => ClientStatistics): readonly Metr
   ];
 }
 
-export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
+export function deliveryMetrics(webhooks: Webhooks): readonly MetricSource[] {
   const read = (): ReturnType<Webhooks['statistics']> => webhooks.statistics();
   return [
     gauge('deliveries_pending', 'Deliveries that wait for an attempt or are in one.',

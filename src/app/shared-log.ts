@@ -12,7 +12,7 @@ import { parseJsonStrictly } from '../base/json/parse.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import { createIdSource, isUuid } from '../base/uuid.ts';
-import type { Settings } from '../settings/load.ts';
+import type { Settings } from '../settings/load-settings.ts';
 import { isStoreName } from '../store/disk/inventory.ts';
 import type { Files } from '../store/disk/files.ts';
 import type { Replica } from '../store/store-port.ts';

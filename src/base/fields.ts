@@ -7,7 +7,7 @@ import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
 import { toUniformSchema } from './json/uniform-schema.ts';
 import { didYouMean } from './text/nearest.ts';
-import { quoted } from './text/refusal.ts';
+import { quote } from './text/error-message.ts';
 import type {
   ArraySchema, JsonObject, JsonSchema, JsonValue, MemberSchema, ObjectSchema, Schema, StringSchema,
 } from './schema.ts';
@@ -21,9 +21,9 @@ const ERRORS_MAX = 100;
  */
 export function parseObject(schema: ObjectSchema, value: unknown): JsonObject {
   const errors: FieldError[] = [];
-  const parsed = readObjectInto(schema, value, errors);
-  if (errors.length > 0 || parsed === undefined) throw invalid(errors);
-  return parsed;
+  const object = readObjectInto(schema, value, errors);
+  if (errors.length > 0 || object === undefined) throw invalid(errors);
+  return object;
 }
 
 /** Like `parseObject`, but adds the errors to `errors`; undefined when there is no result. */
@@ -41,9 +41,9 @@ export function readObjectInto(
  */
 export function trimUnknown(schema: ObjectSchema, body: unknown): unknown {
   const context: ParseContext = { steps: [], errors: [] };
-  const trimmed = trimValue(schema, body, context);
+  const result = trimValue(schema, body, context);
   if (context.errors.length > 0) throw invalid(context.errors);
-  return trimmed;
+  return result;
 }
 
 /** The `invalid` error for a list of broken rules. */
@@ -82,13 +82,13 @@ function readValue(schema: Schema, value: unknown, context: ParseContext): JsonV
       if (isRightKind && Number(value) >= minimum && Number(value) <= maximum) {
         return value as number;
       }
-      const expected = kind === 'integer' ? 'an integer' : 'a number';
+      const noun = kind === 'integer' ? 'an integer' : 'a number';
       return fail(context,
-        `must be ${expected} from ${minimum} to ${maximum}, not ${quoted(value)}`);
+        `must be ${noun} from ${minimum} to ${maximum}, not ${quote(value)}`);
     }
     case 'boolean':
       return typeof value === 'boolean' ? value
-        : fail(context, `must be true or false, not ${quoted(value)}`);
+        : fail(context, `must be true or false, not ${quote(value)}`);
     case 'array': return readArray(schema, value, context);
     case 'object': return readObject(schema, value, context);
     case 'json': return readJson(schema, value, context);
@@ -119,13 +119,13 @@ function readString(
   }
   if (schema.values !== undefined && !schema.values.includes(value)) {
     const hint = didYouMean(value, schema.values);
-    return fail(context, `must be one of ${schema.values.join(', ')}, not ${quoted(value)}${hint}`);
+    return fail(context, `must be one of ${schema.values.join(', ')}, not ${quote(value)}${hint}`);
   }
   const canonical = schema.pattern === undefined || schema.pattern.test(value)
     ? schema.canonical?.(value) : null;
   if (canonical === null) {
     return fail(context,
-      schema.explain?.(value) ?? `must be ${schema.description}, not ${quoted(value)}`);
+      schema.explain?.(value) ?? `must be ${schema.description}, not ${quote(value)}`);
   }
   return canonical ?? value;
 }
@@ -142,28 +142,28 @@ function trimValue(schema: Schema, value: unknown, context: ParseContext): unkno
 function trimObject(
   { members }: ObjectSchema, value: JsonObject, context: ParseContext,
 ): Readonly<Record<string, unknown>> {
-  const trimmed: [string, unknown][] = [];
+  const entries: [string, unknown][] = [];
   let unknownCount = 0;
   for (const name of Object.keys(value)) {
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
     if (member !== undefined) {
-      trimmed.push([name, trimAt(name, member.schema, value[name], context)]);
+      entries.push([name, trimAt(name, member.schema, value[name], context)]);
     } else if (unknownCount < ERRORS_MAX) {
       unknownCount += 1;
       // In a merge patch null would remove it.
-      trimmed.push([name, value[name] === null ? null : true]);
+      entries.push([name, value[name] === null ? null : true]);
     }
   }
-  return Object.fromEntries(trimmed);
+  return Object.fromEntries(entries);
 }
 
 function trimAt(
   step: string | number, schema: Schema, value: unknown, context: ParseContext,
 ): unknown {
   context.steps.push(step);
-  const trimmed = trimValue(schema, value, context);
+  const result = trimValue(schema, value, context);
   context.steps.pop();
-  return trimmed;
+  return result;
 }
 
 function checkLength(
@@ -188,10 +188,10 @@ function readArray(
   const items: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
     context.steps.push(index);
-    const parsed = readValue(schema.items, value[index], context);
-    if (parsed !== undefined) {
-      if (schema.isUnique === true && items.includes(parsed)) fail(context, 'must not stand twice');
-      items.push(parsed);
+    const item = readValue(schema.items, value[index], context);
+    if (item !== undefined) {
+      if (schema.isUnique === true && items.includes(item)) fail(context, 'must not stand twice');
+      items.push(item);
     }
     context.steps.pop();
   }
@@ -205,7 +205,7 @@ function readObject(
   const { members } = schema;
   const { errors } = context;
   const countBefore = errors.length;
-  const parsed: Record<string, JsonValue> = {};
+  const object: Record<string, JsonValue> = {};
   failUnknownMembers(Object.keys(value), members, context);
   let isEmpty = true;
   for (const name in members) {
@@ -216,14 +216,14 @@ function readObject(
     const ownValue = input !== undefined && Object.hasOwn(value, name) ? input : undefined;
     const read = readMember(member, name, ownValue, context);
     if (read === undefined) continue;
-    parsed[name] = read;
+    object[name] = read;
     isEmpty = false;
   }
   if (isEmpty && schema.isNotEmpty === true && errors.length === countBefore) {
     return fail(context, 'must have at least one member');
   }
   if (schema.check !== undefined) {
-    const violations = schema.check(parsed, value);
+    const violations = schema.check(object, value);
     const memberErrors = violations.length === 0 ? [] : errors.slice(countBefore);
     for (const { pointer, detail } of violations) {
       if (isReported(memberErrors, formatPointer(context) + pointer)) continue;
@@ -231,9 +231,9 @@ function readObject(
     }
   }
   if (schema.hint !== undefined && errors.length > countBefore) {
-    errors.splice(countBefore, 0, { pointer: formatPointer(context), detail: schema.hint(parsed) });
+    errors.splice(countBefore, 0, { pointer: formatPointer(context), detail: schema.hint(object) });
   }
-  return parsed;
+  return object;
 }
 
 function readMember(

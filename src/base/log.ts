@@ -72,9 +72,9 @@ export function createLogger(options: {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
     const time = formatTimestamp(options.now());
     const message = formatMessage(rawMessage);
-    const redacted = redact(fields);
-    options.write(`${encode(time, level, message, redacted)}\n`);
-    options.keep?.({ time, level, message, fields: { ...(redacted as object) } });
+    const safeFields = redact(fields);
+    options.write(`${encode(time, level, message, safeFields)}\n`);
+    options.keep?.({ time, level, message, fields: { ...(safeFields as object) } });
   };
   return {
     debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
@@ -106,12 +106,12 @@ export function createRedactingLogger(logger: Logger, history?: {
   const at = (level: LogLevel) => (rawMessage: string, fields: LogFields = {}): void => {
     const isKept = history !== undefined && LOG_LEVELS.indexOf(level) >= threshold;
     if (logger === silentLogger && !isKept) return;
-    const redacted = { ...(redact(fields) as object) };
+    const safeFields = { ...(redact(fields) as object) };
     const message = formatMessage(rawMessage);
     if (isKept) {
-      history.keep({ time: formatTimestamp(history.now()), level, message, fields: redacted });
+      history.keep({ time: formatTimestamp(history.now()), level, message, fields: safeFields });
     }
-    logger[level](message, redacted);
+    logger[level](message, safeFields);
   };
   return {
     debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
@@ -132,8 +132,8 @@ const secretNameCache = new Map<string, boolean>();
 
 /** Whether a header, member or URL parameter of this name holds a secret. One rule for all. */
 export function isSecretName(name: string): boolean {
-  const cached = secretNameCache.get(name);
-  if (cached !== undefined) return cached;
+  const cachedResult = secretNameCache.get(name);
+  if (cachedResult !== undefined) return cachedResult;
   const isSecret = soundsSecret(name);
   if (secretNameCache.size < CACHED_NAMES_MAX && name.length <= CACHED_NAME_LENGTH_MAX) {
     // A copy: a piece of a text keeps all of it in memory.
@@ -163,21 +163,21 @@ export function redactUrls(text: string): string {
   return replaceSpans(text, findSecrets(text, findUrlSecrets));
 }
 
-function replaceSpans(text: string, spans: readonly Span[]): string {
-  let redacted = '';
+function replaceSpans(text: string, spans: readonly TextSpan[]): string {
+  let result = '';
   let at = 0;
   for (const { start, end } of spans) {
     if (end <= at) continue;
-    if (start >= at) redacted += text.slice(at, start) + MASK;
+    if (start >= at) result += text.slice(at, start) + MASK;
     at = end;
   }
-  return redacted + text.slice(at);
+  return result + text.slice(at);
 }
 
-type Span = { readonly start: number; readonly end: number };
+type TextSpan = { readonly start: number; readonly end: number };
 
 /** The spans found in any layer of escapes, in order of their starts; they may overlap. */
-function findSecrets(text: string, find: (text: string) => Span[]): readonly Span[] {
+function findSecrets(text: string, find: (text: string) => TextSpan[]): readonly TextSpan[] {
   const spans = find(text);
   let layer: UnescapedText | null = unescapeText(text);
   for (let count = 1; layer !== null && count <= LAYERS_MAX; count += 1) {
@@ -197,14 +197,14 @@ function unescapeFurther({ text, offsets }: UnescapedText): UnescapedText | null
 }
 
 /** Secrets that stand in the text as it is. */
-function findPlainSecrets(text: string): Span[] {
+function findPlainSecrets(text: string): TextSpan[] {
   const spans = findUrlSecrets(text);
   if (text.includes('"')) for (const span of findSecretMembers(text)) spans.push(span);
   return spans;
 }
 
-function findUrlSecrets(text: string): Span[] {
-  const spans: Span[] = text.includes('=') ? findSecretParameters(text, URL_PARAMETER_END, 0)
+function findUrlSecrets(text: string): TextSpan[] {
+  const spans: TextSpan[] = text.includes('=') ? findSecretParameters(text, URL_PARAMETER_END, 0)
     .filter(({ start, end }) => end > start) : [];
   if (text.includes('@')) {
     for (const match of text.matchAll(URL_CREDENTIALS)) {
@@ -216,8 +216,8 @@ function findUrlSecrets(text: string): Span[] {
 }
 
 /** The values of JSON members with secret-like names: what is in the quotes of a string. */
-function findSecretMembers(text: string): Span[] {
-  const spans: Span[] = [];
+function findSecretMembers(text: string): TextSpan[] {
+  const spans: TextSpan[] = [];
   let end = 0;
   for (const match of text.matchAll(JSON_MEMBER_NAME)) {
     if (match.index < end || !isSecretName(match[1] ?? '')) continue;
@@ -231,7 +231,7 @@ function findSecretMembers(text: string): Span[] {
   return spans;
 }
 
-function stripQuotes(text: string, { start, end }: Span): Span {
+function stripQuotes(text: string, { start, end }: TextSpan): TextSpan {
   if (text.charAt(start) !== '"') return { start, end };
   const isClosed = end > start + 1 && text.charAt(end - 1) === '"';
   return { start: start + 1, end: isClosed ? end - 1 : end };
@@ -319,8 +319,8 @@ export function shorten(value: object): object {
 
 /** Whether a line would not show a JSON value as it is, for a secret in it. */
 export function holdsSecret(value: unknown): boolean {
-  const redacted = copyValue(value, createRedaction(new LineBudget(Infinity, Infinity)), []);
-  return JSON.stringify(redacted) !== JSON.stringify(value);
+  const copy = copyValue(value, createRedaction(new LineBudget(Infinity, Infinity)), []);
+  return JSON.stringify(copy) !== JSON.stringify(value);
 }
 
 /**
@@ -369,8 +369,9 @@ function copyObject(value: object, options: CopyOptions, above: object[]): objec
       break;
     }
     const member: unknown = Reflect.get(value, name);
-    const shown = options.isSecret(name) ? maskSecret(member) : copyValue(member, options, above);
-    copy.push([name, shown]);
+    const memberCopy = options.isSecret(name)
+      ? maskSecret(member) : copyValue(member, options, above);
+    copy.push([name, memberCopy]);
   }
   return Object.fromEntries(copy);
 }

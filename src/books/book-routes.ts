@@ -1,6 +1,6 @@
 /** The HTTP routes of the catalog: those of every resource, the list with its queries, imports. */
 import { AppError } from '../base/errors.ts';
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 import { checkMediaType } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
@@ -97,5 +97,5 @@ function importRoute(catalog: Catalog): HttpRoute {
 function isTrue(query: ReadonlyMap<string, string>, name: string): boolean {
   const text = query.get(name) ?? 'false';
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new AppError('malformed', `\`${name}\` must be true or false, not ${quoted(text)}`);
+  throw new AppError('malformed', `\`${name}\` must be true or false, not ${quote(text)}`);
 }

@@ -1,5 +1,5 @@
 /** ISO 3166-1 alpha-2: the 249 officially assigned country codes. */
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 
 const ASSIGNED = `
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT
@@ -22,8 +22,8 @@ export function explainCountry(text: string): string {
   const form = 'must be an ISO 3166-1 alpha-2 country code';
   const upperCase = text.toUpperCase();
   if (COUNTRY_CODES.has(upperCase)) {
-    return `${form} in upper case: \`${upperCase}\`, not ${quoted(text)}`;
+    return `${form} in upper case: \`${upperCase}\`, not ${quote(text)}`;
   }
-  if (upperCase === 'UK') return `${form}, not ${quoted(text)}: the United Kingdom is \`GB\``;
-  return `${form}, such as GB, not ${quoted(text)}`;
+  if (upperCase === 'UK') return `${form}, not ${quote(text)}: the United Kingdom is \`GB\``;
+  return `${form}, such as GB, not ${quote(text)}`;
 }

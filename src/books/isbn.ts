@@ -2,7 +2,7 @@
  * International Standard Book Numbers (ISO 2108): ISBN-10 and ISBN-13, stored as 13 digits.
  * Pure; search uses it too, so that either form finds a book.
  */
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 
 const SEPARATORS = /[- ]/g;
 // Enough for a separator after each digit, with room to spare.
@@ -28,7 +28,7 @@ export function parseIsbn(text: string): string | null {
 
 /** Why `parseIsbn` gives null for `text`, as a sentence fragment. */
 export function explainIsbn(text: string): string {
-  const quotedText = quoted(text);
+  const quotedText = quote(text);
   if (text.length > LENGTH_MAX) {
     return `must be an ISBN of at most ${LENGTH_MAX} characters, not ${quotedText}`;
   }

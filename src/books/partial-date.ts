@@ -3,7 +3,7 @@
  * Gregorian calendar, years 0001 to 9999). Pure. Dates of one precision sort by time as text.
  */
 import { isRealDate } from '../base/time.ts';
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 
 const PARTIAL_DATE = /^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$/;
 
@@ -19,7 +19,7 @@ export function parsePartialDate(text: string): string | null {
 /** Why `parsePartialDate` gives null for `text`, as a sentence fragment. */
 export function explainPartialDate(text: string): string {
   const form = 'must be a date as YYYY, YYYY-MM or YYYY-MM-DD';
-  return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : `${form}, not ${quoted(text)}`;
+  return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : `${form}, not ${quote(text)}`;
 }
 
 /**

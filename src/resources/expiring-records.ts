@@ -104,7 +104,7 @@ export class ExpiringRecords {
   }
 
   async #find(isSelected: (record: ExpiringRecord) => boolean): Promise<ExpiringRecord[]> {
-    const selected: ExpiringRecord[] = [];
+    const matches: ExpiringRecord[] = [];
     const walk = this.#records.walk();
     let visitedCount = 0;
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
@@ -112,11 +112,11 @@ export class ExpiringRecords {
       const id = this.#records.idAt(slot);
       if (bytes === undefined || id === undefined) continue;
       const record = { id, atMs: this.#deps.expiresAtMs(bytes), bytes: bytes.length };
-      if (isSelected(record)) selected.push(record);
+      if (isSelected(record)) matches.push(record);
       visitedCount += 1;
       if (visitedCount % TURN_RECORDS === 0) await nextTurn();
     }
-    return selected;
+    return matches;
   }
 
   /** The records that expire next, as many as must go to be within the limits. */

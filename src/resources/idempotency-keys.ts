@@ -138,8 +138,8 @@ export class IdempotencyKeys {
     if (this.#running.has(identifier)) throw underWayError();
     this.#running.add(identifier);
     try {
-      const stored = this.#find(identifier);
-      if (stored !== null) return replay(exchange, stored, request);
+      const storedResponse = this.#find(identifier);
+      if (storedResponse !== null) return replay(exchange, storedResponse, request);
       const result: HandlerResult = { response: null };
       try {
         result.response = await this.#handleOnce(identifier, request, { json, bytes }, handle);
@@ -185,8 +185,9 @@ export class IdempotencyKeys {
   #find(identifier: string): StoredResponse | null {
     const bytes = this.#store.collection(IDEMPOTENCY_KEYS.name).findBytes(identifier);
     if (bytes === undefined) return null;
-    const stored = decodeStoredResponse(bytes);
-    return isExpired(Date.parse(stored.createdAt), this.#clock.now()) ? null : stored;
+    const storedResponse = decodeStoredResponse(bytes);
+    const createdMs = Date.parse(storedResponse.createdAt);
+    return isExpired(createdMs, this.#clock.now()) ? null : storedResponse;
   }
 }
 
@@ -219,12 +220,13 @@ function checkBody(exchange: Exchange, mediaTypes: readonly string[]): object | 
   return findConsumedJson(request);
 }
 
-function replay(exchange: Exchange, stored: StoredResponse, request: string): void {
-  if (stored.request !== request) {
+function replay(exchange: Exchange, storedResponse: StoredResponse, request: string): void {
+  if (storedResponse.request !== request) {
     throw new AppError('invalid', 'the `Idempotency-Key` came with another body before: use a new '
       + 'key for a new request');
   }
-  exchange.send(stored.status, [...stored.headers, REPLAYED_HEADER, 'true'], stored.body);
+  const { status, headers, body } = storedResponse;
+  exchange.send(status, [...headers, REPLAYED_HEADER, 'true'], body);
 }
 
 function send(exchange: Exchange, response: IdempotentResponse | null): void {

@@ -28,7 +28,7 @@ export type ChangeHook = (
 export type Precondition = (current: Representation) => void;
 
 /** Called inside the transaction that adds the record. */
-type OnAdded = (transaction: Transaction, added: Representation) => void;
+type OnAdded = (transaction: Transaction, representation: Representation) => void;
 
 /** The part of a resource's description that a repository needs. */
 export type RepositoryResource = Pick<Resource,
@@ -107,8 +107,8 @@ export function createRepository(options: RepositoryOptions): Repository {
     },
     find(idOrName) {
       const id = hasNames ? resolveKey(records, idOrName) ?? idOrName : idOrName;
-      const stored = records.find(id);
-      return stored === undefined ? undefined : getRepresentation(resource, id, stored);
+      const storedRecord = records.find(id);
+      return storedRecord === undefined ? undefined : getRepresentation(resource, id, storedRecord);
     },
     add: (body, hops, onAdded) => writer.add(body, hops, onAdded),
     replace: (id, body, precondition, hops) =>
@@ -163,9 +163,9 @@ class RecordWriter {
         throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
       }
       const { updatedMs } = timestamps;
-      const added = this.#put(transaction, { id, before: null, json, updatedMs }, inputs);
-      onAdded?.(transaction, added);
-      return added;
+      const representation = this.#put(transaction, { id, before: null, json, updatedMs }, inputs);
+      onAdded?.(transaction, representation);
+      return representation;
     });
   }
 
@@ -227,12 +227,13 @@ class RecordWriter {
     inputs: TransactionInputs,
   ): Representation {
     const { resource, onChange } = this.#options;
-    const stored = transaction.put(this.#collection, id, json);
-    const change = { collection: this.#collection, id, before, after: stored.bytes };
+    const storedRecord = transaction.put(this.#collection, id, json);
+    const change = { collection: this.#collection, id, before, after: storedRecord.bytes };
     onChange?.(transaction, change, inputs);
-    if (resource.toPublic !== undefined) return createRepresentation(resource, id, stored.bytes);
-    const representation = new Representation(id, stored.bytes, updatedMs);
-    stored.representation = representation;
+    const { bytes } = storedRecord;
+    if (resource.toPublic !== undefined) return createRepresentation(resource, id, bytes);
+    const representation = new Representation(id, bytes, updatedMs);
+    storedRecord.representation = representation;
     return representation;
   }
 }
@@ -242,13 +243,13 @@ class RecordWriter {
  * make it costs more than to find the record; one with bytes of its own would take too much memory.
  */
 function getRepresentation(
-  resource: RepositoryResource, id: string, stored: StoredRecord,
+  resource: RepositoryResource, id: string, storedRecord: StoredRecord,
 ): Representation {
-  if (resource.toPublic !== undefined) return createRepresentation(resource, id, stored.bytes);
-  const { representation: cachedRepresentation } = stored;
+  const { bytes, representation: cachedRepresentation } = storedRecord;
+  if (resource.toPublic !== undefined) return createRepresentation(resource, id, bytes);
   if (cachedRepresentation instanceof Representation) return cachedRepresentation;
-  const representation = createRepresentation(resource, id, stored.bytes);
-  stored.representation = representation;
+  const representation = createRepresentation(resource, id, bytes);
+  storedRecord.representation = representation;
   return representation;
 }
 

@@ -37,14 +37,14 @@ export class Representation implements PublicRecord {
   #headerText: string | null = null;
 
   constructor(
-    id: string, bytes: Buffer, updatedAtMs: number, observed: ObservedContent | null = null,
+    id: string, bytes: Buffer, updatedAtMs: number, observedContent: ObservedContent | null = null,
   ) {
     this.id = id;
     this.bytes = bytes;
     this.updatedAtMs = updatedAtMs;
-    this.changedAtMs = observed?.changedAtMs ?? updatedAtMs;
-    this.isObserved = observed !== null;
-    this.#observed = observed;
+    this.changedAtMs = observedContent?.changedAtMs ?? updatedAtMs;
+    this.isObserved = observedContent !== null;
+    this.#observed = observedContent;
   }
 
   /**

@@ -94,9 +94,9 @@ function postRoute(
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     handle: (exchange) => serveIdempotently(keys, exchange, BODY_MEDIA_TYPES, (body, respond) =>
-      repository.add(parseBody(body), readHops(exchange), (transaction, added) =>
+      repository.add(parseBody(body), readHops(exchange), (transaction, representation) =>
         respond(transaction, {
-          status: 201, headers: buildHeaders(exchange, added), body: added.bytes,
+          status: 201, headers: buildHeaders(exchange, representation), body: representation.bytes,
         }))),
   };
 }
@@ -142,8 +142,8 @@ function changeRoute(
       const value = await exchange.readJson(body.mediaTypes);
       const precondition = createPrecondition(exchange, noun);
       const id = exchange.params[0] ?? '';
-      const stored = await change(id, value, precondition, readHops(exchange));
-      exchange.send(200, stored.headerText, stored.bytes);
+      const representation = await change(id, value, precondition, readHops(exchange));
+      exchange.send(200, representation.headerText, representation.bytes);
     },
   };
 }

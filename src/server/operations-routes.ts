@@ -111,7 +111,9 @@ function readinessRoute(spec: OperationsSpec): HttpRoute {
     operationId: 'getReadiness',
     summary: 'Whether the store is open and takes writes',
     access: 'public',
-    responses: [jsonResponse('The store is open and takes writes', STATUS_SCHEMA), ...problemResponses(503)],
+    responses: [
+      jsonResponse('The store is open and takes writes', STATUS_SCHEMA), ...problemResponses(503),
+    ],
     handle(exchange) {
       const reason = spec.findUnreadyReason();
       if (reason !== null) throw new AppError('unavailable', reason);

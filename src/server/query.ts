@@ -1,6 +1,6 @@
 /** Parses query strings strictly: no unknown or undecodable parameter is ignored. */
 import { AppError } from '../base/errors.ts';
-import { hintFor, quoted } from '../base/text/refusal.ts';
+import { suggestName, quote } from '../base/text/error-message.ts';
 
 /** Records on a page. */
 export const PAGE_LIMIT_MAX = 1000;
@@ -34,7 +34,7 @@ export function parseIntegerParameter(
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
   if (value >= minimum && value <= maximum) return value;
   throw malformed(
-    `\`${name}\` must be an integer from ${minimum} to ${maximum}, not ${quoted(text)}`);
+    `\`${name}\` must be an integer from ${minimum} to ${maximum}, not ${quote(text)}`);
 }
 
 /** A parameter that is one of `values`, or null when it is absent. */
@@ -45,7 +45,7 @@ export function parseChoiceParameter<Value extends string>(
   if (text === undefined) return null;
   const value = values.find((one) => one === text);
   if (value !== undefined) return value;
-  throw malformed(`\`${name}\` must be one of ${values.join(', ')}, not ${quoted(text)}`);
+  throw malformed(`\`${name}\` must be one of ${values.join(', ')}, not ${quote(text)}`);
 }
 
 function decode(text: string): string {
@@ -57,7 +57,7 @@ function decode(text: string): string {
 }
 
 function unknownParameter(name: string, allowedNames: readonly string[]): AppError {
-  return malformed(`unknown query parameter \`${name}\`${hintFor(name, allowedNames)}`);
+  return malformed(`unknown query parameter \`${name}\`${suggestName(name, allowedNames)}`);
 }
 
 function malformed(message: string): AppError {

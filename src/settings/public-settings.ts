@@ -1,6 +1,6 @@
 /** The settings as a person may see them: each with its origin, secrets masked. */
-import { maskSettingValue, type LoadedSettings } from './load.ts';
-import { SETTING_ROWS } from './table.ts';
+import { maskSettingValue, type LoadedSettings } from './load-settings.ts';
+import { SETTING_ROWS } from './setting-table.ts';
 
 export type PublicSetting = {
   readonly name: string; readonly value: unknown;

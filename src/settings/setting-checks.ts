@@ -5,20 +5,21 @@ import { isAddressBlock } from '../base/network/address-set.ts';
 import { findNearest } from '../base/text/nearest.ts';
 
 /** The canonical form of a setting's text, or what it must be: "must be <problem>". */
-export type Check = (text: string) => { readonly value: string } | { readonly problem: string };
+export type SettingCheck =
+  (text: string) => { readonly value: string } | { readonly problem: string };
 
 const HOST_NAME = /^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$/;
 const HOST_NAME_LENGTH_MAX = 253;
 const DENY_GROUPS = [...ADDRESS_GROUPS.keys()];
 const URL_LENGTH_MAX = 2048;
 
-export const checkHost: Check = (text) => {
+export const checkHost: SettingCheck = (text) => {
   const host = stripBrackets(text);
   const isHost = isIP(host) !== 0 || isHostName(host);
   return isHost ? { value: host } : { problem: 'an IP address or a host name' };
 };
 
-export const checkBaseUri: Check = (text) => {
+export const checkBaseUri: SettingCheck = (text) => {
   const url = parseHttpUrl(text);
   if (url === null || url.username !== '' || url.password !== ''
     || url.search !== '' || url.hash !== '') {
@@ -30,7 +31,7 @@ export const checkBaseUri: Check = (text) => {
   return { value: whole.slice(0, end) };
 };
 
-export const checkProxy: Check = (text) => {
+export const checkProxy: SettingCheck = (text) => {
   const url = parseHttpUrl(text);
   if (url === null || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
     return { problem: 'a URL like http://<user>:<password>@<host>:<port>' };
@@ -39,11 +40,11 @@ export const checkProxy: Check = (text) => {
 };
 
 // An Authorization header can carry these characters (RFC 6750 §2.1).
-export const checkToken: Check = (text) => /^[A-Za-z0-9._~+/-]+=*$/.test(text)
+export const checkToken: SettingCheck = (text) => /^[A-Za-z0-9._~+/-]+=*$/.test(text)
   ? { value: text }
   : { problem: 'one or more of A-Z a-z 0-9 . _ ~ + / -, with = at the end only' };
 
-export const checkOrigin: Check = (text) => {
+export const checkOrigin: SettingCheck = (text) => {
   if (text === '*') return { value: text };
   const url = parseHttpUrl(text);
   const bare = text.replace(/\/$/, '').toLowerCase();
@@ -53,39 +54,39 @@ export const checkOrigin: Check = (text) => {
     : { problem: 'an origin like https://example.com, or "*"' };
 };
 
-export const checkHostPattern: Check = (text) => {
+export const checkHostPattern: SettingCheck = (text) => {
   const { host, isValid } = splitPort(text);
   return isValid && (isIP(stripBrackets(host)) !== 0 || isHostName(host))
     ? { value: text.toLowerCase() }
     : { problem: 'a host name or address, with or without a port' };
 };
 
-export const checkNoProxy: Check = (text) => {
+export const checkNoProxy: SettingCheck = (text) => {
   if (text === '*' || isAddressBlock(text)) return { value: text };
   const bare = text.replace(/^\*?\./, '');
   return 'problem' in checkHostPattern(bare)
     ? { problem: 'a host, .suffix, host:port, [v6], CIDR or *' } : { value: text };
 };
 
-export const checkDeniedAddress: Check = (text) => {
+export const checkDeniedAddress: SettingCheck = (text) => {
   if (DENY_GROUPS.includes(text) || isAddressBlock(text)) return { value: text };
   const near = findNearest(text, DENY_GROUPS);
   const hint = near === null ? '' : ` (did you mean ${near}?)`;
   return { problem: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
 };
 
-export const checkProxyAddress: Check = (text) => {
+export const checkProxyAddress: SettingCheck = (text) => {
   const plain = stripBrackets(text);
   return isAddressBlock(plain)
     ? { value: plain } : { problem: 'an address or a CIDR such as 10.0.0.0/8' };
 };
 
-export const checkMethod: Check = (text) => /^[A-Z]{1,32}$/.test(text)
+export const checkMethod: SettingCheck = (text) => /^[A-Z]{1,32}$/.test(text)
   ? { value: text } : { problem: 'a method in upper case, such as POST' };
 
 // The engine checks more when it is opened. Here another text must not pass as a URL, because then
 // its password would not be masked where the setting is shown.
-export const checkStoreUrl: Check = (text) =>
+export const checkStoreUrl: SettingCheck = (text) =>
   /^(postgres|postgresql|etcd|etcds):\/\/([^@\s/?#]*@)?[^@\s/?#]*([/?][^@\s#]*)?$/.test(text)
     ? { value: text }
     : { problem: 'a URL like postgres://<user>:<password>@<host>/<database> or '

@@ -5,8 +5,8 @@
 import { isIPv6 } from 'node:net';
 import { isJsonObject } from '../base/fields.ts';
 import { findNearest } from '../base/text/nearest.ts';
-import { SETTING_ROWS } from './table.ts';
-import type { Kind } from './table.ts';
+import { SETTING_ROWS } from './setting-table.ts';
+import type { SettingKind } from './setting-table.ts';
 
 export type FlagValue = {
   /** The setting's name. */
@@ -132,7 +132,7 @@ function isGroup(path: string): boolean {
 }
 
 /** The JSON value that the text of a variable or flag stands for; the text itself for no value. */
-function parseText(kind: Kind, text: string, canUnset = true): unknown {
+function parseText(kind: SettingKind, text: string, canUnset = true): unknown {
   const word = text.trim();
   switch (kind.is) {
     case 'number':

@@ -11,7 +11,7 @@
  * number of their change behind it, `57.2`, so that a reader can resume between them.
  */
 import { AppError } from '../base/errors.ts';
-import { quoted } from '../base/text/refusal.ts';
+import { quote } from '../base/text/error-message.ts';
 import type { Change, Operation } from '../store/store-port.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
@@ -46,7 +46,7 @@ export function parsePosition(text: string): StreamPosition {
   const [, sequence, number] = POSITION_PATTERN.exec(text) ?? [];
   if (sequence === undefined || (number !== undefined && Number(sequence) === 0)) {
     throw new AppError('malformed', '`Last-Event-ID` must be the id of an event of this stream, '
-      + `not ${quoted(text)}`);
+      + `not ${quote(text)}`);
   }
   if (number === undefined) return { sequence: Number(sequence), changesSeen: 0 };
   return { sequence: Number(sequence) - 1, changesSeen: Number(number) };
@@ -97,9 +97,9 @@ export function formatEvent(
 export function encodeEvents(
   sequence: number, changes: readonly ChangeEvent[], filter: StreamFilter,
 ): string {
-  const selected = changes.filter((change) => isSelected(change, filter));
-  const last = selected.length - 1;
-  return selected.map(({ number, text }, index) =>
+  const selectedChanges = changes.filter((change) => isSelected(change, filter));
+  const last = selectedChanges.length - 1;
+  return selectedChanges.map(({ number, text }, index) =>
     `id: ${index === last ? sequence : `${sequence}.${number}`}\n${text}`).join('');
 }
 

@@ -85,8 +85,8 @@ export class StreamReader {
     const preamble = this.#preamble;
     this.#preamble = null;
     if (preamble !== null) return [preamble];
-    const missed = await this.#readMissed();
-    if (missed !== null) return missed;
+    const missedPieces = await this.#readMissed();
+    if (missedPieces !== null) return missedPieces;
     while (!this.#isEnded) {
       if (this.#pendingPieces.length > 0) return this.#takePending();
       await new Promise<void>((resolve) => {

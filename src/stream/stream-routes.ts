@@ -1,7 +1,7 @@
 /** `GET /api/stream`. The broadcast is loaded for its first reader. */
 import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
-import { hintFor, quoted } from '../base/text/refusal.ts';
+import { suggestName, quote } from '../base/text/error-message.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
@@ -141,7 +141,7 @@ function parseFilter(
   const unknown = names.find((name) => !topicNames.includes(name));
   if (unknown !== undefined) {
     throw new AppError('malformed', `\`topics\` must be some of ${topicNames.join(', ')}, with `
-      + `commas between them, not ${quoted(unknown)}${hintFor(unknown, topicNames)}`);
+      + `commas between them, not ${quote(unknown)}${suggestName(unknown, topicNames)}`);
   }
   const webhook = query.get('hook');
   const webhookIds = webhook === undefined ? null : hooksNamed(webhook);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openApp } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { loadSettings } from '../../src/settings/load.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
 import { runCommand } from './io.ts';
 import type { Ran, RunOptions } from './io.ts';
 

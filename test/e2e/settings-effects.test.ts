@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SETTING_ROWS } from '../../src/settings/table.ts';
+import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
 import { IS_LONG } from '../support/long.ts';
 import { CLIENT_ROWS } from './settings/client-rows.ts';
 import { INBOX_ROWS } from './settings/inbox-rows.ts';

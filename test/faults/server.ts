@@ -145,8 +145,8 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
     tests: ['resources/idempotency-keys.test.ts'],
   },
   {
-    file: 'resources/idempotency-keys.ts', text: 'if (stored.request !== request) {',
-    replacement: 'if (stored.request === undefined) {',
+    file: 'resources/idempotency-keys.ts', text: 'if (storedResponse.request !== request) {',
+    replacement: 'if (storedResponse.request === undefined) {',
     tests: ['resources/idempotency-keys.test.ts'],
   },
   {
@@ -169,16 +169,16 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
     replacement: 'this.hasUsableToken', tests: ['access/tokens.test.ts'],
   },
   {
-    file: 'access/tokens.ts', text: 'const { hash: _, ...token } = stored;',
-    replacement: 'const token = stored;', tests: ['access/tokens.test.ts'],
+    file: 'access/tokens.ts', text: 'const { hash: _, ...token } = previousToken;',
+    replacement: 'const token = previousToken;', tests: ['access/tokens.test.ts'],
   },
   {
     file: 'access/token.ts', text: 'Date.parse(expiresAt) > nowMs',
     replacement: 'Date.parse(expiresAt) >= nowMs', tests: ['access/tokens.test.ts'],
   },
   {
-    file: 'access/scope.ts', text: 'SCOPES.indexOf(granted) >= SCOPES.indexOf(required)',
-    replacement: 'granted === required', tests: ['access/guard.test.ts'],
+    file: 'access/scope.ts', text: 'SCOPES.indexOf(grantedScope) >= SCOPES.indexOf(requiredScope)',
+    replacement: 'grantedScope === requiredScope', tests: ['access/guard.test.ts'],
   },
   {
     file: 'access/host-check.ts', text: "host.slice(host.lastIndexOf('@') + 1)",

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { openApp, type App } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { loadSettings } from '../../src/settings/load.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
 import { ask, type Question, type Reply } from '../e2e/ask.ts';
 import { SimulatedEngine } from '../support/simulated-engine.ts';
 

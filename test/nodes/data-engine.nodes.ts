@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openApp } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { loadSettings } from '../../src/settings/load.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
 import { runCommand } from '../cli/io.ts';
 import type { Ran } from '../cli/io.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';

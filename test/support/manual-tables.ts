@@ -1,7 +1,7 @@
 /** The tables of settings, commands, endpoints and senders, as the program itself has them. */
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/option-spec.ts';
-import { SETTING_ROWS } from '../../src/settings/table.ts';
+import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
 import {
   formatCoverage, describePresets,
 } from '../../src/webhooks/senders/presets/describe-presets.ts';

@@ -77,11 +77,11 @@ export function findUntrustedStep(
  */
 export function checkOnlyRootCanReplace(path: string, { steps, nearest, exists }: PathWalk): void {
   const above = (exists ? steps.slice(0, -1) : steps).filter(({ uid }) => !isOutside(uid));
-  const untrusted = findUntrustedStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
-  if (untrusted === undefined) return;
+  const untrustedStep = findUntrustedStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
+  if (untrustedStep === undefined) return;
   const danger = `could put anything in the place of ${path}, and root would take it`;
   const alternative = 'or name another data directory with --data';
-  const { path: folder, uid } = untrusted;
+  const { path: folder, uid } = untrustedStep;
   throw new AppError('conflict', uid === 0
     ? `others may write in ${folder}: they ${danger}; chmod go-w ${folder}, ${alternative}`
     : `${folder} is user ${uid}'s, who ${danger}; run as user ${uid}, give ${path} to that user, `

@@ -12,10 +12,10 @@ import { isJsonObject } from '../fields.ts';
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   // Built as a map: assigning to an object would take `__proto__` for its prototype.
-  const merged = new Map<string, unknown>(isJsonObject(target) ? Object.entries(target) : []);
+  const members = new Map<string, unknown>(isJsonObject(target) ? Object.entries(target) : []);
   for (const [name, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(name);
-    else merged.set(name, applyMergePatch(merged.get(name), value));
+    if (value === null) members.delete(name);
+    else members.set(name, applyMergePatch(members.get(name), value));
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(members);
 }

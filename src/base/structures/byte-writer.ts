@@ -152,9 +152,9 @@ function plainBytesIn(word: number): number {
   const quotes = word ^ 0x22222222;
   const backslashes = word ^ 0x5c5c5c5c;
   // The highest bit of each byte that is less than 0x20, or 0; above the first one it may mislead.
-  const found = ((word - 0x20202020) & ~word | (quotes - 0x01010101) & ~quotes
+  const marks = ((word - 0x20202020) & ~word | (quotes - 0x01010101) & ~quotes
     | (backslashes - 0x01010101) & ~backslashes) & 0x80808080;
-  return found === 0 ? WORD_BYTES : (31 - Math.clz32(found & -found)) >> 3;
+  return marks === 0 ? WORD_BYTES : (31 - Math.clz32(marks & -marks)) >> 3;
 }
 
 /** By byte: the letter after the backslash, `u` where four digits follow it, 0 for none. */

@@ -17,12 +17,13 @@ export function holdsText(text: string, part: string): boolean {
 function findLinearly(text: string, part: string): boolean {
   if (part.length > text.length) return false;
   const borders = findBorders(part);
-  let matched = 0;
+  /** How many characters of `part` end at the present one. */
+  let length = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    while (matched > 0 && part.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0;
-    if (part.charCodeAt(matched) === code) matched += 1;
-    if (matched === part.length) return true;
+    while (length > 0 && part.charCodeAt(length) !== code) length = borders[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length += 1;
+    if (length === part.length) return true;
   }
   return false;
 }

@@ -14,7 +14,7 @@ import { encodeDate } from './stored-fields.ts';
 import { parseWords } from './words.ts';
 import type { Clause } from './words.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 
 export type BookQuery = {
   /** The most books of a page; null: all books are one page. */
@@ -94,7 +94,7 @@ function parseValues(values: QueryValues): BookQuery {
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
-  throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}, not ${quoted(text)}`);
+  throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}, not ${quote(text)}`);
 }
 
 function parseIsbnValue(text: string): string {
@@ -117,7 +117,7 @@ const LANGUAGE_RANGE = /^(?:[a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)$/i;
 function parseLanguageRange(text: string): string {
   if (!LANGUAGE_RANGE.test(text)) {
     throw malformed('`inLanguage` must be a language range such as `en` or `pt-BR`, '
-      + `not ${quoted(text)}`);
+      + `not ${quote(text)}`);
   }
   try {
     return (Intl.getCanonicalLocales(text)[0] ?? text).toLowerCase();
@@ -139,6 +139,6 @@ function parseSort(text: string): BookSort {
   const name = isDescending ? text.slice(1) : text;
   const key = SORT_KEYS.find((candidate) => candidate === name);
   if (key !== undefined) return { key, isDescending };
-  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quoted(text)}`
+  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quote(text)}`
     + didYouMean(name, SORT_KEYS));
 }

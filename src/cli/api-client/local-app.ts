@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
-import type { Settings } from '../../settings/load.ts';
+import type { Settings } from '../../settings/load-settings.ts';
 import { readLockOwner } from '../../store/lock/directory-lock.ts';
 import { loadOnce } from '../process/load-once.ts';
 import type { Io } from '../terminal/process-io.ts';

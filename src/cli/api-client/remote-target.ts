@@ -11,7 +11,7 @@ import { createConnector } from '../../client/connector.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import type { ApiCall, RequestHead, ApiTarget } from '../../server/local/api-call.ts';
 import { PROBLEM_MEDIA_TYPE } from '../../server/problem.ts';
-import type { Settings } from '../../settings/load.ts';
+import type { Settings } from '../../settings/load-settings.ts';
 import { withLiveness } from './check-liveness.ts';
 
 type RemoteOptions = {

@@ -1,5 +1,5 @@
 /** A command as data, and the context that it runs with. Loads nothing. */
-import type { LoadedSettings } from '../../settings/load.ts';
+import type { LoadedSettings } from '../../settings/load-settings.ts';
 import type { Arguments } from '../arguments/parse-arguments.ts';
 import type { Identity } from '../process/identity.ts';
 import type { Io } from '../terminal/process-io.ts';

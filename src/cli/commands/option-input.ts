@@ -8,7 +8,7 @@ import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { CommandContext } from './command-context.ts';
-import { BODY_BYTES_MAX } from '../../settings/table.ts';
+import { BODY_BYTES_MAX } from '../../settings/setting-table.ts';
 import type { Io } from '../terminal/process-io.ts';
 
 type JsonInput = {

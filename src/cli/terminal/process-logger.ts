@@ -1,7 +1,7 @@
 /** The log of a process on stderr: one JSON object a line, or pretty on a terminal. */
 import { LOG_LEVELS, createLogger } from '../../base/log.ts';
 import type { Logger, LogLevel, LogLine } from '../../base/log.ts';
-import type { Settings } from '../../settings/load.ts';
+import type { Settings } from '../../settings/load-settings.ts';
 import type { Io } from './process-io.ts';
 
 /** Writes lines from `log.level` up, and none below `lowest`; `onLine` gets each line as well. */

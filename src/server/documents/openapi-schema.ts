@@ -91,16 +91,16 @@ function convertString(schema: StringSchema, form: SchemaForm): JsonSchemaObject
 
 function convertObject(schema: ObjectSchema, form: SchemaForm, convert: Convert): JsonSchemaObject {
   const properties: Record<string, JsonSchemaObject> = {};
-  const required: string[] = [];
+  const requiredNames: string[] = [];
   for (const [name, member] of Object.entries(schema.members)) {
     if (form === 'view' && member.isWriteOnly === true) continue;
     properties[name] = convertMember(member, form, convert);
-    if (isAlwaysThere(member, form)) required.push(name);
+    if (isAlwaysThere(member, form)) requiredNames.push(name);
   }
   return {
     type: 'object',
     properties,
-    ...required.length === 0 ? {} : { required },
+    ...requiredNames.length === 0 ? {} : { required: requiredNames },
     ...schema.isNotEmpty === true ? { minProperties: 1 } : {},
     additionalProperties: false,
   };

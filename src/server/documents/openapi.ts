@@ -99,14 +99,14 @@ function tagOf(path: string): string {
 
 /** The route's parameters, after the path parameters that it does not describe. */
 function listParameters(route: HttpRoute): readonly ParameterSpec[] {
-  const described = route.parameters ?? [];
+  const describedParameters = route.parameters ?? [];
   const names = [...route.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1] ?? '');
   const missing = names.filter((name) =>
-    !described.some((parameter) => parameter.in === 'path' && parameter.name === name));
+    !describedParameters.some((parameter) => parameter.in === 'path' && parameter.name === name));
   return [
     ...missing.map((name): ParameterSpec => (
       { name, in: 'path', description: name, schema: { kind: 'string' } })),
-    ...described,
+    ...describedParameters,
   ];
 }
 

@@ -84,8 +84,8 @@ function parseAddress(node: string): string | null {
 }
 
 function stripPort(text: string): string {
-  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
-  if (bracketed !== undefined) return bracketed;
+  const literal = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
+  if (literal !== undefined) return literal;
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
 }
 

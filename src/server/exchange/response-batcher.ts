@@ -26,7 +26,7 @@ export class ResponseBatcher {
     const batch = this.#batch;
     this.#batch = [];
     const date = formatHttpDate(this.#options.clock.now());
-    for (const batched of batch) this.#send(batched, date);
+    for (const entry of batch) this.#send(entry, date);
   };
 
   constructor(options: ResponseBatcherOptions) {
@@ -34,21 +34,21 @@ export class ResponseBatcher {
   }
 
   /** Sends the response at the end of the turn, or at once when it `isUrgent`. */
-  add(batched: BatchedResponse, isUrgent: boolean): void {
-    if (isUrgent) this.#send(batched, null);
-    else if (this.#batch.push(batched) === 1) setImmediate(this.#flush);
+  add(entry: BatchedResponse, isUrgent: boolean): void {
+    if (isUrgent) this.#send(entry, null);
+    else if (this.#batch.push(entry) === 1) setImmediate(this.#flush);
   }
 
   /**
    * `date` is null in the midst of a turn. Then the response goes Node's way, which leaves the next
    * request of the connection to another turn.
    */
-  #send(batched: BatchedResponse, date: string | null): void {
-    const { response, status, headerText, body } = batched;
+  #send(entry: BatchedResponse, date: string | null): void {
+    const { response, status, headerText, body } = entry;
     if (response.destroyed) return;
     try {
       const isSent = date !== null && response instanceof SingleWriteResponse
-        && response.sendWhole(batched, date);
+        && response.sendWhole(entry, date);
       if (!isSent) response.writeHead(status, parseHeaderText(headerText)).end(body);
     } catch (thrown) {
       // Another program may have changed the response object. The other responses must go out.

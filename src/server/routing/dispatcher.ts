@@ -55,7 +55,7 @@ type DispatcherOptions = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Counts the requests whose handlers return a promise. */
-  readonly underWay?: InFlightCounter;
+  readonly inFlight?: InFlightCounter;
   readonly bodyBytesMax: number;
   /** The memory of all bodies that are still arriving; default 256 MiB. */
   readonly bodiesBytesMax?: number;
@@ -148,7 +148,7 @@ class HttpDispatcher implements Dispatcher {
       isDraining: false,
     };
     this.#guard = options.guard;
-    this.#underWay = options.underWay;
+    this.#underWay = options.inFlight;
     this.#readConsistency = options.readConsistency ?? null;
     this.#Exchange = options.readConsistency?.Exchange ?? HttpExchange;
     const open = options.routes.filter((route) => route.access !== 'control');

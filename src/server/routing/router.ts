@@ -77,8 +77,9 @@ function search<T>(
   if (start > path.length) return findByMethod(node, method);
   const end = findSegmentEnd(path, start);
   const segment = path.slice(start, end);
-  const fixed = node.fixed.get(segment);
-  const match = fixed === undefined ? undefined : search(fixed, method, path, end + 1, params);
+  const fixedNode = node.fixed.get(segment);
+  const match = fixedNode === undefined
+    ? undefined : search(fixedNode, method, path, end + 1, params);
   if (match !== undefined) return match;
   const value = node.parameter === null || segment === '' ? null : tryDecode(segment);
   if (node.parameter !== null && value !== null) {
@@ -107,8 +108,8 @@ function collectMethods<T>(
   }
   const end = findSegmentEnd(path, start);
   const segment = path.slice(start, end);
-  const fixed = node.fixed.get(segment);
-  if (fixed !== undefined) collectMethods(fixed, path, end + 1, methods);
+  const fixedNode = node.fixed.get(segment);
+  if (fixedNode !== undefined) collectMethods(fixedNode, path, end + 1, methods);
   if (node.parameter !== null && segment !== '' && tryDecode(segment) !== null) {
     collectMethods(node.parameter, path, end + 1, methods);
   }

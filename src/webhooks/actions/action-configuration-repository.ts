@@ -5,7 +5,7 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { hintFor, quoted } from '../../base/text/refusal.ts';
+import { suggestName, quote } from '../../base/text/error-message.ts';
 import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { checkTarget } from '../http/check-target.ts';
@@ -84,8 +84,8 @@ function createOptionsCheck(actions: ActionRegistry): (value: JsonObject) => rea
     const action = actions.find(String(actionType));
     if (action === undefined) {
       const name = String(actionType);
-      const hint = hintFor(name, actions.list().map(({ identifier }) => identifier));
-      return [{ pointer: '/actionType', detail: `${quoted(name)} is not a known action${hint}` }];
+      const hint = suggestName(name, actions.list().map(({ identifier }) => identifier));
+      return [{ pointer: '/actionType', detail: `${quote(name)} is not a known action${hint}` }];
     }
     const optionsInput = isJsonObject(options) ? options : {};
     return action.validateOptions(optionsInput).map((detail) => ({ pointer: '/options', detail }));

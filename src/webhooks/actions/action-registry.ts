@@ -2,7 +2,7 @@
 import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
-import { hintFor, quoted } from '../../base/text/refusal.ts';
+import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { TargetResponse, HttpSender } from '../http/http-sender.ts';
@@ -190,7 +190,7 @@ function isActionClass(candidate: unknown): candidate is ActionClass {
 /** A sentence for each unknown option. */
 export function findUnknownOptions(options: JsonObject, knownNames: readonly string[]): string[] {
   return Object.keys(options).filter((name) => !knownNames.includes(name))
-    .map((name) => `${quoted(name)} is not a known option${hintFor(name, knownNames)}`);
+    .map((name) => `${quote(name)} is not a known option${suggestName(name, knownNames)}`);
 }
 
 function validateOptions(

@@ -6,7 +6,7 @@
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
-import { hintFor, quoted } from '../../base/text/refusal.ts';
+import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { configurationCollection } from './action-configuration.ts';
@@ -92,8 +92,8 @@ function findReferenceProblem(
 ): FieldError[] {
   const bytes = transaction.find(configurationCollection.name, name);
   if (bytes === undefined) {
-    const detail = `there is no action configuration ${quoted(name)}`;
-    return [{ pointer, detail: detail + hintFor(name, listKnownNames()) }];
+    const detail = `there is no action configuration ${quote(name)}`;
+    return [{ pointer, detail: detail + suggestName(name, listKnownNames()) }];
   }
   const isRefused = direction === 'outgoing'
     && decodeConfiguration(bytes).actionType === EMIT_EVENT;

@@ -1,5 +1,5 @@
 /** Rules for the names of events: those that may be emitted, and those to listen for. Pure. */
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 
 export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters without "," and "*", '
   + 'and no space at its ends';
@@ -47,5 +47,5 @@ export function explainInvalidEventName(
   if (name === undefined) return `is required, ${EVENT_NAME_RULE}`;
   const isMany = typeof name === 'string' && name.includes(',');
   const hint = isMany ? `; a comma would stand between names: ${manyHint}` : '';
-  return `must be ${EVENT_NAME_RULE}, not ${quoted(name)}${hint}`;
+  return `must be ${EVENT_NAME_RULE}, not ${quote(name)}${hint}`;
 }

@@ -4,7 +4,7 @@
  * anybody, never learns the target.
  */
 import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
   isSuccessStatus, networkErrorCode, formatResponseBody, type HttpSender,
@@ -136,12 +136,12 @@ function findOptionProblems(options: JsonObject): string[] {
   const problems = findUnknownOptions(options, OPTIONS.map(({ name }) => name));
   const { url, method, headers, exposeResponse, mode, pass, passAuthorization } = options;
   if (typeof url !== 'string' || !isTargetUrl(url)) {
-    const suffix = url === undefined ? '' : `, not ${quoted(url)}`;
+    const suffix = url === undefined ? '' : `, not ${quote(url)}`;
     problems.push(`url must be an http(s) URL${suffix}`);
   }
   if (method !== undefined && (typeof method !== 'string' || !isTargetMethod(method))) {
     problems.push('method must be an HTTP method in upper case, other than CONNECT and TRACE, '
-      + `not ${quoted(method)}`);
+      + `not ${quote(method)}`);
   }
   if (headers !== undefined) {
     problems.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
@@ -149,13 +149,13 @@ function findOptionProblems(options: JsonObject): string[] {
   }
   for (const [name, value] of Object.entries({ exposeResponse, pass, passAuthorization })) {
     if (value === undefined || typeof value === 'boolean') continue;
-    problems.push(`${name} must be true or false, not ${quoted(value)}`);
+    problems.push(`${name} must be true or false, not ${quote(value)}`);
   }
   if (passAuthorization === true && pass !== true) {
     problems.push('passAuthorization needs pass: without it no header of the caller goes on');
   }
   if (mode !== undefined && mode !== 'sync' && mode !== 'queue') {
-    problems.push(`mode must be sync or queue, not ${quoted(mode)}`);
+    problems.push(`mode must be sync or queue, not ${quote(mode)}`);
   }
   return problems;
 }

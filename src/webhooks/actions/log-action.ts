@@ -4,7 +4,7 @@
 import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
 import { LOG_LEVELS, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 import { hideQuerySecrets } from '../http/url-credentials.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
@@ -31,7 +31,7 @@ export function createLogAction(): RegisteredAction {
     validateOptions({ level, ...others }) {
       const problems = findUnknownOptions(others, ['level']);
       return level === undefined || isLevel(level) ? problems
-        : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(level)}`, ...problems];
+        : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quote(level)}`, ...problems];
     },
     run(call) {
       const { context, options, log, secretSources } = call;

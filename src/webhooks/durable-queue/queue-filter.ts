@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 import { parseTime, timeSchema } from '../../base/time.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
@@ -99,5 +99,5 @@ function parseTimeParameter(query: ReadonlyMap<string, string>, name: string): n
   const time = parseTime(value.replace(' ', '+'));
   if (time !== null) return time;
   throw new AppError('malformed', `\`${name}\` must be an RFC 3339 time such as `
-    + `2026-01-31T12:00:00Z, not ${quoted(value)}`);
+    + `2026-01-31T12:00:00Z, not ${quote(value)}`);
 }

@@ -4,7 +4,7 @@
  */
 import { pointerStep } from '../../base/fields.ts';
 import { MASK, isSecretName } from '../../base/log.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition } from './condition.ts';
 import { createFactReader, type Facts } from './facts.ts';
@@ -48,11 +48,11 @@ function explainComparison({ path = '', op = 'exists', value }: Condition, facts
   const comparison = value === undefined ? op : `${op} ${formatValue(value)}`;
   if (actual === undefined) return `${path} is not there, wanted: ${comparison}`;
   // The operand would tell something of the secret, too.
-  return `${path} is ${isSecret ? MASK : quoted(actual)}, wanted: ${isSecret ? op : comparison}`;
+  return `${path} is ${isSecret ? MASK : quote(actual)}, wanted: ${isSecret ? op : comparison}`;
 }
 
 function formatValue(value: JsonValue): string {
-  if (!Array.isArray(value)) return quoted(value);
+  if (!Array.isArray(value)) return quote(value);
   const list = value.slice(0, SHOWN_VALUES_MAX).map(quoted).join(', ');
   return value.length > SHOWN_VALUES_MAX ? `${list}, …` : list;
 }

@@ -6,7 +6,7 @@
 import { findValueAt, parsePath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { holdsText } from '../../base/text/holds-text.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import type { Steps } from '../../base/turns.ts';
 
@@ -156,7 +156,7 @@ export function findPathProblem(path: string, sources: readonly string[]): strin
   }
   if (!sources.includes(source)) {
     const last = sources.at(-1) ?? '';
-    return `must begin with ${sources.slice(0, -1).join(', ')} or ${last}, not ${quoted(source)}`
+    return `must begin with ${sources.slice(0, -1).join(', ')} or ${last}, not ${quote(source)}`
       + didYouMean(source, sources);
   }
   if (source === 'event' || source === 'method') {

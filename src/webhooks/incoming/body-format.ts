@@ -1,7 +1,7 @@
 /** Makes the payload of a body, in the format that the webhook's `bodyFormat` names. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
-import { quoted } from '../../base/text/refusal.ts';
+import { quote } from '../../base/text/error-message.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
 import {
   FORM_TYPE, parseMediaType, parseForm, type ParsedForm,
@@ -100,7 +100,7 @@ const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
 
 function describeType(contentType: string | undefined): string {
   return contentType === undefined ? 'the request has no Content-Type'
-    : `no payload is made of the Content-Type ${quoted(contentType)}`;
+    : `no payload is made of the Content-Type ${quote(contentType)}`;
 }
 
 function findKind(mediaType: string): BodyKind | null {

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { hintFor, quoted } from '../../base/text/refusal.ts';
+import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target-rules.ts';
@@ -74,8 +74,8 @@ export const verificationSchema: ObjectSchema = {
 };
 
 function explainUnknownPreset(name: string): string {
-  return `${quoted(name)} is not a known preset`
-    + hintFor(name, PRESETS.map((preset) => preset.name));
+  return `${quote(name)} is not a known preset`
+    + suggestName(name, PRESETS.map((preset) => preset.name));
 }
 
 function findVerificationProblems(verification: JsonObject): FieldError[] {
@@ -161,7 +161,7 @@ function createRefusingVerifier(preset: string): Verifier {
   const verifier = createVerifier({
     scheme, settings: {}, toleranceS: null, secrets: [], quirk: {},
   });
-  const problem = createRefusal('configuration', `this version knows no preset ${quoted(preset)}`);
+  const problem = createRefusal('configuration', `this version knows no preset ${quote(preset)}`);
   return { ...verifier, problem };
 }
 

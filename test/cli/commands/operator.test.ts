@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SETTING_ROWS } from '../../../src/settings/table.ts';
+import { SETTING_ROWS } from '../../../src/settings/setting-table.ts';
 import type { Ran } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
 

@@ -5,7 +5,7 @@ import {
 import type { AccessState } from '../../../access/access-state.ts';
 import { readStoredAccess } from '../../../app/stored-access.ts';
 import { callApi } from '../../../server/local/api-call.ts';
-import type { Settings } from '../../../settings/load.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { findOwner } from '../../api-client/local-app.ts';

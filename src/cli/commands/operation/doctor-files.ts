@@ -1,7 +1,7 @@
 /** The checks of `doctor` for files that settings name: the certificate and custom actions. */
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
-import type { Settings } from '../../../settings/load.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, loadActionModules,
 } from '../../../webhooks/actions/load-action-modules.ts';
@@ -16,10 +16,10 @@ export async function checkCertificate(
   enterData();
   try {
     // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
-    const { RENEWAL_HINT, examineTerm, readCertificate } =
+    const { RENEWAL_HINT, examineValidity, readCertificate } =
       await import('../../../app/certificate.ts');
     const certificate = readCertificate(settings);
-    const term = certificate === null ? null : examineTerm(certificate, io.now());
+    const term = certificate === null ? null : examineValidity(certificate, io.now());
     if (term === null || term.problem === null) {
       return ok('the certificate and its key can be used');
     }

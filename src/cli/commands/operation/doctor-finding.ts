@@ -1,5 +1,5 @@
 /** The finding of one check of `doctor`. */
-import type { Settings } from '../../../settings/load.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 
 export type DoctorFinding = {

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED } from '../../../app/room-options.ts';
-import type { Settings } from '../../../settings/load.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding } from './doctor-finding.ts';

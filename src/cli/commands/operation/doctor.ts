@@ -13,8 +13,8 @@ import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.t
 import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
-import { loadSettings } from '../../../settings/load.ts';
-import type { Settings } from '../../../settings/load.ts';
+import { loadSettings } from '../../../settings/load-settings.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import { callApi } from '../../../server/local/api-call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';

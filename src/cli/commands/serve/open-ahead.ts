@@ -6,7 +6,7 @@
 import { readCertificate } from '../../../app/certificate.ts';
 import type { PreopenedResources } from '../../../app/listening.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
-import type { LoadedSettings } from '../../../settings/load.ts';
+import type { LoadedSettings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 
 // The first port that every user may listen on under Linux.

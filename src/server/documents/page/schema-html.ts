@@ -62,15 +62,16 @@ export function renderShape(
   schema: SchemaView, document: DocumentView,
   isShown: (member: SchemaView) => boolean = () => true,
 ): string {
-  const resolved = resolveSchema(schema, document);
-  if (resolved.items !== undefined) {
-    const shape = renderShape(resolved.items, document, isShown);
+  const resolvedSchema = resolveSchema(schema, document);
+  if (resolvedSchema.items !== undefined) {
+    const shape = renderShape(resolvedSchema.items, document, isShown);
     return shape === '' ? '' : `[${shape}, …]`;
   }
-  const members = Object.entries(resolved.properties ?? {}).filter(([, member]) => isShown(member));
+  const members = Object.entries(resolvedSchema.properties ?? {})
+    .filter(([, member]) => isShown(member));
   if (members.length === 0) return '';
   const lines = members.map(([name, member]) => {
-    const mark = resolved.required?.includes(name) === true ? '' : '?';
+    const mark = resolvedSchema.required?.includes(name) === true ? '' : '?';
     return `  "${escapeHtml(name)}"${mark}: ${renderType(member)},`;
   });
   return `{\n${lines.join('\n')}\n}`;
@@ -103,16 +104,17 @@ export function renderRule(schema: SchemaView, isReadOnly = false, isWriteOnly =
 
 /** A value with the schema's required members alone. */
 export function buildExample(schema: SchemaView, document: DocumentView, depth = 0): unknown {
-  const resolved = resolveSchema(schema, document);
-  if (resolved.enum !== undefined) return resolved.enum[0];
-  if (isAnything(resolved)) return {};
-  const type = typeof resolved.type === 'string' ? resolved.type : resolved.type?.[0];
+  const resolvedSchema = resolveSchema(schema, document);
+  if (resolvedSchema.enum !== undefined) return resolvedSchema.enum[0];
+  if (isAnything(resolvedSchema)) return {};
+  const { type: types } = resolvedSchema;
+  const type = typeof types === 'string' ? types : types?.[0];
   if (type === 'object' && depth < 4) {
-    return Object.fromEntries((resolved.required ?? []).map((name) =>
-      [name, buildExample(resolved.properties?.[name] ?? {}, document, depth + 1)]));
+    return Object.fromEntries((resolvedSchema.required ?? []).map((name) =>
+      [name, buildExample(resolvedSchema.properties?.[name] ?? {}, document, depth + 1)]));
   }
   const samples: Readonly<Record<string, unknown>> = {
-    array: [], object: {}, integer: resolved.minimum ?? 1, number: 1, boolean: true,
+    array: [], object: {}, integer: resolvedSchema.minimum ?? 1, number: 1, boolean: true,
   };
   return samples[type ?? ''] ?? 'text';
 }

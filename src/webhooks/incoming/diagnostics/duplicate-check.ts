@@ -1,6 +1,6 @@
 /** Checks whether a diagnosed request is a duplicate, as its webhook would by the event id. */
 import { loadCrypto } from '../../../base/node-modules.ts';
-import { quoted } from '../../../base/text/refusal.ts';
+import { quote } from '../../../base/text/error-message.ts';
 import type { DuplicateFinding } from '../../senders/diagnosis/diagnose.ts';
 import {
   RequestReader, createRequestReader, type RawRequest,
@@ -33,7 +33,7 @@ export function checkDuplicate(
   if (storedRequest?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
   const bodySha256 = storedRequest?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
   const { isReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
-  const idText = `the event id ${quoted(eventId)}`;
+  const idText = `the event id ${quote(eventId)}`;
   const isFirst = previous === null
     || (previous.requestId !== null && previous.requestId === storedRequest?.id);
   if (isFirst && isReused) {

@@ -5,7 +5,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
-import { quoted } from '../../../base/text/refusal.ts';
+import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
@@ -68,7 +68,7 @@ export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handle
 }
 
 function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppError {
-  const finding = `there is no webhook at ${quoted(exchange.params[0] ?? '')}`;
+  const finding = `there is no webhook at ${quote(exchange.params[0] ?? '')}`;
   return webhooks.unknownPathRejections.reject(exchange, null, {
     code: 'not_found', message: UNKNOWN_MESSAGE, finding, reason: null,
   });

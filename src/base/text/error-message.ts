@@ -6,7 +6,7 @@ const QUOTED_LENGTH_MAX = 80;
 const LISTED_NAMES_MAX = 20;
 
 /** `value` as JSON, cut when it is long, credentials of URLs replaced. Not for secrets. */
-export function quoted(value: unknown): string {
+export function quote(value: unknown): string {
   if (typeof value === 'object' && value !== null) {
     return Array.isArray(value) ? 'an array' : 'an object';
   }
@@ -24,7 +24,7 @@ function maskCredentials(text: string): string {
 }
 
 /** The end of a message about an unknown name: the one likely meant, else those that are known. */
-export function hintFor(name: string, knownNames: readonly string[]): string {
+export function suggestName(name: string, knownNames: readonly string[]): string {
   const near = didYouMean(name, knownNames);
   if (near !== '') return near;
   if (knownNames.length === 0) return ': there is none';

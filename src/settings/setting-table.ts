@@ -1,7 +1,7 @@
 /**
- * The table of all settings, each with its name, type, default, unit and description. `load.ts`
- * follows this table, `settings:show` and the manual print it, and the type `Settings` is made from
- * it.
+ * The table of all settings, each with its name, type, default, unit and description.
+ * `load-settings.ts` follows this table, `settings:show` and the manual print it, and the type
+ * `Settings` is made from it.
  */
 import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
@@ -9,23 +9,23 @@ import {
   checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
   checkOrigin, checkProxy, checkProxyAddress, checkStoreUrl, checkToken,
 } from './setting-checks.ts';
-import type { Check } from './setting-checks.ts';
+import type { SettingCheck } from './setting-checks.ts';
 
-export type Kind =
+export type SettingKind =
   | { readonly is: 'number'; readonly minimum: number; readonly maximum: number;
     readonly isInteger: boolean }
   | { readonly is: 'boolean' }
   | { readonly is: 'choice'; readonly values: readonly string[] }
   /** `path`: relative ones are resolved from the settings file's folder, else the current one. */
-  | { readonly is: 'text' | 'path'; readonly check?: Check; readonly isNullable: boolean }
-  | ListKind
-  | { readonly is: 'flagOrList'; readonly list: ListKind };
+  | { readonly is: 'text' | 'path'; readonly check?: SettingCheck; readonly isNullable: boolean }
+  | SettingListKind
+  | { readonly is: 'flagOrList'; readonly list: SettingListKind };
 
-export type ListKind =
-  { readonly is: 'list'; readonly items: Kind; readonly itemsMax: number };
+export type SettingListKind =
+  { readonly is: 'list'; readonly items: SettingKind; readonly itemsMax: number };
 
 type Setting<Value> = {
-  readonly kind: Kind;
+  readonly kind: SettingKind;
   readonly default: Value;
   readonly unit: string;
   readonly description: string;
@@ -52,7 +52,7 @@ const count = (
 });
 const flag = (defaultValue: boolean, description: string): Setting<boolean> =>
   ({ kind: { is: 'boolean' }, default: defaultValue, unit: '', description, isSecret: false });
-const optional = (check: Check | null, description: string): Setting<string | null> => ({
+const optional = (check: SettingCheck | null, description: string): Setting<string | null> => ({
   kind: { is: 'text', isNullable: true, ...check === null ? {} : { check } },
   default: null, unit: '', description, isSecret: false,
 });
@@ -64,7 +64,7 @@ const choice = <Value extends string>(
 ): Setting<Value> =>
   ({ kind: { is: 'choice', values }, default: defaultValue, unit: '', description,
     isSecret: false });
-const text = (defaultValue: string, check: Check, description: string): Setting<string> => ({
+const text = (defaultValue: string, check: SettingCheck, description: string): Setting<string> => ({
   kind: { is: 'text', check, isNullable: false },
   default: defaultValue, unit: '', description, isSecret: false,
 });
@@ -81,14 +81,14 @@ const schedule = (
   },
   default: defaultValue, unit: 'seconds', description, isSecret: false,
 });
-const createListKind = (check: Check): ListKind =>
+const createListKind = (check: SettingCheck): SettingListKind =>
   ({ is: 'list', items: { is: 'text', check, isNullable: false }, itemsMax: LIST_ITEMS_MAX });
 const texts = (
-  defaultValue: readonly string[], check: Check, description: string,
+  defaultValue: readonly string[], check: SettingCheck, description: string,
 ): Setting<readonly string[]> =>
   ({ kind: createListKind(check), default: defaultValue, unit: '', description, isSecret: false });
 const flagOrTexts = (
-  defaultValue: boolean, check: Check, description: string,
+  defaultValue: boolean, check: SettingCheck, description: string,
 ): Setting<boolean | readonly string[]> => ({
   kind: { is: 'flagOrList', list: createListKind(check) },
   default: defaultValue, unit: '', description, isSecret: false,

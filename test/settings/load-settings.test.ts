@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { readSettingsFile } from '../../src/settings/settings-file.ts';
-import { SETTING_ROWS } from '../../src/settings/table.ts';
-import { loadSettings, maskSettingValue } from '../../src/settings/load.ts';
-import type { SettingsSources } from '../../src/settings/load.ts';
+import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
+import { loadSettings, maskSettingValue } from '../../src/settings/load-settings.ts';
+import type { SettingsSources } from '../../src/settings/load-settings.ts';
 
 const fromFile = (value: unknown): SettingsSources => ({ file: { origin: 'the.json', value } });
 const fromVariable = (name: string, value: string): SettingsSources =>

@@ -9,11 +9,11 @@ import { MASK, redactText } from '../base/log.ts';
 import { didYouMean, findNearest } from '../base/text/nearest.ts';
 import { ROWS_BY_NAME, readEnvironment, readFile, readFlags } from './settings-sources.ts';
 import type { SettingsFile, SettingsSources } from './settings-sources.ts';
-import { SETTING_ROWS } from './table.ts';
-import type { Kind, ListKind, SettingRow, Settings } from './table.ts';
+import { SETTING_ROWS } from './setting-table.ts';
+import type { SettingKind, SettingListKind, SettingRow, Settings } from './setting-table.ts';
 
 export type { FlagValue, SettingsFile, SettingsSources } from './settings-sources.ts';
-export type { Settings, SettingsInput } from './table.ts';
+export type { Settings, SettingsInput } from './setting-table.ts';
 
 export type LoadedSettings = {
   readonly settings: Settings;
@@ -56,7 +56,7 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
   }
   if (problems.length === 0) checkAcrossSettings(values, origins, problems);
   if (problems.length > 0) throw usageError(problems);
-  return { settings: nest(values), origins, warnings: findWarnings(sources.file ?? null) };
+  return { settings: groupValues(values), origins, warnings: findWarnings(sources.file ?? null) };
 }
 
 function findWarnings(file: SettingsFile | null): SettingsWarning[] {
@@ -116,7 +116,7 @@ function checkAcrossSettings(
 type ValueResult = { readonly value: unknown } | { readonly problem: string };
 
 /** The value in its canonical form, or what it must be: "must be <problem>". */
-function readValue(kind: Kind, value: unknown, directory: string): ValueResult {
+function readValue(kind: SettingKind, value: unknown, directory: string): ValueResult {
   switch (kind.is) {
     case 'number': {
       const { minimum, maximum, isInteger } = kind;
@@ -148,7 +148,7 @@ function readValue(kind: Kind, value: unknown, directory: string): ValueResult {
   }
 }
 
-function readList(kind: ListKind, value: unknown, directory: string): ValueResult {
+function readList(kind: SettingListKind, value: unknown, directory: string): ValueResult {
   if (!Array.isArray(value)) return { problem: 'a list' };
   if (value.length > kind.itemsMax) return { problem: `a list of at most ${kind.itemsMax}` };
   const items: unknown[] = [];
@@ -160,14 +160,14 @@ function readList(kind: ListKind, value: unknown, directory: string): ValueResul
   return { value: Object.freeze(items) };
 }
 
-function nest(values: ReadonlyMap<string, unknown>): Settings {
-  const nested: Record<string, unknown> = {};
+function groupValues(values: ReadonlyMap<string, unknown>): Settings {
+  const groups: Record<string, unknown> = {};
   for (const { name } of SETTING_ROWS) {
     const [group = '', member] = name.split('.');
-    if (member === undefined) nested[group] = values.get(name);
-    else nested[group] = { ...nested[group] as object, [member]: values.get(name) };
+    if (member === undefined) groups[group] = values.get(name);
+    else groups[group] = { ...groups[group] as object, [member]: values.get(name) };
   }
-  for (const group of Object.values(nested)) Object.freeze(group);
+  for (const group of Object.values(groups)) Object.freeze(group);
   // Every row of the table has just been set to a value that its kind allows.
-  return Object.freeze(nested) as Settings;
+  return Object.freeze(groups) as Settings;
 }

@@ -53,6 +53,6 @@ function explainComparison({ path = '', op = 'exists', value }: Condition, facts
 
 function formatValue(value: JsonValue): string {
   if (!Array.isArray(value)) return quote(value);
-  const list = value.slice(0, SHOWN_VALUES_MAX).map(quoted).join(', ');
+  const list = value.slice(0, SHOWN_VALUES_MAX).map(quote).join(', ');
   return value.length > SHOWN_VALUES_MAX ? `${list}, …` : list;
 }

@@ -74,7 +74,7 @@ export function createNodeMetrics(deps: NodeViewDeps): readonly MetricSource[] {
       () => liveNodes().length),
     gauge('node_clock_offset_seconds', 'Clock of each other node minus that of this one.',
       () => liveNodes().flatMap((node) => {
-        const offsetMs = clockOffsets.offsetMs(node);
+        const offsetMs = clockOffsets.estimateOffsetMs(node);
         return offsetMs === null ? [] : [{ labels: { node }, value: offsetMs / 1000 }];
       })),
   ];

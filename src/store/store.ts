@@ -15,7 +15,7 @@ import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
 import type { SnapshotKeeper } from './replication/snapshot-keeper.ts';
-import type { Writers } from './replication/replicated-image.ts';
+import type { Writers } from './replication/replicated-records.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
@@ -112,11 +112,11 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
 
 async function openInEngine(options: StoreOptions, shared: SharedLog): Promise<OpenedStore> {
   const { clock = systemClock, limits, files } = options;
-  const { journal, image, replica } = await loadReplica(({ openReplica }) => openReplica({
+  const { journal, records, replica } = await loadReplica(({ openReplica }) => openReplica({
     ...options, ...shared, clock, cachedRecordsMax: limits?.cachedRecordsMax,
   }));
   const store = new JournaledStore(options, {
-    collections: image.collections, journal, replica,
+    collections: records.collections, journal, replica,
     openBackup: () => openSharedBackup(files, journal.snapshots),
     onClosing: () => journal.hasten(),
   });

@@ -401,11 +401,11 @@ const REPLICATION: readonly PlantedFault[] = [
   },
   {
     file: 'store/replication/appending/append-watch.ts',
-    text: 'if (session !== this.#session) this.#end = null;', replacement: '',
+    text: 'if (session !== this.#session) this.#endWatch = null;', replacement: '',
     tests: ['store/replication/appending/append-watch.test.ts'],
   },
   {
-    file: 'store/replication/appending/append-rejections.ts',
+    file: 'store/replication/appending/append-refusals.ts',
     text: 'bytes >= this.#lasting.bytes', replacement: 'bytes >= 0',
     tests: ['store/replication/full-engine.test.ts'],
   },
@@ -426,7 +426,7 @@ const REPLICATION: readonly PlantedFault[] = [
     tests: ['store/replication/appending/append-watch.test.ts'],
   },
   {
-    file: 'store/replication/replicated-image.ts',
+    file: 'store/replication/replicated-records.ts',
     text: 'for (const entry of entries) this.advance(entry);',
     replacement: 'const last = entries.at(-1);\n      if (last !== undefined) this.advance(last);',
     tests: ['store/replication/catch-up.test.ts'],

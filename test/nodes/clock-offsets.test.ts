@@ -31,7 +31,7 @@ function observeAll(beats: readonly Beat[]) {
       position: 0, lag: 0, startedAt: at,
     }, { monotonicMs, wallMs });
   });
-  return { offsetMs: offsets.offsetMs('other'), told: told.filter((ms) => ms !== null) };
+  return { offsetMs: offsets.estimateOffsetMs('other'), told: told.filter((ms) => ms !== null) };
 }
 
 const repeat = (count: number, beat: Beat): readonly Beat[] =>

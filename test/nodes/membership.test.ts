@@ -338,15 +338,16 @@ test('clocks that are more than a second apart are told once, and measured from 
     const cluster = new Cluster();
     const [a, b, c] = [cluster.node('a'), cluster.node('b', 3000), cluster.node('c', 900)];
     await cluster.clock.advance(120_000);
-    assert.deepEqual(['b', 'c', 'a'].map((id) => a.clockOffsets.offsetMs(id)), [3000, 900, null]);
-    assert.deepEqual(['a', 'c'].map((id) => b.clockOffsets.offsetMs(id)), [-3000, -2100]);
+    const offsetsMs = ['b', 'c', 'a'].map((id) => a.clockOffsets.estimateOffsetMs(id));
+    assert.deepEqual(offsetsMs, [3000, 900, null]);
+    assert.deepEqual(['a', 'c'].map((id) => b.clockOffsets.estimateOffsetMs(id)), [-3000, -2100]);
     const told = cluster.logLines.map((line) => JSON.parse(line))
       .filter(({ message }) => /clock of another node/.test(message))
       .map(({ level, node, offsetS }) => `${level} ${node} ${offsetS}`);
     assert.deepEqual(told.sort(),
       ['warning a -3', 'warning b 2.1', 'warning b 3', 'warning c -2.1']);
     await Promise.all([a.close(), b.close(), c.close()]);
-    assert.equal(a.clockOffsets.offsetMs('b'), null);
+    assert.equal(a.clockOffsets.estimateOffsetMs('b'), null);
   });
 
 test('a node that died is forgotten after a day', async () => {

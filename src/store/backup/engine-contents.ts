@@ -17,7 +17,7 @@ import { EngineLink } from '../replication/engine-link.ts';
 import { receiveParts } from '../replication/snapshot-transfer.ts';
 import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { checkFormat } from '../replication/log-entry.ts';
-import { ReplicatedImage } from '../replication/replicated-image.ts';
+import { ReplicatedRecords } from '../replication/replicated-records.ts';
 import { checkSums, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
 
@@ -69,7 +69,7 @@ export async function withEngine<T>(
 }
 
 /** Everything up to the head: from the newest snapshot that is good. Throws `not_found`. */
-export async function loadContents(connection: EngineConnection): Promise<ReplicatedImage> {
+export async function loadContents(connection: EngineConnection): Promise<ReplicatedRecords> {
   const head = getHead(connection);
   let first: unknown = null;
   for (const start of await listStarts(connection, head)) {
@@ -117,29 +117,29 @@ export async function verifyEngine(connection: EngineConnection): Promise<Engine
  */
 export async function loadFrom(
   connection: EngineConnection, head: LogHead, snapshot: EngineSnapshot | null,
-): Promise<ReplicatedImage> {
+): Promise<ReplicatedRecords> {
   const { link, session } = connection;
-  const image = snapshot === null ? createEmptyImage(connection, head.log, LOG_START)
+  const records = snapshot === null ? createEmptyRecords(connection, head.log, LOG_START)
     : await loadSnapshot(connection, head, snapshot);
-  while (image.position.sequence < head.sequence) {
-    const { sequence } = image.position;
+  while (records.position.sequence < head.sequence) {
+    const { sequence } = records.position;
     const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
     const applicable = entries.filter((entry) => entry.sequence <= head.sequence);
-    if (applicable.length > 0 && acceptToEnd(image, applicable)) continue;
-    if (image.closing !== null) return image;
+    if (applicable.length > 0 && acceptToEnd(records, applicable)) continue;
+    if (records.closing !== null) return records;
     throw createDamagedError(connection, `its log cannot be read behind sequence ${sequence}: `
-      + (image.divergence ?? 'it ends there'));
+      + (records.divergence ?? 'it ends there'));
   }
-  if (isSamePosition(image.position, head)) return image;
+  if (isSamePosition(records.position, head)) return records;
   throw createDamagedError(connection, 'its head does not continue its last entry');
 }
 
 /** False where the log cannot be read further, or is closed. */
-function acceptToEnd(image: ReplicatedImage, entries: readonly LogEntry[]): boolean {
+function acceptToEnd(records: ReplicatedRecords, entries: readonly LogEntry[]): boolean {
   try {
-    return image.accept(entries);
+    return records.accept(entries);
   } catch (error) {
-    if (image.closing === null) throw error;
+    if (records.closing === null) throw error;
     return false;
   }
 }
@@ -147,17 +147,17 @@ function acceptToEnd(image: ReplicatedImage, entries: readonly LogEntry[]): bool
 /** The records of a snapshot alone. Throws `damaged`. */
 export async function loadSnapshot(
   connection: EngineConnection, { log }: { readonly log: string }, snapshot: EngineSnapshot,
-): Promise<ReplicatedImage> {
+): Promise<ReplicatedRecords> {
   const { link, session, local } = connection;
   const manifest = await local.receive(receiveParts(link, session, snapshot));
   if (manifest.log !== log || !isSamePosition(manifest, snapshot)) {
     throw createDamagedError(connection,
       `its snapshot at sequence ${snapshot.sequence} is of another log`);
   }
-  const image = createEmptyImage(connection, log, snapshot);
-  await local.load(manifest, image.collections);
+  const records = createEmptyRecords(connection, log, snapshot);
+  await local.load(manifest, records.collections);
   await local.clear();
-  return image;
+  return records;
 }
 
 function getHead({ engine, head }: EngineConnection): LogHead {
@@ -175,12 +175,12 @@ async function listStarts(
   return head.floor === 0 ? [...standing, null] : standing;
 }
 
-function createEmptyImage(
+function createEmptyRecords(
   { specs }: EngineConnection, log: string, { sequence, chain }: LogPosition,
-): ReplicatedImage {
+): ReplicatedRecords {
   const collections = specs.map((spec): [string, StoredCollection] =>
     [spec.name, new StoredCollection(spec)]);
-  return new ReplicatedImage(new Map(collections), log, { sequence, chain });
+  return new ReplicatedRecords(new Map(collections), log, { sequence, chain });
 }
 
 function createUnfinishedError(

@@ -13,7 +13,7 @@ import { SpaceProbe } from '../disk/space-probe.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
 import { JournalWriter } from '../journal/journal-writer.ts';
-import type { JournalAppend, Journal, Snapshots } from '../journal/journal-port.ts';
+import type { AppendRequest, Journal, Snapshots } from '../journal/journal-port.ts';
 import type { LogReader } from '../store-port.ts';
 import { Compaction } from './compaction.ts';
 import { openReader } from './journal-reader.ts';
@@ -37,7 +37,7 @@ const COMPACTION_RETRY_MS = 60_000;
 
 export class FileJournal implements Journal {
   readonly failureLog: FailureLog;
-  readonly rejection = null;
+  readonly reloadError = null;
   readonly isShared = false;
   readonly isContended = false;
   readonly maxBatchBytes = Infinity;
@@ -105,11 +105,11 @@ export class FileJournal implements Journal {
 
   async catchUp(): Promise<void> {}
 
-  append({ collectOperations, onWritten }: JournalAppend): void {
+  append({ collectOperations, onEnded }: AppendRequest): void {
     void this.#writer.append({
       collectOperations,
-      onWritten: (error) => {
-        onWritten(error);
+      onEnded: (error) => {
+        onEnded(error);
         if (error === null) this.#compactWhenDue();
       },
     });

@@ -6,42 +6,52 @@
 import type { AppError } from '../../base/errors.ts';
 import type { LogReader, Operation } from '../store-port.ts';
 
-export type JournalAppend = {
+export type AppendRequest = {
   /**
-   * Returns the operations of each transaction to write. Called when everything committed has been
-   * applied; called again when another node's transactions were committed and applied meanwhile,
-   * and may then return others.
+   * Runs the transactions, and returns the operations of each one that writes something. Called
+   * when everything that is committed has been applied; called again when another node's
+   * transactions were committed and applied meanwhile, and may then return others. Not called if
+   * nothing can be written at all.
    */
   collectOperations(): readonly (readonly Operation[])[];
   /**
-   * Called when the append has ended, before anything else is committed. Null: the transactions are
-   * committed, and must be applied now. An error: nothing of them is written, or the code is
-   * `unknown_outcome`. If `Journal.failure` is another error, later transactions are refused with
-   * that one. `collectOperations` may not have been called if nothing could be written at all.
+   * Called once, when the append has ended and before anything else is committed:
+   *
+   * - null: the transactions are committed, and must be applied now;
+   * - `unknown_outcome`: they may be committed or not;
+   * - any other error: they are refused, and nothing of them is written.
+   *
+   * Whether later transactions are refused as well, `Journal.failure` says.
    */
-  onWritten(error: AppError | null): void;
+  onEnded(error: AppError | null): void;
 };
 
 export interface Journal {
-  /** The last transaction committed. */
+  /** The sequence of the last transaction that is committed and applied; 0 before the first. */
   readonly sequence: number;
-  /** Why nothing can be written now. `unknown_outcome` is permanent, other errors pass. */
+  /**
+   * The error with which appends are refused now; null: they are taken. Transactions still run, and
+   * those that only read succeed. `unknown_outcome` is permanent, other errors pass.
+   */
   readonly failure: AppError | null;
-  /** Why no transaction may run now: the records are being loaded anew. Null otherwise. */
-  readonly rejection: AppError | null;
+  /** Set while the records are being loaded anew: no transaction may run, not even to read. */
+  readonly reloadError: AppError | null;
   /** Whether other nodes write to it as well. */
   readonly isShared: boolean;
-  /** Whether others will probably commit before the next append, so that staged work is lost. */
+  /** Others will probably commit before the next append, so that transactions will run twice. */
   readonly isContended: boolean;
-  /** The maximum of an append, in bytes of lines. A transaction that is larger is refused. */
+  /** The most that one append may have, in bytes of lines: a larger transaction is refused. */
   readonly maxBatchBytes: number;
-  /** The maximum of all records together; at it, transactions that add to them are refused. */
+  /** The most that all records may have together; then transactions that add some are refused. */
   readonly maxRecordBytes: number;
   /** Resolves when everything that any node had committed before the call is applied. */
   catchUp(): Promise<void>;
-  /** Commits what `collectOperations` returns, all or nothing. */
-  append(append: JournalAppend): void;
-  /** A reader of what was committed after `sequence`; null when that is no longer there. */
+  /**
+   * Commits what `collectOperations` returns, all or nothing. The next append may begin once
+   * `onEnded` is called.
+   */
+  append(request: AppendRequest): void;
+  /** Opens a reader of what was committed after `sequence`; null: some of it is removed by now. */
   read(sequence: number): Promise<LogReader | null>;
   readonly snapshots: Snapshots;
   /** Idempotent. Nothing may be appended after it. */

@@ -15,7 +15,7 @@ import { BlockingPolicy } from './blocking-policy.ts';
 import { toAppError } from './journal-file.ts';
 import type { AppendFailure, JournalFile } from './journal-file.ts';
 import { JournalLineEncoder } from './journal-line-encoder.ts';
-import type { JournalAppend } from './journal-port.ts';
+import type { AppendRequest } from './journal-port.ts';
 
 const MARK_DELAY_MS = 100;
 
@@ -61,10 +61,10 @@ export class JournalWriter {
   get failure(): AppError | null { return this.#failure; }
 
   /** See `Journal.append`. */
-  async append({ collectOperations, onWritten }: JournalAppend): Promise<void> {
+  async append({ collectOperations, onEnded }: AppendRequest): Promise<void> {
     await this.runExclusively(async () => {
       if (this.#failure?.code === 'unknown_outcome') {
-        onWritten(this.#failure);
+        onEnded(this.#failure);
         return;
       }
       const transactions = collectOperations();
@@ -74,13 +74,13 @@ export class JournalWriter {
       }
       const failure = await this.#write(this.#encoder.bytes);
       if (failure !== null) {
-        onWritten(this.#fail(failure));
+        onEnded(this.#fail(failure));
         return;
       }
       this.#sequence += transactions.length;
       this.#isMarked = false;
       this.clearFailure();
-      onWritten(null);
+      onEnded(null);
       this.#scheduleMark();
     });
   }

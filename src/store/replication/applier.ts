@@ -1,4 +1,4 @@
-/** Applies to the records in memory what other nodes have committed. */
+/** Applies other nodes' committed transactions to the records in memory. */
 import { AppError } from '../../base/errors.ts';
 import type { Change, LoggedTransaction } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
@@ -6,7 +6,7 @@ import type { ChangeFeed } from '../transactions/change-feed.ts';
 
 type AppliedRecords = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
-  /** Null while nobody listens yet. */
+  /** Null while the records are loaded: nobody follows the changes yet. */
   readonly feed: ChangeFeed | null;
   readonly onListenerError: (error: unknown) => void;
 };
@@ -23,6 +23,7 @@ export function checkCollections(
   }
 }
 
+/** Applies transactions in order, and notifies the feed of each. */
 export function applyTransactions(
   records: AppliedRecords, transactions: readonly LoggedTransaction[],
 ): void {
@@ -38,7 +39,7 @@ export function applyTransactions(
         if (bytes === null) collection.applyDelete(id);
         else putBytes(collection, id, bytes);
       } catch (error) {
-        // A listener's bug: the record itself is in place.
+        // Only a listener of the collection throws, which is a bug of it: the record is in place.
         records.onListenerError(error);
       }
     }

@@ -1,19 +1,20 @@
 /**
- * The journal that several nodes share, kept by an engine. One loop does one thing after the other:
- * it finds a session, appends a batch of this node's (appender.ts), or applies what others have
- * appended. So the records between two steps are always a whole prefix of the log. While an append
- * is on its way, nothing is applied but what it conflicts with or still waits for.
+ * The journal that several nodes share, which an engine keeps. One loop (`#step`) does one thing
+ * after the other: it connects, appends a batch of this node (appender.ts), or applies entries that
+ * others have appended. So the records between two steps are always a whole prefix of the log.
+ * While an append is under way, only the entries that it conflicts with are applied, or, as long as
+ * nothing of it is sent, those that come while it waits for the lock.
  *
- * After connecting, a barrier comes before anything is read: what is seen behind it is on the
- * quorum. Where the log does not continue what was applied, all records are loaded anew
- * (reload.ts): what is staged is refused, nothing runs meanwhile, and readers are told to wait.
+ * A barrier comes after connecting, before anything is read: what is read behind it is on the
+ * quorum. Where the log does not continue the records, all of them are loaded anew (reload.ts):
+ * staged transactions are refused, none runs meanwhile, and readers are told to wait.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
-import type { JournalAppend, Journal } from '../journal/journal-port.ts';
+import type { AppendRequest, Journal } from '../journal/journal-port.ts';
 import type { LogReader } from '../store-port.ts';
 import { AppendWatch } from './appending/append-watch.ts';
 import { Appender } from './appending/appender.ts';
@@ -23,18 +24,18 @@ import { openEngineReader } from './engine-reader.ts';
 import { FreshReads, isUnreadable, createUnreachableError } from './fresh-reads.ts';
 import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import { Reload } from './reload.ts';
-import type { ReplicatedImage, Writers } from './replicated-image.ts';
+import type { ReplicatedRecords, Writers } from './replicated-records.ts';
 import { PauseDetector } from './pause-detector.ts';
 
-/** 15 s: who waits so long for a batch is told, and that the engine is away. */
+/** 15 s: after this an append is given up, and the engine counts as away. */
 const REPORT_TICKS = 15_000 / TICK_MS;
-/** 2 s: the same once the store closes, and where somebody has to see to the engine. */
+/** 2 s: the same while the store closes, and where waiting does not help (`isUnreadable`). */
 const HASTY_REPORT_TICKS = 2000 / TICK_MS;
-/** What is read at a time. */
+/** Entries that are read at a time. */
 const ENTRIES_MAX = 64;
 
 type EngineJournalOptions = {
-  readonly image: ReplicatedImage;
+  readonly records: ReplicatedRecords;
   readonly link: EngineLink;
   readonly snapshots: SnapshotKeeper;
   readonly maxBatchBytes: number;
@@ -46,27 +47,29 @@ type EngineJournalOptions = {
 export class EngineJournal implements Journal {
   readonly failureLog: FailureLog;
   readonly appender: Appender;
-  readonly image: ReplicatedImage;
+  readonly records: ReplicatedRecords;
   readonly snapshots: SnapshotKeeper;
   readonly pauseDetector: PauseDetector;
   readonly maxBatchBytes: number;
   readonly maxRecordBytes: number;
   readonly isShared = true;
-  /** Of the snapshots: there are no files to count. */
+  /** An engine has no generations. */
   readonly generation = 0;
   readonly #logger: Logger;
   readonly #link: EngineLink;
   readonly #freshReads: FreshReads;
   readonly #reload: Reload;
-  /** Why no append is taken: the engine is away, or all is loaded anew. */
+  /** Why no append is taken: the engine is away, or the records are loaded anew; else null. */
   #failure: AppError | null = null;
-  /** There may be something to read. */
+  /** There may be entries to read. */
   #isBehind = true;
   #isReadingAhead = false;
-  /** Since the engine did last what it was asked to. */
+  /** Ticks since the engine last did what it was asked to. */
   #awayTicks = 0;
   readonly #backoff = new ReconnectBackoff();
+  /** Why the last session was lost, or not opened; null once the engine works again. */
   #awayError: unknown = null;
+  /** Ends `#wait`, if the loop waits. */
   #signal: () => void = () => {};
   readonly #watch = new AppendWatch(() => this.#wake());
   #reportTicks = REPORT_TICKS;
@@ -74,55 +77,56 @@ export class EngineJournal implements Journal {
   #running: Promise<void> | null = null;
 
   constructor(options: EngineJournalOptions) {
-    const { clock, logger, image, link, snapshots, maxBatchBytes, maxRecordBytes } = options;
+    const { clock, logger, records, link, snapshots, maxBatchBytes, maxRecordBytes } = options;
     this.#logger = logger;
-    this.image = image;
+    this.records = records;
     this.#link = link;
     this.snapshots = snapshots;
     this.maxBatchBytes = maxBatchBytes;
     this.maxRecordBytes = maxRecordBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.#reload = new Reload(options);
-    this.appender = new Appender(image, link, clock);
+    this.appender = new Appender(records, link, clock);
     const { contention } = this.appender;
+    // While appends are steady the engine does not notify this node, so it has to look itself.
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
-    this.appender.onWaiting = () => this.#followMeanwhile();
-    this.appender.rejections.onLasting = () => this.failureLog.setFailure(this.failure);
+    this.appender.onLockWait = () => this.#followMeanwhile();
+    this.appender.refusals.onLasting = () => this.failureLog.setFailure(this.failure);
     this.#freshReads = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
     this.pauseDetector = new PauseDetector({ clock, catchUp, heardMs: () => link.heardMs });
     link.onTick = () => this.#tick();
   }
 
-  get sequence(): number { return this.image.position.sequence; }
+  get sequence(): number { return this.records.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
-  get failure(): AppError | null { return this.#failure ?? this.appender.rejections.lasting; }
-  get rejection(): AppError | null { return this.#reload.rejection; }
+  get failure(): AppError | null { return this.#failure ?? this.appender.refusals.lasting; }
+  get reloadError(): AppError | null { return this.#reload.error; }
 
-  get awayReason(): string | null {
+  get disconnectReason(): string | null {
     return this.#link.session === null && this.#awayError !== null
       ? messageOf(this.#awayError) : null;
   }
 
-  /** Of the log since a snapshot was last made or loaded. */
-  get bytes(): number { return this.image.appliedBytes; }
+  /** Bytes of the log that were applied since a snapshot was last written or loaded. */
+  get bytes(): number { return this.records.appliedBytes; }
 
-  /** Begins to follow the log, and to append for these. */
+  /** Begins to follow the log. These writers learn when entries are applied. */
   start(writers: Writers): void {
-    this.image.writers = writers;
+    this.records.writers = writers;
     this.#useSession();
     this.#running = this.#run();
   }
 
-  append(append: JournalAppend): void {
-    if (this.#failure !== null) return append.onWritten(this.#failure);
-    this.appender.begin(append);
+  append(request: AppendRequest): void {
+    if (this.#failure !== null) return request.onEnded(this.#failure);
+    this.appender.begin(request);
     this.#signal();
   }
 
-  /** Resolves when all that was committed before the call is applied; rejects with a refusal. */
+  /** See `Journal.catchUp`. Rejects with the error for which nothing can be read or written. */
   catchUp(): Promise<void> {
-    const reason = this.rejection ?? this.#failure;
+    const reason = this.reloadError ?? this.#failure;
     return reason === null ? this.#freshReads.catchUp() : Promise.reject(reason);
   }
 
@@ -135,7 +139,7 @@ export class EngineJournal implements Journal {
     return this.#reload.listen(listener);
   }
 
-  /** The store closes: who waits is told sooner. */
+  /** The store closes: appends are given up sooner. */
   hasten(): void { this.#reportTicks = HASTY_REPORT_TICKS; }
 
   async close(): Promise<void> {
@@ -166,9 +170,9 @@ export class EngineJournal implements Journal {
     if (session === null) {
       if (!this.#backoff.isOver) await this.#wait();
       else await this.#connect();
-    } else if (this.image.divergence !== null) {
+    } else if (this.records.divergence !== null) {
       await this.#reloadAll(session);
-    } else if (this.rejection !== null) {
+    } else if (this.reloadError !== null) {
       await this.#endReload(session);
     } else if (this.appender.isPending) {
       if (await this.#freshReads.prove(() => this.appender.attempt(session))) this.#onProgress();
@@ -182,13 +186,13 @@ export class EngineJournal implements Journal {
     }
   }
 
-  /** The engine does what it is asked to. */
+  /** The engine has done what it was asked to. */
   #onProgress(): void {
     this.#awayTicks = 0;
     this.#awayError = null;
     this.#backoff.reset();
     this.snapshots.writeWhenDue();
-    if (this.image.divergence === null) this.#failure = null;
+    if (this.records.divergence === null) this.#failure = null;
     this.failureLog.setFailure(this.failure);
   }
 
@@ -202,6 +206,7 @@ export class EngineJournal implements Journal {
     this.#backoff.onLost();
   }
 
+  /** Resolves when `#signal` is called. */
   #wait(): Promise<void> {
     return new Promise((resolve) => {
       this.#signal = () => {
@@ -211,13 +216,14 @@ export class EngineJournal implements Journal {
     });
   }
 
+  /** Others may have appended. */
   #wake(): void {
     this.#isBehind = true;
     this.#signal();
   }
 
   async #connect(): Promise<void> {
-    this.image.checkHead(await this.#link.connect());
+    this.records.checkHead(await this.#link.connect());
     this.#useSession();
   }
 
@@ -227,44 +233,53 @@ export class EngineJournal implements Journal {
     this.#isBehind = true;
   }
 
+  /** Applies all that is committed. Returns false if the log does not continue the records. */
   async #catchUp(session: EngineSession): Promise<boolean> {
     const head = await this.#link.barrier(session);
-    this.image.checkHead(head);
+    this.records.checkHead(head);
     const sequence = head?.sequence ?? 0;
-    while (this.image.divergence === null && this.sequence < sequence) await this.#follow(session);
-    return this.image.divergence === null;
+    const { records } = this;
+    while (records.divergence === null && this.sequence < sequence) await this.#follow(session);
+    return records.divergence === null;
   }
 
+  /** Applies the next entries of the log, or checks that it ends where the records do. */
   async #follow(session: EngineSession): Promise<void> {
+    // Set again by a notification that comes while this reads.
     this.#isBehind = false;
-    const { sequence } = this.image.position;
+    const { records } = this;
+    const { sequence } = records.position;
     const entries = await this.#link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
     if (entries.length > 0) {
       this.#isBehind ||= isPageFull(entries, ENTRIES_MAX);
-      await this.image.acceptInTurns(entries);
+      await records.acceptInTurns(entries);
     } else {
       const head = await this.#link.ask(session, session.head());
-      if (this.image.checkHead(head) && this.image.headSequence > sequence) this.#isBehind = true;
+      if (records.checkHead(head) && records.headSequence > sequence) this.#isBehind = true;
     }
   }
 
-  /** What is wrong with the session or the log, the append that waits is told as well. */
+  /**
+   * Applies others' entries while an append waits for the lock, so that readers are not behind. An
+   * error needs no handling here: the append meets it as well.
+   */
   #followMeanwhile(): void {
     const { session } = this.#link;
     const { isWaitingForLock } = this.appender;
     if (session === null || this.#isReadingAhead || !isWaitingForLock) return;
     this.#isReadingAhead = true;
     this.#link.ask(session, session.readAfter(this.sequence, ENTRIES_MAX))
-      .then((entries) => this.appender.isWaitingForLock && this.image.acceptInTurns(entries))
+      .then((entries) => this.appender.isWaitingForLock && this.records.acceptInTurns(entries))
       .catch(() => {}).finally(() => this.#isReadingAhead = false);
   }
 
   async #reloadAll(session: EngineSession): Promise<void> {
-    this.image.checkLog(await this.#link.ask(session, session.head()));
-    const rejection = this.#reload.begin();
+    this.records.checkLog(await this.#link.ask(session, session.head()));
+    const error = this.#reload.begin();
+    // It replaces an earlier failure, which `#fail` would keep.
     this.#failure = null;
-    this.#fail(rejection);
-    this.image.writers?.rejectAll(rejection);
+    this.#fail(error);
+    this.records.writers?.rejectAll(error);
     await this.#reload.load(session);
   }
 
@@ -272,7 +287,7 @@ export class EngineJournal implements Journal {
     if (await this.#catchUp(session)) this.#reload.end(() => this.#onProgress());
   }
 
-  /** Who waits is told, and who comes from now on. */
+  /** Refuses what waits now with this error, and what comes from now on. */
   #fail(failure: AppError): void {
     this.#failure ??= failure;
     this.failureLog.setFailure(this.#failure);
@@ -288,11 +303,11 @@ export class EngineJournal implements Journal {
     const error = this.#awayError;
     const patienceTicks = isUnreadable(error) ? HASTY_REPORT_TICKS : this.#reportTicks;
     if (Math.max(waitedTicks, this.#awayTicks) > patienceTicks && this.#failure === null) {
-      const { lasting } = this.appender.rejections;
+      const { lasting } = this.appender.refusals;
       this.#fail(lasting !== null && lasting === error ? lasting
         : createUnreachableError(error ?? 'it gives no answer'));
     }
-    // Whatever is missed of what the engine tells is found so.
+    // A notification may be lost.
     this.#wake();
   }
 }

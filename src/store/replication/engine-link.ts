@@ -1,33 +1,35 @@
 /**
- * The session with the engine that is in use, and the bound on how long each call may take. Time
- * is counted in ticks, in which this process ran: one that was stopped for a while must not take
- * the answers that wait for it for late ones.
+ * Holds the session with the engine that is in use, and bounds how long each call may take. Time is
+ * counted in ticks: a timer of 250 ms that runs only while this process does. A process that was
+ * stopped for a while, as by SIGSTOP, must not take the replies that wait for it for late ones.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Engine, EngineSession, LogHead } from '../engines/engine.ts';
 
 export const TICK_MS = 250;
-/** 5 s. */
+/** 5 s: the longest wait for the reply to a call. */
 const REPLY_TICKS = 20;
-// A barrier waits while the quorum is away, and each that is given up leaves one waiting at the
-// engine: they must not become many while an outage lasts.
+/**
+ * 320 s. A barrier waits at the engine while the quorum is away, even after we have given it up. So
+ * that not many gather during an outage, we wait twice as long for each one, up to this.
+ */
 const BARRIER_TICKS_MAX = 1280;
-/** Of a start: the first may lead to a primary that others have replaced. */
+/** Attempts of a start: the first may lead to a primary that others have replaced. */
 const FIRST_ATTEMPTS = 2;
 
-/** Between two attempts to connect; 2 s. */
+/** 2 s: the longest pause between two attempts to connect. */
 const PAUSE_TICKS_MAX = 8;
-/** A session that has lasted for 1 s is replaced at once: readers may be 250 ms behind at most. */
+/** 1 s. A session that has lasted so long is replaced at once: readers may be 250 ms behind. */
 const STEADY_TICKS = 4;
 
 type PendingCall = { readonly session: EngineSession; ticks: number; readonly ticksMax: number };
 
 export class EngineLink {
-  /** Null until one has passed a barrier. */
+  /** The session in use, which has passed a barrier; null: there is none. */
   session: EngineSession | null = null;
   onTick: () => void = () => {};
-  /** When the engine last answered in a session that is confirmed, on the monotonic clock. */
+  /** When the engine last replied in the session in use, on the monotonic clock. */
   heardMs: number;
   readonly #engine: Engine;
   readonly #node: string;
@@ -37,7 +39,7 @@ export class EngineLink {
   #barrierTicks = REPLY_TICKS;
   #timer: Timer;
   #abortOpening: () => void = () => {};
-  /** That has not passed its barrier. */
+  /** A new session, until it has passed its barrier. */
   #unconfirmedSession: EngineSession | null = null;
   #isClosed = false;
 
@@ -49,16 +51,17 @@ export class EngineLink {
     this.#timer = clock.startTimer(TICK_MS, () => this.#tick());
   }
 
-  /** Opens a session. Resolves with the head, as it is read behind a barrier. */
+  /** Opens a session. Resolves with the head as of its barrier; null: there is no log. */
   async connect(): Promise<LogHead | null> {
     return this.#confirm(await this.#open(false));
   }
 
+  /** Takes a session into use once it has passed a barrier. */
   async #confirm(session: EngineSession): Promise<LogHead | null> {
     this.#unconfirmedSession = session;
     session.onLost(() => this.drop(session));
     try {
-      // A way that leads nowhere is told so from a barrier that takes long.
+      // A connection that leads nowhere fails here, within 5 s: a barrier may rightly take longer.
       await this.ask(session, session.head());
       const head = await this.barrier(session);
       this.#barrierTicks = REPLY_TICKS;
@@ -74,8 +77,8 @@ export class EngineLink {
   }
 
   /**
-   * The same for a start: a machine that confirms nothing in time makes way for the next. What is
-   * needed for a log is made only if the caller may.
+   * Opens the first session of a start. If the server confirms nothing in time, the next one is
+   * tried. The engine may make what it needs for a log (tables) only if `mayCreate`.
    */
   async connectFirst(mayCreate: boolean): Promise<LogHead | null> {
     for (let attempt = 1; ; attempt += 1) {
@@ -95,7 +98,7 @@ export class EngineLink {
       + `${messageOf(error)}. Are its standbys, or enough of its members, there?`, {}, error);
   }
 
-  /** What is opened once nobody wants it any more is given up. */
+  /** Rejects at once when the link is closed; a session that opens after that is dropped. */
   #open(mayCreate: boolean): Promise<EngineSession> {
     return new Promise((resolve, reject) => {
       this.#abortOpening = () => reject(new AppError('unavailable', 'the store is closed'));
@@ -106,6 +109,7 @@ export class EngineLink {
     });
   }
 
+  /** See `EngineSession.barrier`. */
   async barrier(session: EngineSession): Promise<LogHead | null> {
     try {
       return await this.ask(session, session.barrier(this.#node), this.#barrierTicks);
@@ -116,8 +120,9 @@ export class EngineLink {
   }
 
   /**
-   * The answer to a call; one that takes too long ends with its session. What comes from a session
-   * that was given up meanwhile is no answer: it may tell of what the quorum lacks.
+   * Waits for the reply to a call. A call that takes too long ends, as its session is dropped.
+   * Throws `unknown_outcome` if the session was dropped meanwhile, even where a reply came: it may
+   * tell of entries that the quorum lacks.
    */
   async ask<T>(
     session: EngineSession, reply: Promise<T>, ticksMax = REPLY_TICKS,
@@ -134,7 +139,7 @@ export class EngineLink {
     }
   }
 
-  /** Gives a session up; the next one is for `connect`. */
+  /** Gives a session up; `connect` opens the next one. */
   drop(session: EngineSession | null): void {
     if (session === null) return;
     if (this.session === session) this.session = null;
@@ -161,18 +166,20 @@ export class EngineLink {
   }
 }
 
-/** How long to wait before the next attempt to connect, in ticks. */
+/** The backoff between attempts to connect, in ticks. */
 export class ReconnectBackoff {
-  /** Since the engine did last what it was asked to. */
+  /** Lost sessions and failed attempts since the engine last did what it was asked to. */
   #losses = 0;
+  /** How long the current wait still lasts. */
   #leftTicks = 0;
+  /** The age of the session. */
   #sessionTicks = 0;
 
   get isOver(): boolean {
     return this.#leftTicks === 0;
   }
 
-  /** No session was lost since the engine did last what it was asked to. */
+  /** No session was lost since the engine last did what it was asked to. */
   get isFirst(): boolean {
     return this.#losses === 0;
   }
@@ -194,13 +201,13 @@ export class ReconnectBackoff {
     this.#losses += 1;
   }
 
-  /** The engine does what it is asked to. */
+  /** The engine has done what it was asked to. */
   reset(): void {
     this.#losses = 0;
   }
 }
 
-/** Whether nothing was written, whatever else is wrong. */
-export function isSurelyUnwritten(error: unknown): error is AppError {
+/** Whether the engine has refused a call: then surely nothing was written. */
+export function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && error.code !== 'unknown_outcome';
 }

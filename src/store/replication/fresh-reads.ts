@@ -1,8 +1,8 @@
 /**
- * Those who wait for what is applied here to be no older than their call: they have read something
- * that they are to be refused for, or have nothing to write. What proves it begins after the call:
- * a barrier, and all that is in the log up to it, or an append of this node's, which is committed
- * only directly after what is applied.
+ * Fresh reads: callers that wait until the records are no older than their call. Such a caller is
+ * about to be refused because of a record it has read, or has only read. A proof that the records
+ * are fresh must begin after the call. It is a barrier, once all entries up to it are applied; or a
+ * committed append of this node, since it is committed only directly after what is applied here.
  */
 import { AppError, messageOf } from '../../base/errors.ts';
 
@@ -23,7 +23,7 @@ export class FreshReads {
     return this.#waiting.length > 0;
   }
 
-  /** Resolves when all that was committed before the call is applied; rejects with a refusal. */
+  /** Resolves when all that was committed before the call is applied. Rejects with an AppError. */
   catchUp(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
@@ -31,7 +31,10 @@ export class FreshReads {
     });
   }
 
-  /** Runs what proves it to those who wait now: they go on waiting unless it returns true. */
+  /**
+   * Runs a proof for the callers that wait now. They resolve if it returns true, else they go on
+   * waiting: the proof has failed, and nothing is known. Those who come meanwhile need another one.
+   */
   async prove(run: () => Promise<boolean>): Promise<boolean> {
     const readers = this.#waiting;
     this.#waiting = [];
@@ -56,7 +59,7 @@ export function createUnreachableError(cause: unknown): AppError {
   return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);
 }
 
-/** It is there, and somebody has to see to it; after a failover that may be under way. */
+/** Whether the engine replies, but has no log that can be followed: somebody has to mend it. */
 export function isUnreadable(cause: unknown): boolean {
   return cause instanceof AppError
     && ['damaged', 'misconfigured', 'not_found'].includes(cause.code);

@@ -1,18 +1,20 @@
 /**
- * What ties each batch of the log to all before it: the SHA-256, in hex, of the chain before it,
- * the batch's id, and its lines. A node whose log was cut back and has gone on otherwise, as after
- * a fail-over that lost something, finds an entry that does not continue its own.
+ * The chain of an entry ties it to all entries before it: it is the SHA-256, in hex, of the chain
+ * before it, the batch's id, and its lines. A fail-over may cut the log back, which then goes on
+ * with other entries: a node that has applied the lost ones finds that the chain does not continue
+ * its own.
  */
 import { createHash } from 'node:crypto';
 import type { LogEntry, LogPosition } from '../engines/engine.ts';
 
+/** The position before the first entry. */
 export const LOG_START: LogPosition = { sequence: 0, chain: '' };
 
 export function computeChain(before: string, batch: string, lines: Buffer): string {
   return createHash('sha256').update(before + batch, 'latin1').update(lines).digest('hex');
 }
 
-/** Why `entry` cannot follow `position`; null: it does. */
+/** Returns why `entry` does not continue the log at `position`; null: it does. */
 export function findBreak(position: LogPosition, entry: LogEntry): string | null {
   const { first, sequence, chain, batch, lines } = entry;
   if (first !== position.sequence + 1 || sequence < first) {

@@ -5,8 +5,8 @@
  *     {"id":"log","to":"<where the records are now>","at":"<time>"}
  *
  * Every node stops before it, as before any record that it does not know. This release says where
- * the log went; those before it name the collection, and so what has happened. The entry is never
- * applied, so that no image of the records holds it.
+ * the records went; earlier releases show the name of the collection, which tells what has
+ * happened. The entry is never applied, so that no snapshot holds it.
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -15,7 +15,7 @@ import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { LoggedTransaction } from '../store-port.ts';
 import { encodeEntry } from './log-entry.ts';
 
-/** Releases that do not know the entry show this name to people. */
+/** Earlier releases show this name to people. */
 const COLLECTION = 'closed-by-data-move';
 
 export type LogClosing = {
@@ -25,14 +25,14 @@ export type LogClosing = {
   readonly at: string;
 };
 
-/** The entry that closes a log directly after `position`. */
+/** Encodes the entry that closes a log directly after `position`. */
 export function encodeClosing(position: LogPosition, { to, at }: LogClosing): LogEntry {
   const bytes = Buffer.from(JSON.stringify({ id: 'log', to, at }));
   return encodeEntry(new JournalLineEncoder(), position,
     [[{ collection: COLLECTION, id: 'log', bytes }]]);
 }
 
-/** The closing among transactions, and its sequence; null: none of them is one. */
+/** Finds the transaction that closes the log, with its sequence; null: there is none. */
 export function findClosing(
   transactions: readonly LoggedTransaction[],
 ): { readonly sequence: number; readonly closing: LogClosing } | null {
@@ -44,6 +44,7 @@ export function findClosing(
   return null;
 }
 
+/** Creates the error for whoever would follow a closed log. */
 export function createClosedError({ to, at }: LogClosing): AppError {
   return new AppError('misconfigured', `the log was closed at ${at}, when data:move brought its `
     + `records to ${to}: go on there; if that data:move was cut off, run it again`);

@@ -1,4 +1,4 @@
-/** An entry of the log and the operations of its transactions: see journal/journal-line.ts. */
+/** Encodes and decodes the entries of the log. Their lines are those of journal/journal-line.ts. */
 import { randomUUID } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
@@ -9,7 +9,7 @@ import type { LoggedTransaction, Operation } from '../store-port.ts';
 import { readId } from '../records/record-table.ts';
 import { computeChain } from './log-chain.ts';
 
-/** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
+/** Version of lines and records: the newest that this release reads, and that of logs it makes. */
 export const LOG_FORMAT = 1;
 
 const LINE_FEED = 0x0a;
@@ -21,7 +21,7 @@ export function checkFormat({ format }: LogHead): void {
     + 'know: start the newer hookshelf that made it');
 }
 
-/** What follows `position` with these transactions, as a new batch. */
+/** Encodes transactions as a new batch that follows `position`. */
 export function encodeEntry(
   encoder: JournalLineEncoder, { sequence, chain }: LogPosition,
   transactions: readonly (readonly Operation[])[],
@@ -31,7 +31,7 @@ export function encodeEntry(
   for (const [index, operations] of transactions.entries()) {
     encoder.addTransaction(sequence + index + 1, sequence, operations);
   }
-  // The encoder's buffer is used again, and this may be sent again later.
+  // A copy: the encoder uses its buffer again, and the entry may be sent again later.
   const lines = Buffer.from(encoder.bytes);
   const batch = randomUUID();
   return {
@@ -41,8 +41,8 @@ export function encodeEntry(
 }
 
 /**
- * The transactions of entries whose chain was checked: that vouches for the lines, so that the
- * checksum of each is not needed. Throws `damaged` for what this version cannot read.
+ * Decodes the transactions of entries whose chain was checked: that vouches for the lines, so their
+ * checksums are not. Throws `damaged` for lines that this version cannot read.
  */
 export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[] {
   const transactions: LoggedTransaction[] = [];
@@ -72,7 +72,7 @@ export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[]
   return transactions;
 }
 
-/** The same of entries whose chain is not known, by the checksum of each line. */
+/** Does the same for entries whose chain was not checked: checks the checksum of each line. */
 export function decodeUnchained(entries: readonly LogEntry[]): LoggedTransaction[] {
   for (const { lines, first } of entries) {
     for (let start = 0; start < lines.length;) {

@@ -1,17 +1,18 @@
 /**
- * Notices that this process stood still, as one does that is sent SIGSTOP or whose machine is
- * paused. What it has applied is as old as that then, and the first who read would be told it
- * before the engine is heard. They wait until what was committed meanwhile is applied. Where the
- * engine is away they are told what there is, as at any other time.
+ * The pause detector notices that this process stood still, as after SIGSTOP, or while its machine
+ * was paused. Its records are as old as the pause then, and the first readers would get them before
+ * the engine is heard. So readers wait until all that was committed meanwhile is applied. Where the
+ * engine is away they read the records as they are, as at any other time.
  */
 import { endsInTime, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { TICK_MS } from './engine-link.ts';
 
-/** Two ticks: a busy machine is late by one now and then. */
+/** A longer time between two ticks is a pause. A busy machine is late by one tick now and then. */
 const PAUSE_MS = 2 * TICK_MS;
+/** The longest wait of a reader. */
 const WAIT_MS_MAX = 2000;
-/** As /readyz says it: an engine that is not heard for so long is away. */
+/** An engine that is not heard for so long counts as away, for /readyz too. */
 const SILENT_MS = 5000;
 const RETRY_S = 1;
 
@@ -25,11 +26,12 @@ type PauseDetectorDeps = {
 
 export class PauseDetector {
   readonly #deps: PauseDetectorDeps;
-  /** When this process surely ran. */
+  /** The last time at which this process surely ran, on the monotonic clock. */
   #ranMs: number;
-  /** Null: it has caught up since it stood still, or cannot. */
+  /** Under way since the last pause; null: it is over, or there was no pause. */
   #catchingUp: Promise<void> | null = null;
-  #sinceMs = 0;
+  /** When the last pause was noticed. */
+  #pauseNoticedMs = 0;
 
   constructor(deps: PauseDetectorDeps) {
     this.#deps = deps;
@@ -41,18 +43,18 @@ export class PauseDetector {
     this.#observe(this.#deps.clock.monotonicMs());
   }
 
-  /** Whether this process stood still before `nowMs`, which is about now, and is behind since. */
+  /** Whether this process stood still and has not caught up since. `nowMs` is about now. */
   isBehind(nowMs: number): boolean {
     this.#observe(nowMs);
     return this.#catchingUp !== null;
   }
 
-  /** Resolves when what is applied may be read; rejects with `unavailable` after 2 s. */
+  /** Resolves when the records may be read. Rejects with `unavailable` after 2 s. */
   async waitUntilCaughtUp(): Promise<void> {
     const catchingUp = this.#catchingUp;
     const { clock, heardMs } = this.#deps;
     if (catchingUp === null || await endsInTime(clock, WAIT_MS_MAX, catchingUp)) return;
-    if (clock.monotonicMs() - Math.max(heardMs(), this.#sinceMs) < SILENT_MS) {
+    if (clock.monotonicMs() - Math.max(heardMs(), this.#pauseNoticedMs) < SILENT_MS) {
       throw new AppError('unavailable', 'this process stood still and has not caught up yet with '
         + 'what others have written: ask another node, or come again', { retryAfterS: RETRY_S });
     }
@@ -60,14 +62,14 @@ export class PauseDetector {
   }
 
   #observe(nowMs: number): void {
-    const isOn = nowMs - this.#ranMs <= PAUSE_MS;
+    const hasRun = nowMs - this.#ranMs <= PAUSE_MS;
     this.#ranMs = Math.max(this.#ranMs, nowMs);
-    if (isOn) return;
+    if (hasRun) return;
     const catchingUp = this.#deps.catchUp().catch(() => {
       // The engine is away.
     });
     this.#catchingUp = catchingUp;
-    this.#sinceMs = nowMs;
+    this.#pauseNoticedMs = nowMs;
     void catchingUp.then(() => this.#finish(catchingUp));
   }
 

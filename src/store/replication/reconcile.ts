@@ -1,7 +1,7 @@
 /**
- * Makes records in memory, which others hold on to, the same as those of another image. Only what
- * differs is told, as changes. In short turns; between them the records are neither the one nor
- * the other image.
+ * Makes the live records of a node, which others hold references to, equal to newly loaded ones.
+ * Projections learn only of records that differ. It runs in short turns of the event loop; between
+ * them the records are a mixture of old and new, so nobody may read them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoredCollection } from '../records/collection.ts';
@@ -24,7 +24,7 @@ export async function reconcile(
         onListenerError(error);
       }
     };
-    // First, so that a value that has changed hands is free.
+    // Deletions come first: a unique value may have gone from one record to another.
     const isUnique = collection.unique.isUsed;
     await visitRecords(collection, (id, bytes) => {
       const other = targetCollection.findBytes(id);

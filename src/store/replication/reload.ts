@@ -1,8 +1,8 @@
 /**
- * Loads all records of a node anew when the log does not continue what it has applied: the newest
- * snapshot takes their place, and then the log is followed behind a barrier. Until that has come to
- * its end, through as many sessions as it takes, `refusal` stands: the snapshot is older than what
- * was read here before.
+ * Loads all records of a node anew when the log does not continue what the node has applied: the
+ * newest snapshot takes their place, and then the log is followed up to a barrier. Until that is
+ * done, through as many sessions as it takes, `error` is set: the snapshot is older than what was
+ * read here before, so nobody may read it.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -10,18 +10,18 @@ import type { Logger } from '../../base/log.ts';
 import type { EngineSession } from '../engines/engine.ts';
 import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import { reconcile } from './reconcile.ts';
-import type { ReplicatedImage } from './replicated-image.ts';
+import type { ReplicatedRecords } from './replicated-records.ts';
 
 type ReloadDeps = {
-  readonly image: ReplicatedImage;
+  readonly records: ReplicatedRecords;
   readonly snapshots: SnapshotKeeper;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 export class Reload {
-  /** What everyone is told meanwhile. */
-  rejection: AppError | null = null;
+  /** The error for all readers and writers during a reload; null: there is none. */
+  error: AppError | null = null;
   readonly #deps: ReloadDeps;
   readonly #listeners = new Set<(isOver: boolean) => void>();
 
@@ -29,39 +29,41 @@ export class Reload {
     this.#deps = deps;
   }
 
-  /** Calls `listener` when it begins, and when it is over. */
+  /** Calls `listener` when a reload begins, and when it ends. Returns what removes it. */
   listen(listener: (isOver: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Sets `error`, and returns it. A reload may begin again before it is over. */
   begin(): AppError {
-    const { image, logger } = this.#deps;
+    const { records, logger } = this.#deps;
     logger.error('the log does not continue what this node has applied; loading everything anew',
-      { reason: image.divergence });
-    if (this.rejection !== null) return this.rejection;
-    this.rejection = new AppError('unavailable', 'the records of this node are loaded anew, as '
+      { reason: records.divergence });
+    if (this.error !== null) return this.error;
+    this.error = new AppError('unavailable', 'the records of this node are loaded anew, as '
       + 'the log does not continue them', { retryAfterS: 5 });
     for (const listener of this.#listeners) listener(false);
-    return this.rejection;
+    return this.error;
   }
 
+  /** Brings the records to the state of the newest snapshot and the log after it. */
   async load(session: EngineSession): Promise<void> {
-    const { image, snapshots, clock, logger } = this.#deps;
+    const { records, snapshots, clock, logger } = this.#deps;
     const startedMs = clock.monotonicMs();
     const newest = await snapshots.load(session);
-    await reconcile(image.collections, newest.collections,
-      (error) => image.writers?.onListenerError(error));
-    image.reset(newest.log, newest.position);
+    await reconcile(records.collections, newest.collections,
+      (error) => records.writers?.onListenerError(error));
+    records.reset(newest.log, newest.position);
     logger.info('everything is loaded anew', {
       sequence: newest.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
     });
   }
 
-  /** `goOn` lets appends in again before anybody hears of it. */
-  end(goOn: () => void): void {
-    this.rejection = null;
-    goOn();
+  /** Clears `error`. `onOver` is called before the listeners: they may append at once. */
+  end(onOver: () => void): void {
+    this.error = null;
+    onOver();
     for (const listener of this.#listeners) listener(true);
   }
 }

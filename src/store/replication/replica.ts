@@ -11,14 +11,14 @@ import type { Files } from '../disk/files.ts';
 import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../store-port.ts';
-import { PROBE_BYTES } from './appending/append-rejections.ts';
+import { PROBE_BYTES } from './appending/append-refusals.ts';
 import { LOG_START } from './log-chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { LocalSnapshot } from './local-snapshot.ts';
 import { LOG_FORMAT } from './log-entry.ts';
-import type { ReplicatedImage } from './replicated-image.ts';
+import type { ReplicatedRecords } from './replicated-records.ts';
 
 type ReplicaOptions = {
   readonly directory: string;
@@ -36,7 +36,7 @@ type ReplicaOptions = {
 
 type OpenedReplica = {
   readonly journal: EngineJournal;
-  readonly image: ReplicatedImage;
+  readonly records: ReplicatedRecords;
   readonly replica: Replica;
 };
 
@@ -54,20 +54,20 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
       await createLog(link, local);
     }
     const snapshots = new SnapshotKeeper({
-      ...options, local, link, maxImageBytes: engine.maxSnapshotBytes,
+      ...options, local, link, maxSnapshotBytes: engine.maxSnapshotBytes,
     });
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
-    const image = await snapshots.load(session);
-    await local.recordLog(image.log);
-    snapshots.follow(image);
+    const records = await snapshots.load(session);
+    await local.recordLog(records.log);
+    snapshots.follow(records);
     const { maxBatchBytes, maxSnapshotBytes: maxRecordBytes } = engine;
     const journal = new EngineJournal({
-      image, link, snapshots, maxBatchBytes, maxRecordBytes, clock, logger,
+      records, link, snapshots, maxBatchBytes, maxRecordBytes, clock, logger,
     });
     const { durability } = session;
     const replica = createReplica(engine.name, durability, link, journal, clock);
-    return { journal, image, replica };
+    return { journal, records, replica };
   } catch (error) {
     link.close();
     throw error;
@@ -101,15 +101,15 @@ async function createLog(link: EngineLink, local: LocalSnapshot): Promise<void> 
 function createReplica(
   engine: string, durability: string, link: EngineLink, journal: EngineJournal, clock: Clock,
 ): Replica {
-  const { image } = journal;
+  const { records } = journal;
   return {
     engine, durability,
-    get log() { return image.log; },
-    get sequence() { return image.position.sequence; },
-    get headSequence() { return image.headSequence; },
+    get log() { return records.log; },
+    get sequence() { return records.position.sequence; },
+    get headSequence() { return records.headSequence; },
     get lastResponseMs() { return link.heardMs; },
-    get disconnectReason() { return journal.awayReason; },
-    get isReloading() { return journal.rejection !== null; },
+    get disconnectReason() { return journal.disconnectReason; },
+    get isReloading() { return journal.reloadError !== null; },
     get figures() { return journal.appender.figures; },
     probeBytes: PROBE_BYTES,
     waitFor: (sequence, timeoutMs) => new Promise((resolve) => {
@@ -118,7 +118,7 @@ function createReplica(
         leave();
         resolve(false);
       });
-      leave = image.whenReached(sequence, () => {
+      leave = records.whenReached(sequence, () => {
         timer.cancel();
         resolve(true);
       });

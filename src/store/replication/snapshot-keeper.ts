@@ -1,7 +1,7 @@
 /**
- * Keeps snapshots of the records that several nodes share. Each node keeps one in its own data
- * directory (local-snapshot.ts) to start from. The node that may (`mayMaintain`) sends it to the
- * engine as well, keeps two there, and trims from the log what precedes the older one.
+ * Writes and loads snapshots of the records that several nodes share. Each node has one in its own
+ * data directory (local-snapshot.ts) to start from. One of the nodes (`mayMaintain`) sends its
+ * snapshots to the engine as well, keeps two there, and trims the log before the older one.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -13,19 +13,20 @@ import { StoredCollection } from '../records/collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import { LOG_START, isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
-import { isSurelyUnwritten } from './engine-link.ts';
+import { isRefusal } from './engine-link.ts';
 import { createUnreachableError } from './fresh-reads.ts';
 import {
   receiveParts, removeOldSnapshots, sendSnapshot, verifyParts,
 } from './snapshot-transfer.ts';
 import type { SnapshotManifest, LocalSnapshot } from './local-snapshot.ts';
 import { checkFormat } from './log-entry.ts';
-import { ReplicatedImage } from './replicated-image.ts';
+import { ReplicatedRecords } from './replicated-records.ts';
 
 /** Log bytes after which a snapshot is due: about the most that a start has to read. */
 const LOG_BYTES_MAX = 256 << 20;
+/** Entries that are read at a time. */
 const ENTRIES_MAX = 64;
-/** Doubled with each failure: the local files of each try may be large. */
+/** Pause after a failure, doubled with each further one: each try may write large local files. */
 const RETRY_MS = 60_000;
 const RETRY_MS_MAX = 3_600_000;
 
@@ -34,7 +35,7 @@ type SnapshotKeeperOptions = {
   readonly link: EngineLink;
   readonly specs: readonly CollectionSpec[];
   readonly cachedRecordsMax: number | undefined;
-  readonly maxImageBytes: number;
+  readonly maxSnapshotBytes: number;
   readonly snapshotEveryBytes?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,12 +55,12 @@ export class SnapshotKeeper implements Snapshots {
   mayMaintain: () => boolean = () => false;
   writtenMs: number | null = null;
   readonly #options: SnapshotKeeperOptions;
-  #image: ReplicatedImage | null = null;
+  #records: ReplicatedRecords | null = null;
   #running: Promise<void> | null = null;
   #isStopping = false;
   #retryAfterMs = -Infinity;
   #failures = 0;
-  /** Log bytes that are in local snapshots, and in none that was sent to the engine. */
+  /** Bytes of the log since the last snapshot that was sent to the engine, up to the local one. */
   #unsentBytes = 0;
 
   constructor(options: SnapshotKeeperOptions) {
@@ -71,8 +72,8 @@ export class SnapshotKeeper implements Snapshots {
   }
 
   /** Sets the records that snapshots are made of. */
-  follow(image: ReplicatedImage): void {
-    this.#image = image;
+  follow(records: ReplicatedRecords): void {
+    this.#records = records;
   }
 
   /** Writes a snapshot and sends it to the engine, whichever node maintains it. */
@@ -90,6 +91,7 @@ export class SnapshotKeeper implements Snapshots {
     });
   }
 
+  /** Begins to write a snapshot if one is due. It logs its failure, and tries again later. */
   writeWhenDue(): void {
     const { clock, logger } = this.#options;
     if (this.#running !== null || this.#isStopping || !this.#isDue()) return;
@@ -105,7 +107,7 @@ export class SnapshotKeeper implements Snapshots {
     });
   }
 
-  /** Stops the snapshot under way. */
+  /** Stops the snapshot that is being written, and writes no more. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running;
@@ -115,27 +117,29 @@ export class SnapshotKeeper implements Snapshots {
    * Loads the newest snapshot and all log entries after it: this node's own snapshot if it is still
    * part of the log, else the engine's. Throws `damaged` when the log needs one and has none.
    */
-  load(session: EngineSession): Promise<ReplicatedImage> {
+  load(session: EngineSession): Promise<ReplicatedRecords> {
     return this.#runExclusively(() => this.#load(session));
   }
 
-  async #load(session: EngineSession): Promise<ReplicatedImage> {
+  async #load(session: EngineSession): Promise<ReplicatedRecords> {
     const { link } = this.#options;
     const head = await link.ask(session, session.head());
     if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
     checkFormat(head);
-    const image = await this.#loadLocal(session, head) ?? await this.#loadFromEngine(session, head)
+    const records = await this.#loadLocal(session, head)
+      ?? await this.#loadFromEngine(session, head)
       ?? this.#createFirst(head);
     while (true) {
-      const { sequence } = image.position;
+      const { sequence } = records.position;
       const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
-      if (entries.length === 0) return image;
-      if (await image.acceptInTurns(entries)) continue;
+      if (entries.length === 0) return records;
+      if (await records.acceptInTurns(entries)) continue;
       throw new AppError('damaged', `the log of the engine cannot be followed (${
-        image.divergence}): ask data:verify, and put a backup of the engine back`);
+        records.divergence}): ask data:verify, and put a backup of the engine back`);
     }
   }
 
+  /** Runs one thing at a time: all of them use the same local files. */
   async #runExclusively<T>(run: () => Promise<T>): Promise<T> {
     while (this.#running !== null) await this.#running;
     let end = (): void => {};
@@ -151,20 +155,21 @@ export class SnapshotKeeper implements Snapshots {
   }
 
   #isDue(): boolean {
-    if (this.#image === null) return false;
+    if (this.#records === null) return false;
     const unsentBytes = this.mayMaintain() ? this.#unsentBytes : 0;
-    const logBytes = this.#image.appliedBytes + unsentBytes;
+    const logBytes = this.#records.appliedBytes + unsentBytes;
     return logBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
-      || measureGarbage(this.#image.collections).isWorthCompacting;
+      || measureGarbage(this.#records.collections).isWorthCompacting;
   }
 
+  /** A snapshot of sequence 0 has no records, so it is not sent. */
   async #write(isForEngine: boolean): Promise<void> {
     const { manifest } = await this.#writeLocal();
     if (!isForEngine || manifest.sequence === 0) return;
-    const { link, local, maxImageBytes } = this.#options;
+    const { link, local, maxSnapshotBytes } = this.#options;
     const { session } = link;
     if (session === null) throw createUnreachableError('it gives no answer');
-    const sums = await sendSnapshot(link, session, local, manifest, maxImageBytes,
+    const sums = await sendSnapshot(link, session, local, manifest, maxSnapshotBytes,
       () => this.#isStopping);
     await verifyParts(link, session, manifest, sums);
     await removeOldSnapshots(link, session);
@@ -172,14 +177,15 @@ export class SnapshotKeeper implements Snapshots {
   }
 
   async #writeLocal(): Promise<WrittenSnapshot> {
-    const image = this.#image;
-    if (image === null || image.divergence !== null) {
+    const source = this.#records;
+    if (source === null || source.divergence !== null) {
       throw new AppError('unavailable', 'the records are loaded anew');
     }
-    const { log, position, collections, appliedBytes } = image;
+    const { log, position, collections, appliedBytes } = source;
     const frozen = new Map([...collections].map(([name, collection]) =>
       [name, collection.freeze()]));
-    image.appliedBytes = 0;
+    // What is applied from now on counts for the next snapshot.
+    source.appliedBytes = 0;
     try {
       const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
       const { local } = this.#options;
@@ -188,14 +194,15 @@ export class SnapshotKeeper implements Snapshots {
       this.#unsentBytes += appliedBytes;
       return { manifest, records };
     } catch (error) {
-      image.appliedBytes += appliedBytes;
+      source.appliedBytes += appliedBytes;
       throw error;
     } finally {
       for (const collection of collections.values()) collection.thaw();
     }
   }
 
-  async #loadLocal(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
+  /** Returns null when there is no local snapshot, or it is not of this log, or is damaged. */
+  async #loadLocal(session: EngineSession, head: LogHead): Promise<ReplicatedRecords | null> {
     const { local } = this.#options;
     const manifest = await local.find();
     if (manifest === null || !await this.#isInLog(session, manifest, head)) return null;
@@ -209,7 +216,7 @@ export class SnapshotKeeper implements Snapshots {
     }
   }
 
-  /** Whether the log has exactly this position. */
+  /** Whether the snapshot's position is one of this log. */
   async #isInLog(
     session: EngineSession, { log, sequence, chain }: SnapshotManifest, head: LogHead,
   ): Promise<boolean> {
@@ -219,7 +226,8 @@ export class SnapshotKeeper implements Snapshots {
     return entry !== undefined && isSamePosition(entry, { sequence, chain });
   }
 
-  async #loadFromEngine(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
+  /** Loads the newest snapshot of the engine that is whole. Returns null when there is none. */
+  async #loadFromEngine(session: EngineSession, head: LogHead): Promise<ReplicatedRecords | null> {
     const { link, local, logger } = this.#options;
     for (const snapshot of await link.ask(session, session.snapshots.list())) {
       try {
@@ -231,7 +239,7 @@ export class SnapshotKeeper implements Snapshots {
         logger.warning('a snapshot of the engine does not belong to its log',
           { sequence: snapshot.sequence });
       } catch (error) {
-        if (!isSurelyUnwritten(error) || error.code !== 'damaged') throw error;
+        if (!isRefusal(error) || error.code !== 'damaged') throw error;
         logger.error('a snapshot of the engine is damaged; taking the one before',
           { sequence: snapshot.sequence, reason: error.message });
       }
@@ -240,13 +248,14 @@ export class SnapshotKeeper implements Snapshots {
     return null;
   }
 
-  async #loadFiles(manifest: SnapshotManifest): Promise<ReplicatedImage> {
-    const image = this.#createEmpty(manifest.log, manifest);
-    await this.#options.local.load(manifest, image.collections);
-    return image;
+  async #loadFiles(manifest: SnapshotManifest): Promise<ReplicatedRecords> {
+    const records = this.#createEmpty(manifest.log, manifest);
+    await this.#options.local.load(manifest, records.collections);
+    return records;
   }
 
-  #createFirst(head: LogHead): ReplicatedImage {
+  /** Starts from no records, which is right only if no entry was trimmed from the log. */
+  #createFirst(head: LogHead): ReplicatedRecords {
     if (head.floor === 0) return this.#createEmpty(head.log, LOG_START);
     if (head.sequence < head.floor) {
       throw new AppError('unavailable', 'a data:move into this log is not done: wait for its end, '
@@ -256,10 +265,10 @@ export class SnapshotKeeper implements Snapshots {
       + 'can be read: put a backup of the engine back');
   }
 
-  #createEmpty(log: string, { sequence, chain }: LogPosition): ReplicatedImage {
+  #createEmpty(log: string, { sequence, chain }: LogPosition): ReplicatedRecords {
     const { specs, cachedRecordsMax } = this.#options;
     const collections = specs.map((spec): [string, StoredCollection] =>
       [spec.name, new StoredCollection(spec, cachedRecordsMax)]);
-    return new ReplicatedImage(new Map(collections), log, { sequence, chain });
+    return new ReplicatedRecords(new Map(collections), log, { sequence, chain });
   }
 }

@@ -109,7 +109,7 @@ export class GroupCommit {
   #findRejection(): AppError | null {
     if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
     const { journal, stagedBytesMax } = this.#options;
-    if (journal.rejection !== null) return journal.rejection;
+    if (journal.reloadError !== null) return journal.reloadError;
     const stagedBytes = this.#gathering.bytes + (this.#inFlight?.bytes ?? 0);
     if (stagedBytes < stagedBytesMax) return null;
     return new AppError('unavailable', 'too many writes are waiting', { retryAfterS: 1 });
@@ -199,7 +199,7 @@ export class GroupCommit {
   #append(): void {
     this.#options.journal.append({
       collectOperations: () => this.#collectOperations(),
-      onWritten: (error) => this.#onWritten(error),
+      onEnded: (error) => this.#onWritten(error),
     });
   }
 

@@ -17,7 +17,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     edits: [[APPENDER, 'const isCommitted = await this.#link.ask(session, '
       + 'session.append(log, position, entry));',
     // Not all, or the life does not even begin.
-    `if (entry.lines.includes('"title":"b')) this.#commit(pending, entry);
+    `if (entry.lines.includes('"title":"b')) this.#finishCommitted(pending, entry);
      const isCommitted = await this.#link.ask(session, session.append(log, position, entry));`]],
     scenario: 'a connection is cut before a commit was sent', rule: 'once',
   },
@@ -47,8 +47,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'send again without looking whether it is there': {
     edits: [
       [APPENDER,
-        'const found = await this.#link.ask(session, session.findBatch(sent.batch));',
-        'const found = null;'],
+        'const ownEntry = await this.#link.ask(session, session.findBatch(sent.batch));',
+        'const ownEntry = null;'],
       [APPENDER,
         'missed.find(({ batch }) => batch === sent.batch)', 'undefined'],
       // The engine's session looks as well.

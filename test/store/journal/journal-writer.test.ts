@@ -34,7 +34,7 @@ async function append(writer: JournalWriter, id: string) {
       isCollected = true;
       return [put(id)];
     },
-    onWritten: (result) => { error = result; },
+    onEnded: (result) => { error = result; },
   });
   return { code: error === null ? null : error?.code, isCollected };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import type { Journal, JournalAppend } from '../../../src/store/journal/journal-port.ts';
+import type { Journal, AppendRequest } from '../../../src/store/journal/journal-port.ts';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import { ChangeFeed } from '../../../src/store/transactions/change-feed.ts';
 import { GroupCommit } from '../../../src/store/transactions/group-commit.ts';
@@ -13,22 +13,22 @@ import { turnsUntil } from '../../support/turns.ts';
 class HeldJournal implements Journal {
   sequence = 0;
   failure: AppError | null = null;
-  rejection: AppError | null = null;
+  reloadError: AppError | null = null;
   isShared = false;
   isContended = false;
   maxBatchBytes = Infinity;
   maxRecordBytes = Infinity;
   catchUp = async (): Promise<void> => {};
-  held: JournalAppend | null = null;
+  held: AppendRequest | null = null;
   readonly snapshots = { isRunning: false, writtenMs: null, write: async () => {} };
   readonly read = async () => null;
 
-  append(append: JournalAppend): void {
+  append(append: AppendRequest): void {
     assert(this.held === null);
     this.held = append;
   }
 
-  async next(): Promise<JournalAppend> {
+  async next(): Promise<AppendRequest> {
     await turnsUntil(() => this.held !== null);
     const append = this.held;
     assert(append !== null);
@@ -39,13 +39,13 @@ class HeldJournal implements Journal {
     const append = this.held;
     this.held = null;
     this.sequence += operations.length;
-    append?.onWritten(null);
+    append?.onEnded(null);
   }
 
   refuse(error: AppError): void {
     const append = this.held;
     this.held = null;
-    append?.onWritten(error);
+    append?.onEnded(error);
   }
 
   async close(): Promise<void> {}
@@ -185,8 +185,8 @@ test('nothing runs while the records are loaded anew', async () => {
   const append = await journal.next();
   append.collectOperations();
   const read = commit.submit((transaction) => transaction.find('books', 'a'));
-  journal.rejection = new AppError('unavailable', 'loading');
-  commit.rejectAll(journal.rejection);
+  journal.reloadError = new AppError('unavailable', 'loading');
+  commit.rejectAll(journal.reloadError);
   await waiting;
   await assert.rejects(read, { message: 'loading' });
   await assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'loading' });

@@ -12,7 +12,7 @@ import { loadContents } from '../../../store/backup/engine-contents.ts';
 import type { EngineConnection } from '../../../store/backup/engine-contents.ts';
 import { isSamePosition } from '../../../store/replication/log-chain.ts';
 import { encodeClosing } from '../../../store/replication/log-closing.ts';
-import type { ReplicatedImage } from '../../../store/replication/replicated-image.ts';
+import type { ReplicatedRecords } from '../../../store/replication/replicated-records.ts';
 
 const LOOK_MS = 1000;
 
@@ -26,19 +26,19 @@ type SourceLogDeps = {
 
 export class SourceLog {
   readonly #deps: SourceLogDeps;
-  readonly #image: ReplicatedImage;
+  readonly #records: ReplicatedRecords;
   readonly #holders: readonly LeaseHolder[];
   /** A time before which the log was as it was read, on the monotonic clock. */
   readonly #readMs: number;
   #isClosed: boolean;
 
-  private constructor(deps: SourceLogDeps, image: ReplicatedImage, readMs: number) {
+  private constructor(deps: SourceLogDeps, records: ReplicatedRecords, readMs: number) {
     this.#deps = deps;
-    this.#image = image;
+    this.#records = records;
     this.#readMs = readMs;
     // A log that an interrupted command has closed had no node at work already then.
-    this.#isClosed = image.closing !== null;
-    this.#holders = this.#isClosed ? [] : findLeaseHolders(image.collections);
+    this.#isClosed = records.closing !== null;
+    this.#holders = this.#isClosed ? [] : findLeaseHolders(records.collections);
   }
 
   /** Throws `conflict` while the lease of a node has not run out. */
@@ -50,7 +50,7 @@ export class SourceLog {
   }
 
   get contents() {
-    const { collections, position } = this.#image;
+    const { collections, position } = this.#records;
     return { collections, sequence: position.sequence };
   }
 
@@ -61,7 +61,7 @@ export class SourceLog {
 
   /** The target of an earlier move; null: there was none. */
   get earlierTarget(): string | null {
-    return this.#image.closing?.to ?? null;
+    return this.#records.closing?.to ?? null;
   }
 
   /** Closes the log. Throws `conflict` when a node has written since it was read. */
@@ -69,7 +69,7 @@ export class SourceLog {
     if (this.#isClosed) return;
     await this.#waitForLeases();
     const { opened: { engine, link, session }, to, nowMs } = this.#deps;
-    const { log, position } = this.#image;
+    const { log, position } = this.#records;
     const entry = encodeClosing(position, { to, at: formatTimestamp(nowMs()) });
     let isAppended: boolean;
     try {

@@ -28,7 +28,7 @@ type EtcdSessionDeps = {
   readonly sent: Map<string, number>;
 };
 
-type Build = Parameters<EngineSession['appendLocked']>[2];
+type BuildEntry = Parameters<EngineSession['appendLocked']>[2];
 
 const SENT_BATCHES_MAX = 16;
 const CONTENTION_MS_MAX = 2000;
@@ -106,7 +106,7 @@ export class EtcdSession implements EngineSession {
   }
 
   /** A lost attempt brings what was missed with it: the next needs no read before. */
-  async appendLocked(log: string, from: LogPosition, build: Build): Promise<LogEntry | null> {
+  async appendLocked(log: string, from: LogPosition, build: BuildEntry): Promise<LogEntry | null> {
     const { clock } = this.#gateway;
     let response = await this.#transact(this.#rangesAfter(from));
     // Who was away for long has much to read before it can contend.

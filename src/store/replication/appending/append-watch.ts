@@ -1,28 +1,31 @@
 /**
- * Has the engine notify this node when others append. Not while this node appends all the time: it
- * is given what it missed with each of its own appends, and notifications cost three busy nodes and
- * PostgreSQL 4 % of a request.
+ * Has the engine notify this node when others append, while that is needed. It is not needed while
+ * this node appends all the time: each append brings the entries that the node has missed, and
+ * notifications cost three busy nodes and PostgreSQL 4 % of a request.
  */
 import type { EngineSession } from '../../engines/engine.ts';
 
 export class AppendWatch {
   readonly #wake: () => void;
   #session: EngineSession | null = null;
-  #end: (() => void) | null = null;
+  /** Ends the watch; null: this session watches nothing. */
+  #endWatch: (() => void) | null = null;
 
   constructor(wake: () => void) {
     this.#wake = wake;
   }
 
+  /** Begins or ends the watch of a session, as needed. Null: there is no session. */
   update(session: EngineSession | null, isNeeded: boolean): void {
-    // What an earlier session was asked for has ended with it.
-    if (session !== this.#session) this.#end = null;
+    // The watch of an earlier session has ended with that session.
+    if (session !== this.#session) this.#endWatch = null;
     this.#session = session;
     if (!isNeeded) {
-      this.#end?.();
-      this.#end = null;
-    } else if (this.#end === null && session !== null) {
-      this.#end = session.watch(this.#wake);
+      this.#endWatch?.();
+      this.#endWatch = null;
+    } else if (this.#endWatch === null && session !== null) {
+      this.#endWatch = session.watch(this.#wake);
+      // The engine tells nothing of appends before this.
       this.#wake();
     }
   }

@@ -1,282 +1,308 @@
 /**
- * Finds out how an append ends, whatever becomes of the session it is sent in. It ends in one of
- * these ways:
+ * Brings an append of this node to its end. It ends in one of three ways:
  *
- * - Committed: the engine says so, or the batch is found in the log later.
- * - A conflict: others were first. Under the engine's lock the missed entries are applied; the
- *   pending transactions run again on top, and are appended as a new batch.
- * - Rejected: surely not written. A rejection that lasts until an operator repairs the engine is
- *   reported to others by append-rejections.ts.
- * - Unknown: the session was lost. In the next one, behind a barrier, the batch is looked for. If
- *   it is not there, it is sent again for the same position, so that only one of the two can be
- *   written. If that conflicts, the conflicting entry may be our own first try: the missed entries,
- *   read under the lock, when nothing for that position is under way any more, tell.
+ * - committed: the engine says so, or the batch is found in the log later;
+ * - refused: it is surely not in the log, and never will be;
+ * - unknown (`unknown_outcome`): it was sent, and the caller does not wait any longer for the
+ *   reply. Nothing depends on the batch then: if it is in the log after all, it is applied from
+ *   there, like another node's.
  *
- * A caller that waits too long gets `unknown_outcome`, or a rejection if nothing was sent. Nothing
- * depends on the batch then: if it is in the log after all, it is applied from there, like another
- * node's.
+ * On its way the append may meet:
+ *
+ * - a conflict: another node was first. Under the engine's lock the missed entries are applied, the
+ *   transactions run again on top of them, and what they write is appended as a new batch;
+ * - the loss of the session after the batch was sent: it is in doubt. The next session looks for it
+ *   in the log, behind a barrier. If it is not there, the same batch is sent again for the same
+ *   position, so that only one of the two can be written. If the second one conflicts, the entry it
+ *   conflicts with may be the first one: the missed entries, which are read under the lock when
+ *   nothing else for that position is under way, tell.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
 import { JournalLineEncoder } from '../../journal/journal-line-encoder.ts';
-import type { JournalAppend } from '../../journal/journal-port.ts';
+import type { AppendRequest } from '../../journal/journal-port.ts';
 import { findBreak, isSamePosition } from '../log-chain.ts';
-import { isSurelyUnwritten } from '../engine-link.ts';
+import { isRefusal } from '../engine-link.ts';
 import type { EngineLink } from '../engine-link.ts';
 import { encodeEntry } from '../log-entry.ts';
-import type { ReplicatedImage } from '../replicated-image.ts';
+import type { ReplicatedRecords } from '../replicated-records.ts';
 import { Contention } from './contention.ts';
-import { AppendRejections } from './append-rejections.ts';
+import { AppendRefusals } from './append-refusals.ts';
 
-/** Who has missed more transactions, as after an outage, applies them in pages of so many. */
+/**
+ * A node that has missed more entries than this, as after an outage, reads and applies them in
+ * pages of so many before it takes the lock: others wait for whoever holds it.
+ */
 const PAGE_ENTRIES = 64;
-// Readers may be 250 ms behind. From 10 ms on, p99 was 34 and 51 ms; from 160 on, 73 and 208.
+// While an append waits for the lock, `onLockWait` is called after WAIT_MS, and then after twice
+// the time each time, up to WAIT_MS_MAX: readers may be 250 ms behind at most. Measured until
+// others saw a write: with a first wait from 10 ms on, p99 was 34 and 51 ms; from 160 ms on, 73 and
+// 208.
 const WAIT_MS = 12;
 const WAIT_MS_MAX = 160;
 
 type PendingAppend = {
-  readonly append: JournalAppend;
+  readonly request: AppendRequest;
   readonly startedMs: number;
-  ticks: number;
-  /** What may be in the log; null: nothing is. */
+  /** Ticks of engine-link.ts since it began. */
+  waitedTicks: number;
+  /** The batch that may be in the log; null while nothing of the append can be there. */
   sent: LogEntry | null;
-  /** It was sent in a session that was lost. */
+  /** The session in which `sent` was sent is lost: it may be written or not. */
   isDoubtful: boolean;
+  isCommitted: boolean;
 };
 
 export class Appender {
+  /** For the metrics. */
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
-  readonly rejections: AppendRejections;
-  /** Told again and again while nothing but the lock is waited for. */
-  onWaiting: () => void = () => {};
-  readonly #image: ReplicatedImage;
+  readonly refusals: AppendRefusals;
+  /** Called again and again while an append of which nothing is sent waits for the lock. */
+  onLockWait: () => void = () => {};
+  readonly #records: ReplicatedRecords;
   readonly #link: EngineLink;
   readonly #clock: Clock;
   readonly #encoder = new JournalLineEncoder();
+  /** Null: there is nothing to append. */
   #pending: PendingAppend | null = null;
-  /** What was thrown while the engine held its lock for us. */
-  #buildError: unknown = null;
-  /** Counts attempts: a session that was lost may call back late. */
-  #attempts = 0;
-  #waitTimer: Timer | null = null;
+  /** Rises with each wait for the lock and each lost session: a lost session may call back late. */
+  #lockEpoch = 0;
+  /** Runs from the request for the lock until the engine has granted it; null at other times. */
+  #lockTimer: Timer | null = null;
 
-  constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
-    this.#image = image;
+  constructor(records: ReplicatedRecords, link: EngineLink, clock: Clock) {
+    this.#records = records;
     this.#link = link;
     this.#clock = clock;
     this.contention = new Contention(clock);
-    this.rejections = new AppendRejections(clock);
+    this.refusals = new AppendRefusals(clock);
   }
 
   get isPending(): boolean { return this.#pending !== null; }
 
-  /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
+  /** Others' entries may be applied meanwhile, since nothing of the append is sent. */
   get isWaitingForLock(): boolean {
-    return this.#waitTimer !== null && this.#pending?.sent === null;
+    return this.#lockTimer !== null && this.#pending?.sent === null;
   }
 
-  /** One at a time. */
-  begin(append: JournalAppend): void {
-    this.contention.begin();
+  /** Takes an append, which `attempt` is to bring to its end. There may be only one at a time. */
+  begin(request: AppendRequest): void {
+    this.contention.onBegin();
     this.#pending = {
-      append, startedMs: this.#clock.monotonicMs(), ticks: 0, sent: null, isDoubtful: false,
+      request, startedMs: this.#clock.monotonicMs(), waitedTicks: 0, sent: null,
+      isDoubtful: false, isCommitted: false,
     };
   }
 
-  /** Counts a tick; how many the one that waits has seen. */
-  tick(): number {
-    return this.#pending === null ? 0 : this.#pending.ticks += 1;
-  }
-
-  /** The session was lost. */
-  onSessionLost(): void {
-    this.#attempts += 1;
-    if (this.#pending !== null && this.#pending.sent !== null) this.#pending.isDoubtful = true;
-  }
-
-  /** Who waits is told so now: unknown if anything of it was sent. */
-  giveUp(rejection: AppError): void {
-    this.contention.end();
-    if (this.#pending === null) return;
-    const { message, details } = rejection;
-    this.#finishUnwritten(this.#pending, this.#pending.sent === null ? rejection
-      : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
-  }
-
   /**
-   * One attempt to bring what waits to its end. Rejects when the session is of no more use; the
-   * next attempt goes on with what is left to do. True when something was committed that was first
-   * sent in this attempt: nothing of others' was committed between.
+   * Tries once to bring the pending append to its end; the next attempt does what is left. Returns
+   * true only if a batch was committed that was first sent in this attempt: then no other node has
+   * committed anything between what is applied here and that batch. Throws when the session is of
+   * no more use.
    */
   async attempt(session: EngineSession): Promise<boolean> {
     const pending = this.#pending;
     if (pending === null) return false;
     try {
       await this.#applyMissed(session, pending);
-      if (this.#pending !== pending || this.#image.divergence !== null) return false;
+      if (this.#pending !== pending || this.#records.divergence !== null) return false;
       if (pending.isDoubtful) {
         await this.#resolveDoubt(session, pending);
         return false;
       }
-      const { appends } = this.figures;
       await this.#append(session, pending);
-      return this.figures.appends > appends;
+      return pending.isCommitted;
     } catch (error) {
-      if (!isSurelyUnwritten(error)) throw error;
+      if (!isRefusal(error)) throw error;
       const { startedMs, sent } = pending;
-      const reported = this.rejections.record({ error, startedMs, bytes: sent?.lines.length ?? 0 });
+      const reported = this.refusals.record({ error, startedMs, bytes: sent?.lines.length ?? 0 });
+      // The engine has refused the second batch, or a read: the first may be written all the same.
       if (pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#finishUnwritten(pending, reported);
+      this.#finishWithoutCommit(pending, reported);
       return false;
     }
   }
 
+  /** Counts a tick. Returns how many the pending append has waited for; 0 when there is none. */
+  tick(): number {
+    return this.#pending === null ? 0 : this.#pending.waitedTicks += 1;
+  }
+
+  onSessionLost(): void {
+    this.#lockEpoch += 1;
+    if (this.#pending !== null && this.#pending.sent !== null) this.#pending.isDoubtful = true;
+  }
+
+  /** Ends the pending append now: refused with `refusal`, or unknown if anything of it was sent. */
+  giveUp(refusal: AppError): void {
+    this.contention.reset();
+    if (this.#pending === null) return;
+    const { message, details } = refusal;
+    this.#finishWithoutCommit(this.#pending, this.#pending.sent === null ? refusal
+      : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
+  }
+
   /**
-   * Under the engine's lock all that was missed is read before any of it is applied: after hours
-   * that would be more than memory holds, and others would wait for it.
+   * Applies the missed entries in pages until few are left. Under the engine's lock all of them are
+   * read before any is applied: after hours that would be more than memory holds.
    */
   async #applyMissed(session: EngineSession, pending: PendingAppend): Promise<void> {
-    const image = this.#image;
-    while (image.headSequence - image.position.sequence > PAGE_ENTRIES) {
-      const { sequence } = image.position;
+    const records = this.#records;
+    while (records.headSequence - records.position.sequence > PAGE_ENTRIES) {
+      const { sequence } = records.position;
       const page = await this.#link.ask(session, session.readAfter(sequence, PAGE_ENTRIES));
       const [first] = page;
       if (this.#pending !== pending || first === undefined) return;
-      // What was sent stands directly behind what is applied, or nowhere any more; a log that was
-      // trimmed meanwhile cannot tell.
-      if (first.batch === pending.sent?.batch || !await image.acceptInTurns(page)) return;
+      // The batch that was sent is this entry. `#resolveDoubt` finds it.
+      if (first.batch === pending.sent?.batch) return;
+      // A log that was trimmed meanwhile does not continue the records, and so cannot tell.
+      if (!await records.acceptInTurns(page)) return;
+      // Another node's entry is at the position the batch was sent for: it is not in the log.
       pending.sent = null;
       pending.isDoubtful = false;
     }
   }
 
+  /** Appends without the lock, and again under it after a conflict, or at once if one is likely. */
   async #append(session: EngineSession, pending: PendingAppend): Promise<void> {
     if (this.contention.takeLockFirst()) return this.#appendLocked(session, pending);
-    const entry = this.#encode(pending);
-    if (entry === null) return this.#finishUnwritten(pending, null);
+    const entry = this.#runTransactions(pending);
+    if (entry === null) return this.#finishWithoutCommit(pending, null);
     pending.sent = entry;
-    const { log, position } = this.#image;
+    const { log, position } = this.#records;
     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
-    if (isCommitted) return this.#commit(pending, entry);
+    if (isCommitted) return this.#finishCommitted(pending, entry);
     pending.sent = null;
     this.figures.conflicts += 1;
     await this.#appendLocked(session, pending);
   }
 
+  /** Finds out whether the batch of a lost session is in the log; sends it again if it is not. */
   async #resolveDoubt(session: EngineSession, pending: PendingAppend): Promise<void> {
     const { sent } = pending;
     if (sent === null) return;
-    const found = await this.#link.ask(session, session.findBatch(sent.batch));
+    const ownEntry = await this.#link.ask(session, session.findBatch(sent.batch));
     if (this.#pending !== pending) return;
-    if (found !== null) {
-      this.#commitFound(pending, found);
+    if (ownEntry !== null) {
+      this.#finishFound(pending, ownEntry);
       return;
     }
-    const { log, position } = this.#image;
+    const { log, position } = this.#records;
     const isCommitted = await this.#link.ask(session, session.append(log, position, sent));
-    if (isCommitted) this.#commit(pending, sent);
+    if (isCommitted) this.#finishCommitted(pending, sent);
     else await this.#appendLocked(session, pending);
   }
 
   async #appendLocked(session: EngineSession, pending: PendingAppend): Promise<void> {
     if (this.#pending !== pending) return;
-    this.#buildError = null;
-    const attempt = this.#attempts += 1;
-    const { log, position } = this.#image;
-    this.#startWaiting(WAIT_MS);
-    const locked = session.appendLocked(log, position, (missed, head) => {
-      if (attempt !== this.#attempts || this.#link.session !== session) return null;
-      this.#endWaiting();
-      return this.#build(pending, missed, head);
+    let buildError: unknown = null;
+    const epoch = this.#lockEpoch += 1;
+    const { log, position } = this.#records;
+    this.#startLockTimer(WAIT_MS);
+    const reply = session.appendLocked(log, position, (missed, head) => {
+      if (epoch !== this.#lockEpoch || this.#link.session !== session) return null;
+      this.#stopLockTimer();
+      try {
+        return this.#buildEntry(pending, missed, head);
+      } catch (error) {
+        // The engine's client, which calls this, must not see it: it has to give back the lock.
+        buildError = error;
+        return null;
+      }
     });
-    const entry = await this.#link.ask(session, locked).finally(() => this.#endWaiting());
-    if (this.#buildError !== null) throw this.#buildError;
-    if (entry !== null) this.#commit(pending, entry);
+    const entry = await this.#link.ask(session, reply).finally(() => this.#stopLockTimer());
+    if (buildError !== null) throw buildError;
+    if (entry !== null) this.#finishCommitted(pending, entry);
   }
 
-  #startWaiting(delayMs: number): void {
-    this.#waitTimer = this.#clock.startTimer(delayMs, () => {
-      this.#startWaiting(Math.min(delayMs * 2, WAIT_MS_MAX));
-      this.onWaiting();
-    });
-  }
-
-  #endWaiting(): void {
-    this.#waitTimer?.cancel();
-    this.#waitTimer = null;
-  }
-
-  /** What the engine's client calls must not throw into it. */
-  #build(pending: PendingAppend, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
-    try {
-      return this.#pending === pending ? this.#rebuild(pending, missed, head) : null;
-    } catch (error) {
-      this.#buildError = error;
-      return null;
-    }
-  }
-
-  #rebuild(pending: PendingAppend, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+  /**
+   * Applies the missed entries, and returns the batch that is to follow them. Returns null where
+   * nothing is to be committed: the append has ended, or the log does not continue the records.
+   */
+  #buildEntry(
+    pending: PendingAppend, missed: readonly LogEntry[], head: LogHead,
+  ): LogEntry | null {
+    if (this.#pending !== pending) return null;
     const { sent } = pending;
-    const own = sent === null ? undefined : missed.find(({ batch }) => batch === sent.batch);
-    if (own !== undefined) {
-      // What follows it is read later.
-      this.#commitFound(pending, own);
+    const ownEntry = sent === null ? undefined : missed.find(({ batch }) => batch === sent.batch);
+    if (ownEntry !== undefined) {
+      // The entries after it are not applied here: the journal reads them again.
+      this.#finishFound(pending, ownEntry);
       return null;
     }
-    // A log that was trimmed meanwhile cannot tell that it does not have what was sent.
-    if (!this.#image.accept(missed)) return null;
+    // In a log that was trimmed meanwhile, the batch in doubt may be among the removed entries.
+    if (!this.#records.accept(missed)) return null;
     if (missed.length > 0) this.contention.onConflict();
     pending.sent = null;
     pending.isDoubtful = false;
-    this.#image.checkLog(head);
-    if (!isSamePosition(head, this.#image.position)) {
-      this.#image.divergence ??= 'the log does not end with its last entry';
+    this.#records.checkLog(head);
+    if (!isSamePosition(head, this.#records.position)) {
+      this.#records.divergence ??= 'the log does not end with its last entry';
       return null;
     }
-    pending.sent = this.#encode(pending);
-    if (pending.sent === null) this.#finishUnwritten(pending, null);
+    pending.sent = this.#runTransactions(pending);
+    if (pending.sent === null) this.#finishWithoutCommit(pending, null);
     return pending.sent;
   }
 
-  #commitFound(pending: PendingAppend, found: LogEntry): void {
-    const reason = findBreak(this.#image.position, found);
-    if (reason === null) this.#commit(pending, found);
-    else this.#image.divergence = reason;
+  /**
+   * Runs the transactions on what is applied now, and encodes what they write as the next entry.
+   * Returns null when they write nothing, as when all of them are refused now.
+   */
+  #runTransactions({ request }: PendingAppend): LogEntry | null {
+    const transactions = request.collectOperations();
+    return transactions.length === 0 ? null
+      : encodeEntry(this.#encoder, this.#records.position, transactions);
   }
 
-  #commit(pending: PendingAppend, entry: LogEntry): void {
-    // Given up meanwhile, it comes back from the log.
+  /** The batch that was in doubt is in the log, as `entry`. */
+  #finishFound(pending: PendingAppend, entry: LogEntry): void {
+    const reason = findBreak(this.#records.position, entry);
+    if (reason === null) this.#finishCommitted(pending, entry);
+    else this.#records.divergence = reason;
+  }
+
+  #finishCommitted(pending: PendingAppend, entry: LogEntry): void {
+    // After `giveUp`, the entry is applied when it is read from the log.
     if (this.#pending !== pending) return;
+    pending.isCommitted = true;
     this.figures.appends += 1;
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
-    this.contention.commit();
-    this.rejections.onAccepted(entry.lines.length);
-    this.#image.advance(entry);
+    this.contention.onCommit();
+    this.refusals.onAccepted(entry.lines.length);
+    this.#records.advance(entry);
     this.#finish(pending, null);
   }
 
-  /** Nothing was committed: another append need not follow, which would tell what is missed. */
-  #finishUnwritten(pending: PendingAppend, error: AppError | null): void {
+  /**
+   * Ends the append as refused or unknown, with `error`. Null: its transactions write nothing.
+   * Another append need not follow, so the engine has to notify this node of others' again.
+   */
+  #finishWithoutCommit(pending: PendingAppend, error: AppError | null): void {
     if (this.#pending !== pending) return;
-    this.contention.end();
+    this.contention.reset();
     this.#finish(pending, error);
   }
 
   #finish(pending: PendingAppend, error: AppError | null): void {
-    if (this.#pending !== pending) return;
-    // What has gathered meanwhile may begin at once.
+    // Cleared first: the caller may begin the next append within `onEnded`.
     this.#pending = null;
-    pending.append.onWritten(error);
+    pending.request.onEnded(error);
   }
 
-  #encode({ append }: PendingAppend): LogEntry | null {
-    const transactions = append.collectOperations();
-    return transactions.length === 0 ? null
-      : encodeEntry(this.#encoder, this.#image.position, transactions);
+  #startLockTimer(delayMs: number): void {
+    this.#lockTimer = this.#clock.startTimer(delayMs, () => {
+      this.#startLockTimer(Math.min(delayMs * 2, WAIT_MS_MAX));
+      this.onLockWait();
+    });
+  }
+
+  #stopLockTimer(): void {
+    this.#lockTimer?.cancel();
+    this.#lockTimer = null;
   }
 }

@@ -1,26 +1,28 @@
 /**
- * How this node's appends meet those of others. Where several write at once, most appends without
- * the engine's lock are in vain, so that each takes it first, and is told then what it has missed:
- * that need not be read by itself, and the engine need not tell of it either.
+ * Contention: the appends of several nodes meet. Where several nodes write at once, most appends
+ * without the engine's lock would conflict, so each takes the lock first. With the lock it gets the
+ * entries that this node has missed: the node need not read those itself, and once its appends
+ * follow one another steadily, the engine need not notify it either.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 
-/** One that has missed nothing for so long is alone again. */
+/** A node that has missed nothing in this many appends counts as alone again. */
 const LOCK_FIRST_APPENDS = 8;
-// Clients that were answered ask again within some milliseconds: where three nodes kept two cores
-// busy, half of the appends came within 6 and nine tenths within 25. With 5 here, the others were
-// preceded by a read that the lock makes needless: a request cost all nodes and the engine 137 µs,
-// with 15 it cost 125. With 15 here and for the lock, p99 until others saw it was 16 and 20 ms.
+// A client that got its response sends the next request within some milliseconds: where three nodes
+// kept two cores busy, half of the appends came within 6 ms and nine tenths within 25. The others
+// are preceded by a read that the lock makes needless: with 5 ms here a request cost all nodes and
+// the engine 137 µs, with 15 ms 125. With 15 ms here and in appender.ts, p99 until others saw a
+// write was 16 and 20 ms.
 const EXPECT_MS = 12;
-/** Appends follow one another if none is longer after the one before. */
+/** Appends follow one another if each begins within this time after the one before. */
 const PAUSE_MS_MAX = 100;
-/** So many in a row, a second of a busy node, and the engine need not tell of others' appends. */
+/** After this many in a row, a second of a busy node, the engine need not notify the node. */
 const STEADY_APPENDS = 64;
 
 export class Contention {
-  /** Told when an append that was expected has not come, and while it is steady again and again. */
+  /** Called when an expected append has not come; while appends are steady, each EXPECT_MS. */
   onUnexpected: () => void = () => {};
-  /** The next append is: whoever writes among others does so all the time. */
+  /** The next append will probably come soon: a node that writes among others goes on writing. */
   isExpected = false;
   readonly #clock: Clock;
   /** How many appends take the lock first from now on. */
@@ -37,11 +39,11 @@ export class Contention {
   /** Others have committed before one of the last few appends, and may before the next one. */
   get isContended(): boolean { return this.#lockFirstAppends > 0; }
 
-  /** Appends follow one another, and each is told what it has missed. */
+  /** Appends follow one another, and each brings the entries that were missed. */
   get isSteady(): boolean { return this.#consecutiveAppends >= STEADY_APPENDS; }
 
   /** An append begins. */
-  begin(): void {
+  onBegin(): void {
     this.#clearExpectation();
     this.#consecutiveAppends = this.#isPaused() ? 0 : this.#consecutiveAppends + 1;
   }
@@ -53,22 +55,22 @@ export class Contention {
     return true;
   }
 
-  /** Others were first. */
+  /** Another node was first. */
   onConflict(): void {
     this.#lockFirstAppends = LOCK_FIRST_APPENDS;
   }
 
   /** An append is committed. */
-  commit(): void {
+  onCommit(): void {
     this.#committedMs = this.#clock.monotonicMs();
-    if (!this.isContended) return this.end();
+    if (!this.isContended) return this.reset();
     this.#clearExpectation();
     this.isExpected = true;
     this.#scheduleCheck();
   }
 
-  /** Nothing is expected any more. */
-  end(): void {
+  /** No append is expected any more. */
+  reset(): void {
     this.#clearExpectation();
     this.#consecutiveAppends = 0;
   }

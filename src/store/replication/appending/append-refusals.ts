@@ -1,44 +1,48 @@
 /**
- * Remembers why the engine rejects appends. Each append is still tried; the first one accepted ends
- * the rejection if it is as large as the one that was rejected, because a smaller one may fit where
- * that one does not.
+ * Remembers why the engine refuses appends. A refusal that lasts is a state of the journal, which
+ * the log, /readyz and callers hear of. Each append is still tried. The first one that the engine
+ * accepts ends the state, but only if it is as large as the one that was refused: a smaller one may
+ * fit where that one does not.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { createUnreachableError } from '../fresh-reads.ts';
 
-/** An accepted append of so many bytes shows that there is room again. */
+/** An accepted append of this size always shows that there is room again. */
 export const PROBE_BYTES = 256 << 10;
 
-/** Rejections that last until somebody mends the engine: no space left, or a missing right. */
+/** Errors that last until somebody mends the engine: no space is left, or a right is missing. */
 const LASTING_CODES: readonly ErrorCode[] = ['storage_full', 'misconfigured'];
-/** Any other rejection counts as lasting once no append was accepted for so long. */
+/** Any other refusal counts as lasting once no append was accepted for this long. */
 const LASTING_MS = 2000;
 
-type RejectedAppend = {
+type RefusedAppend = {
   readonly error: AppError;
   readonly startedMs: number;
   /** 0 when the append was not sent. */
   readonly bytes: number;
 };
 
-export class AppendRejections {
+export class AppendRefusals {
+  /** Called with each refusal that lasts. */
   onLasting: () => void = () => {};
   readonly #clock: Clock;
   #lasting: { readonly error: AppError; readonly bytes: number } | null = null;
-  /** Start of the first rejected append since one was accepted. */
+  /** Start of the first append that was refused since one was accepted; null: none was. */
   #sinceMs: number | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
+  /** Null: the engine takes appends, as far as is known. */
   get lasting(): AppError | null { return this.#lasting?.error ?? null; }
 
-  /** Returns the error for the caller of the write. */
-  record({ error, startedMs, bytes }: RejectedAppend): AppError {
+  /** Returns the error for the caller of the append. */
+  record({ error, startedMs, bytes }: RefusedAppend): AppError {
     const reported = convertForCaller(error);
+    // The engine refuses this append alone.
     if (error.code === 'too_large') return reported;
     this.#sinceMs ??= startedMs;
     const isOld = this.#clock.monotonicMs() - this.#sinceMs >= LASTING_MS;
@@ -49,7 +53,7 @@ export class AppendRejections {
     return reported;
   }
 
-  /** An append of so many bytes was accepted. */
+  /** The engine has committed an append of so many bytes. */
   onAccepted(bytes: number): void {
     this.#sinceMs = null;
     if (this.#lasting !== null && bytes >= this.#lasting.bytes) this.#lasting = null;

@@ -1,5 +1,6 @@
 /**
- * The records in memory as a prefix of the log: which one it is, and how entries are added to it.
+ * The records of a node in memory, which are always a whole prefix of the log: all that its entries
+ * up to `position` have written. Entries are applied only if they continue that prefix.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
@@ -13,37 +14,38 @@ import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
 import { checkFormat, decodeEntries } from './log-entry.ts';
 
-/** What of the store has to know when others' entries are applied. */
+/** The writers of the store: they have to know when other nodes' entries are applied. */
 export interface Writers {
   readonly feed: ChangeFeed;
   readonly onListenerError: (error: unknown) => void;
-  /** Calls `apply`; what is staged on the state before it runs again. */
+  /** Calls `apply`. Transactions that are staged on the state before it run again. */
   rebase(apply: () => void): void;
-  /** What is staged fails. */
+  /** Ends all staged transactions with this error. */
   rejectAll(error: AppError): void;
 }
 
-// Applied in some milliseconds.
+/** Bytes of lines that are applied in one turn of the event loop, which takes milliseconds. */
 const TURN_BYTES = 256 << 10;
 
-type SequenceWaiter = { readonly sequence: number; readonly tell: () => void };
+type SequenceWaiter = { readonly sequence: number; readonly notify: () => void };
 
-export class ReplicatedImage {
+export class ReplicatedRecords {
   readonly collections: ReadonlyMap<string, StoredCollection>;
+  /** The UUID of the log. */
   log: string;
-  /** Of what is applied. */
+  /** The position of the last entry that is applied. */
   position: LogPosition;
   /** The highest sequence that was seen in the log. */
   headSequence: number;
-  /** Bytes of the log that were applied since a snapshot was last made or loaded. */
+  /** Bytes of the log that were applied since a snapshot was last written or loaded. */
   appliedBytes = 0;
-  /** Why the log is not the one that was applied; null: it is, as far as is known. */
+  /** Why the log does not continue the records; null: it does, as far as is known. */
   divergence: string | null = null;
-  /** What ended the log for good, directly after `position`; null: nothing has, as far as known. */
+  /** The entry directly after `position` that ends the log for good; null: none was read. */
   closing: LogClosing | null = null;
-  /** Null while the image is loaded, and nobody else knows it. */
+  /** Null until the records are loaded: nobody else uses them before. */
   writers: Writers | null = null;
-  /** Any client may add some, so that each must leave in no time. */
+  /** A set, since any client may add one: each must be removed in constant time. */
   readonly #waiters = new Set<SequenceWaiter>();
 
   constructor(
@@ -56,13 +58,13 @@ export class ReplicatedImage {
   }
 
   /**
-   * Applies those of others' entries that are not yet; false, and nothing is, when they do not
-   * continue what is applied. Throws `misconfigured` where the log is closed, once all that stands
-   * before that is applied.
+   * Applies other nodes' entries, but for those that are applied already. Returns false if they do
+   * not continue the records (`divergence`): nothing is applied then. Throws `misconfigured` if one
+   * of them closes the log, once those before it are applied.
    */
-  accept(read: readonly LogEntry[]): boolean {
+  accept(entriesRead: readonly LogEntry[]): boolean {
     let { position } = this;
-    const entries = read.filter(({ sequence }) => sequence > this.position.sequence);
+    const entries = entriesRead.filter(({ sequence }) => sequence > this.position.sequence);
     for (const entry of entries) {
       const reason = findBreak(position, entry);
       if (reason !== null) {
@@ -97,8 +99,8 @@ export class ReplicatedImage {
   }
 
   /**
-   * The same for many entries, in turns between which others are served: 12 MiB at once held the
-   * loop of a busy machine for more than a second.
+   * Does the same for many entries, in turns between which requests are served: 12 MiB at once held
+   * the event loop of a busy machine for more than a second.
    */
   async acceptInTurns(entries: readonly LogEntry[]): Promise<boolean> {
     for (let start = 0; start < entries.length;) {
@@ -113,14 +115,14 @@ export class ReplicatedImage {
     return true;
   }
 
-  /** An entry is applied, or is about to be in this turn. */
+  /** Moves `position` on. The entry is applied, or will be before this turn ends. */
   advance({ first, sequence, chain, lines }: LogEntry): void {
     assert(first === this.position.sequence + 1, 'an entry follows what is applied');
     this.#moveTo({ sequence, chain });
     this.appliedBytes += lines.length;
   }
 
-  /** Everything was loaded anew. */
+  /** Starts again from `position`, whose records were loaded. */
   reset(log: string, position: LogPosition): void {
     this.log = log;
     this.divergence = null;
@@ -131,8 +133,8 @@ export class ReplicatedImage {
   }
 
   /**
-   * Whether the log may continue what is applied; false: it surely does not (`divergence`). Throws
-   * `misconfigured` for one that only a newer version can read.
+   * Returns false if the log surely does not continue the records (`divergence`). Throws as
+   * `checkLog` does.
    */
   checkHead(head: LogHead | null): boolean {
     this.checkLog(head);
@@ -150,8 +152,9 @@ export class ReplicatedImage {
   }
 
   /**
-   * Throws where it is not the log that was followed: what is held here may be all that is left of
-   * that one, and is kept, and read, until somebody sees to it.
+   * Throws `not_found` where there is no log, and `misconfigured` for another one or a format that
+   * only a newer version can read. The records here may be all that is left of the log then, so
+   * they stay, and are read, until somebody mends the engine.
    */
   checkLog(head: LogHead | null): asserts head is LogHead {
     if (head === null) {
@@ -165,10 +168,13 @@ export class ReplicatedImage {
       + 'what is there');
   }
 
-  /** Calls `tell` once what is committed up to `sequence` is applied. Returns what ends it. */
-  whenReached(sequence: number, tell: () => void): () => void {
-    const waiter = { sequence, tell };
-    if (this.position.sequence >= sequence) tell();
+  /**
+   * Calls `notify` once the log is applied up to `sequence`, which may be within this call. Returns
+   * a function that ends the wait.
+   */
+  whenReached(sequence: number, notify: () => void): () => void {
+    const waiter = { sequence, notify };
+    if (this.position.sequence >= sequence) notify();
     else this.#waiters.add(waiter);
     return () => void this.#waiters.delete(waiter);
   }
@@ -179,7 +185,7 @@ export class ReplicatedImage {
     for (const waiter of this.#waiters) {
       if (waiter.sequence > position.sequence) continue;
       this.#waiters.delete(waiter);
-      waiter.tell();
+      waiter.notify();
     }
   }
 }

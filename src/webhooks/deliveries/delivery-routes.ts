@@ -122,7 +122,7 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute
       path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
       resolveHookId: (name) => resolveHook(hooks, name), idOf: ({ identifier }) => identifier,
       toPublic: (delivery) => service.toPublic(delivery),
-      list: (...given) => service.list(...given),
+      list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
     }),
   };

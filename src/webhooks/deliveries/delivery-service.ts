@@ -45,7 +45,7 @@ export interface DeliveryService {
   /** Makes all failed deliveries due now, and returns how many. */
   retryFailed(): Promise<number>;
   /** Sends a delivery again: see `stageResend`. What `onStaged` stages is committed with it. */
-  resend(identifier: string, as: ResendMode, onStaged?: OnStaged): Promise<Delivery>;
+  resend(identifier: string, mode: ResendMode, onStaged?: OnStaged): Promise<Delivery>;
   /** Does what `resend` does in another transaction. `seed` is a UUIDv7 used for nothing else. */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
@@ -86,10 +86,10 @@ export function createDeliveryService(deps: {
   return {
     find,
     toPublic(delivery) {
-      const hook = delivery.hook === null ? undefined : hooks.find(delivery.hook);
-      const target = findTarget(store, delivery, hook);
-      return toPublicDelivery(delivery, { hookName: hook?.name ?? null, target },
-        hook?.enabled === false);
+      const webhook = delivery.hook === null ? undefined : hooks.find(delivery.hook);
+      const target = findTarget(store, delivery, webhook);
+      return toPublicDelivery(delivery, { hookName: webhook?.name ?? null, target },
+        webhook?.enabled === false);
     },
     findSentRequest(identifier) {
       const bytes = records.find(identifier)?.bytes;
@@ -105,9 +105,10 @@ export function createDeliveryService(deps: {
     async count(filter) {
       await fanOuts.whenWritten();
       const { hook, event, sinceMs, untilMs } = filter;
-      if ([hook, event, sinceMs, untilMs].some((one) => one !== null)) {
+      if ([hook, event, sinceMs, untilMs].some((criterion) => criterion !== null)) {
         return countDeliveries(store, filter);
       }
+      // By status alone, the totals have the number.
       if (filter.status === null) return records.size;
       return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwrittenCount : 0);
     },
@@ -121,26 +122,26 @@ export function createDeliveryService(deps: {
       let count = 0;
       let after: string | null = null;
       for (;;) {
-        const failed: Delivery[] =
+        const failedDeliveries: Delivery[] =
           await listDeliveries(store, { ...NO_FILTER, status: 'failed' }, after, CHUNK_ITEMS_MAX);
-        after = failed.at(-1)?.identifier ?? null;
+        after = failedDeliveries.at(-1)?.identifier ?? null;
         if (after === null) return count;
-        for (let rest = failed; rest.length > 0;) {
+        for (let rest = failedDeliveries; rest.length > 0;) {
           const chunk = takeChunk(rest, ({ identifier }) => sizeOf(identifier));
           count += await retryChunk(store, chunk, clock.now(), capacity);
           rest = rest.slice(chunk.length);
         }
       }
     },
-    resend(identifier, as, onStaged) {
+    resend(identifier, mode, onStaged) {
       const inputs = { nowMs: clock.now(), seed: makeId() };
       return store.transact((transaction) => {
-        const delivery = stageResend(transaction, identifier, as, inputs, capacity);
+        const delivery = stageResend(transaction, identifier, mode, inputs, capacity);
         onStaged?.(transaction, delivery);
         return delivery;
       });
     },
-    stageResend: (...given) => stageResend(...given, capacity),
+    stageResend: (...args) => stageResend(...args, capacity),
     async cancel(identifier) {
       const nowMs = clock.now();
       return change(identifier, (_, before) => {
@@ -175,12 +176,12 @@ function findTarget(
 function retryDelivery(
   transaction: Transaction, before: Delivery, nowMs: number, capacity: QueueCapacity,
 ): Delivery {
-  const { status, hook, identifier } = before;
+  const { status, identifier } = before;
   if (status === 'delivered' || status === 'cancelled') {
     throw new AppError('conflict', `delivery ${identifier} is ${status}; only failed and pending `
       + 'ones can be tried again, and this one resent');
   }
-  if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
+  if (isWebhookGone(transaction, before)) {
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
   // The bytes of a failed delivery count already.
@@ -190,15 +191,20 @@ function retryDelivery(
   return resetForRetry(before, nowMs);
 }
 
+/** Makes failed deliveries due now, but those of removed webhooks. Resolves with how many. */
 function retryChunk(
-  store: Store, failed: readonly Delivery[], nowMs: number, capacity: QueueCapacity,
+  store: Store, deliveries: readonly Delivery[], nowMs: number, capacity: QueueCapacity,
 ): Promise<number> {
   return store.transact((transaction) => {
-    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, failed.length, 0);
-    const isHookGone = ({ hook }: Delivery): boolean =>
-      hook !== null && transaction.find(outgoingCollection.name, hook) === undefined;
-    return changeDeliveries(transaction, (unit) => failed.filter((delivery) =>
-      !isHookGone(delivery) && unit.change(delivery.identifier, (before) =>
+    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, deliveries.length, 0);
+    return changeDeliveries(transaction, (unit) => deliveries.filter((delivery) =>
+      !isWebhookGone(transaction, delivery) && unit.change(delivery.identifier, (before) =>
         before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length);
   });
+}
+
+function isWebhookGone(
+  transaction: Transaction, { hook: webhookId }: Pick<Delivery, 'hook'>,
+): boolean {
+  return webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined;
 }

@@ -80,16 +80,16 @@ export function createEventPublisher(deps: {
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
     const emission = { inputs, name, payloadJson, reservedBytes: payloadJson.length };
-    const emitted = await capacity.reserveWhile(payloadJson.length, () =>
+    const identifiersOrError = await capacity.reserveWhile(payloadJson.length, () =>
       onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
         const identifiers = stageEmission(deps, transaction, emission);
         onEmitted(transaction, identifiers);
         return identifiers;
       }));
-    if (emitted instanceof AppError) throw emitted;
+    if (identifiersOrError instanceof AppError) throw identifiersOrError;
     // The fan-out is on disk, but the caller may look for the deliveries.
-    if (emitted.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
-    return [...emitted];
+    if (identifiersOrError.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
+    return [...identifiersOrError];
   };
   return {
     stageEvent,
@@ -139,11 +139,12 @@ function stageEmissions(
 ): readonly (readonly string[] | AppError)[] {
   const listeners = emissions.map((emission) =>
     catchAppError(() => findListeners(deps, transaction, emission)));
-  if (listeners.every((hooks) => hooks instanceof AppError || hooks.length === 0)) return listeners;
+  // If no event has a listener, the totals are not written.
+  if (listeners.every((ids) => ids instanceof AppError || ids.length === 0)) return listeners;
   return changeDeliveries(transaction, (unit) => emissions.map((emission, index) => {
-    const hooks = listeners[index] ?? [];
-    if (hooks instanceof AppError) return hooks;
-    return catchAppError(() => stageDeliveries(deps, transaction, unit, emission, hooks));
+    const webhookIds = listeners[index] ?? [];
+    if (webhookIds instanceof AppError) return webhookIds;
+    return catchAppError(() => stageDeliveries(deps, transaction, unit, emission, webhookIds));
   }));
 }
 
@@ -165,6 +166,7 @@ function stageEmission(
     stageDeliveries(deps, transaction, unit, emission, listeners));
 }
 
+/** Finds the identifiers of the webhooks that get an event. Throws like `stageEvent`. */
 function findListeners(
   { hooks }: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
@@ -174,24 +176,24 @@ function findListeners(
   }
   // This throws when the chain is too long, whether or not there are listeners.
   nextHop(inputs.hops, () => describeListeners(hooks, name));
-  const hearing = hooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue, isSystem);
-  const matching = typeof except === 'string'
-    ? hearing.filter((hook) => hook !== except) : hearing;
+  const listeners = hooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue, isSystem);
+  const webhookIds = typeof except === 'string'
+    ? listeners.filter((webhookId) => webhookId !== except) : listeners;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.
   // Very many are not looked up: the delivery to a removed webhook is cancelled later.
-  return matching.length > CHUNK_ITEMS_MAX ? matching : matching.filter((hook) =>
-    transaction.find(outgoingCollection.name, hook) !== undefined);
+  return webhookIds.length > CHUNK_ITEMS_MAX ? webhookIds : webhookIds.filter((webhookId) =>
+    transaction.find(outgoingCollection.name, webhookId) !== undefined);
 }
 
 /** Describes for the log an event and where it would have gone. */
 function describeListeners(
   hooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
 ): string {
-  const matching = hooks.findTriggered(name);
-  const [first] = matching;
+  const webhookIds = hooks.findTriggered(name);
+  const [first] = webhookIds;
   const { labels } = first === undefined ? {} : hooks.find(first) ?? {};
   if (labels === undefined) return `the event ${name}`;
-  const more = matching.length === 1 ? '' : ` and ${matching.length - 1} more`;
+  const more = webhookIds.length === 1 ? '' : ` and ${webhookIds.length - 1} more`;
   return `the event ${name}, which webhook ${labels.webhook} sends to ${labels.target}${more}`;
 }
 
@@ -217,8 +219,8 @@ function stageDeliveries(
     putFanOut(transaction, fanOut);
     return identifiers;
   }
-  const deliveries = listeners.map((hook, index) => createDelivery({
-    identifier: identifiers[index] ?? '', hook, event: name, eventId,
+  const deliveries = listeners.map((webhookId, index) => createDelivery({
+    identifier: identifiers[index] ?? '', hook: webhookId, event: name, eventId,
     embeddedEvent: isEmbedded ? members : null,
   }, at));
   acceptDeliveries(transaction, unit, deliveries, eventRecord);

@@ -27,6 +27,7 @@ type FanOut = {
   readonly seed: string;
   readonly createdAt: string;
   readonly event: string;
+  /** The identifiers of the webhooks. */
   readonly hooks: readonly string[];
 };
 
@@ -49,14 +50,16 @@ export class FanOuts {
   readonly #idleListeners: (() => void)[] = [];
   #waiters: Waiter[] = [];
   #running: Promise<void> | null = null;
+  /** Whether the last write failed, because the store takes no writes. */
   #isFailing = false;
   #isClosing = false;
+  /** Whether the time to write while closing is over. */
   #isCutOff = false;
 
   constructor(deps: { readonly store: Store; readonly clock: Clock; readonly log: Logger }) {
     this.#deps = deps;
     const collection = deps.store.collection(fanOutCollection.name);
-    this.#unfollow = followRecords(collection, (applied) => this.#apply(applied));
+    this.#unfollow = followRecords(collection, (change) => this.#applyChange(change));
   }
 
   /** The number of deliveries that are accepted and not written yet. */
@@ -92,7 +95,7 @@ export class FanOuts {
     this.#resolveWaiters(() => true);
   }
 
-  #apply({ id, after }: Change): void {
+  #applyChange({ id, after }: Change): void {
     if (id.endsWith(PROGRESS_SUFFIX)) {
       const open = this.#openFanOuts.get(id.slice(0, -PROGRESS_SUFFIX.length));
       if (open !== undefined && after !== null) open.written = decodeWritten(after);
@@ -129,29 +132,31 @@ export class FanOuts {
   }
 
   #resolveWaiters(isDone: (waiter: Waiter) => boolean): void {
-    const done = this.#waiters.filter(isDone);
-    this.#waiters = this.#waiters.filter((waiter) => !done.includes(waiter));
-    for (const { resolve } of done) resolve();
+    const waitersDone = this.#waiters.filter(isDone);
+    this.#waiters = this.#waiters.filter((waiter) => !waitersDone.includes(waiter));
+    for (const { resolve } of waitersDone) resolve();
   }
 }
 
+/** Stages the next deliveries of a fan-out, and its progress. */
 function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
-  const { identifier: eventId, seed, createdAt, event, hooks } = fanOut;
+  const { identifier: eventId, seed, createdAt, event, hooks: webhookIds } = fanOut;
   const collection = fanOutCollection.name;
   if (transaction.find(collection, eventId) === undefined) return;
-  const progress = `${eventId}${PROGRESS_SUFFIX}`;
-  const bytes = transaction.find(collection, progress);
+  const progressId = `${eventId}${PROGRESS_SUFFIX}`;
+  const bytes = transaction.find(collection, progressId);
   const start = bytes === undefined ? 0 : decodeWritten(bytes);
   const nextId = deriveIds(seed, start);
-  for (const hook of hooks.slice(start, start + CHUNK_ITEMS_MAX)) {
-    const origin = { identifier: nextId(), hook, event, eventId, embeddedEvent: null };
+  for (const webhookId of webhookIds.slice(start, start + CHUNK_ITEMS_MAX)) {
+    const origin = { identifier: nextId(), hook: webhookId, event, eventId, embeddedEvent: null };
     putDelivery(transaction, createDelivery(origin, createdAt));
   }
-  const written = start + CHUNK_ITEMS_MAX;
-  if (written < hooks.length) {
-    transaction.put(collection, progress, JSON.stringify({ identifier: progress, written }));
+  const end = start + CHUNK_ITEMS_MAX;
+  if (end < webhookIds.length) {
+    const json = JSON.stringify({ identifier: progressId, written: end });
+    transaction.put(collection, progressId, json);
   } else {
-    transaction.delete(collection, progress);
+    transaction.delete(collection, progressId);
     transaction.delete(collection, eventId);
   }
 }

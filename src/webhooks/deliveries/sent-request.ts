@@ -50,12 +50,12 @@ function findSentBody({ item }: StoredDelivery, eventRecord: Buffer): Buffer | n
 }
 
 /** Builds the headers that follow from the delivery and its last attempt. */
-function buildDerivedHeaders({ item }: StoredDelivery, depth: number): string[] {
+function buildDerivedHeaders({ item }: StoredDelivery, hops: number): string[] {
   const { identifier, event, attempts, sent } = item;
   const isSigned = sent?.headers.includes('webhook-signature') === true;
   const atMs = Date.parse(attempts.at(-1)?.at ?? '');
   return [
-    CHAIN_HEADER, String(depth),
+    CHAIN_HEADER, String(hops),
     ...isSystemEventName(event) ? [SYSTEM_EVENT_HEADER, event] : [],
     ...isSigned
       ? ['webhook-id', identifier, 'webhook-timestamp', String(Math.floor(atMs / 1000))] : [],

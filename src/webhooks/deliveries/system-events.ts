@@ -131,10 +131,10 @@ function describeDelivery(delivery: Delivery, hookName: string | null): object {
 function describeRequest(
   { id, hook, event, receivedAt, routes }: FailedRequest, hookName: string | null,
 ): object {
-  const failed = routes.filter(({ status }) => status === 'failed');
+  const failedRoutes = routes.filter(({ status }) => status === 'failed');
   return {
     id, hook, hookName, event, receivedAt,
-    routes: failed.map(({ name, attemptCount, attempts }) =>
+    routes: failedRoutes.map(({ name, attemptCount, attempts }) =>
       ({ name, attempts: attemptCount, message: attempts.at(-1)?.message ?? null })),
   };
 }

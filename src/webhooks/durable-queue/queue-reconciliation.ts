@@ -30,8 +30,9 @@ export function reconcileQueue<Item, Status extends string, Gone extends string>
 ): Promise<QueueReconciliation<Status, Gone>> {
   const { collection, totals, readStatus } = queue;
   const counts = new Map<Status, number>();
-  const add = (status: Status, by: number): void =>
-    void counts.set(status, (counts.get(status) ?? 0) + by);
+  const add = (status: Status, by: number): void => {
+    counts.set(status, (counts.get(status) ?? 0) + by);
+  };
   const problems: string[] = [];
   return countInSteps(
     store.collection(collection.name),
@@ -39,8 +40,8 @@ export function reconcileQueue<Item, Status extends string, Gone extends string>
     () => {
       const unwritten = countUnwritten();
       for (const status of totals.statuses) add(status, unwritten[status] ?? 0);
-      const committed = totals.readCommitted(store);
-      return compareWithTotals(queue, committed, counts, [...problems, ...earlierProblems]);
+      return compareWithTotals(
+        queue, totals.readCommitted(store), counts, [...problems, ...earlierProblems]);
     },
     (bytes, slot) => inspect(bytes, slot, problems),
   );

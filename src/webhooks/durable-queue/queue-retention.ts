@@ -79,10 +79,10 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     this.#records = store.collection(queue.collection.name);
     this.#countedCollections = collections.map((name) => store.collection(name));
     if (companions !== null) {
-      this.#unfollow.push(followRecords(store.collection(companions.collection), (applied) =>
-        this.#applyCompanion(applied, companions.bytesOf)));
+      this.#unfollow.push(followRecords(store.collection(companions.collection), (change) =>
+        this.#applyCompanionChange(change, companions.bytesOf)));
     }
-    this.#unfollow.push(followRecords(this.#records, (applied) => this.#apply(applied)));
+    this.#unfollow.push(followRecords(this.#records, (change) => this.#applyChange(change)));
   }
 
   start(): void {
@@ -97,7 +97,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     await this.#sweep;
   }
 
-  #apply({ id, before, after }: Change): void {
+  #applyChange({ id, before, after }: Change): void {
     const { readFinish, queue } = this.#deps;
     if (before !== null && readFinish(before) === 'finished') {
       this.#countFinished(-1, before.length);
@@ -120,7 +120,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     this.#finishedBytes += by * bytes;
   }
 
-  #applyCompanion(
+  #applyCompanionChange(
     { id, before, after }: Change, bytesOf: (id: string, bytes: Buffer) => number,
   ): void {
     if (before !== null) this.#finishedBytes -= bytesOf(id, before);
@@ -187,12 +187,12 @@ export class Retention<Item, Status extends string, Gone extends string = never>
       const bytes = this.#records.findBytes(id);
       return bytes === undefined || this.#deps.queue.readUpdatedMs(bytes) !== finishedAtMs;
     };
-    let dropped = 0;
+    let droppedCount = 0;
     for (const items of Object.values(this.#finishedItems)) {
       for (let item = items.peek(); item !== undefined && isRemoved(item); item = items.peek()) {
         items.pop();
-        dropped += 1;
-        if (dropped % DROPPED_PER_TURN === 0) await nextTurn();
+        droppedCount += 1;
+        if (droppedCount % DROPPED_PER_TURN === 0) await nextTurn();
         if (!this.#isStarted) return;
       }
     }
@@ -214,10 +214,12 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     return bytes === undefined ? 0 : this.#deps.bytesOf(id, bytes);
   }
 
+  /** Takes from their queues the items that have to go, as many as one transaction may remove. */
   #takeRemovable(): FinishedItem[] {
     const { clock, ageMsMax, finishedMax, finishedBytesMax } = this.#deps;
     const nowMs = clock.now();
     const removable: FinishedItem[] = [];
+    // Takes from the front of a queue, which has the item that finished first.
     const take = (finish: Finish, isOld: (item: FinishedItem) => boolean): void => {
       const items = this.#finishedItems[finish];
       for (let first = items.peek(); first !== undefined; first = items.peek()) {
@@ -240,6 +242,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     return removable;
   }
 
+  /** Adds to `removable` the items by which all items together are over their limits. */
   #takeExcess(removable: FinishedItem[]): void {
     let { count, bytes } = this.#computeExcess();
     const subtract = (item: FinishedItem): void => {
@@ -257,10 +260,12 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   #peekOldest(): FinishedItem | undefined {
-    const finished = this.#finishedItems.finished.peek();
-    const failed = this.#finishedItems.failed.peek();
-    if (finished === undefined || failed === undefined) return finished ?? failed;
-    return isEarlier(failed, finished) ? failed : finished;
+    const oldestFinished = this.#finishedItems.finished.peek();
+    const oldestFailed = this.#finishedItems.failed.peek();
+    if (oldestFinished === undefined || oldestFailed === undefined) {
+      return oldestFinished ?? oldestFailed;
+    }
+    return isEarlier(oldestFailed, oldestFinished) ? oldestFailed : oldestFinished;
   }
 }
 

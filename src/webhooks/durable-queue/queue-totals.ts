@@ -20,7 +20,7 @@ export class TotalsRecord<Status extends string, Gone extends string = never> {
   /** The names of the counts that add up to `accepted`. */
   readonly #summands: readonly (Status | Gone | 'agedOut')[];
   readonly #zeros: QueueTotals<Status, Gone>;
-  // Mostly the next transaction reads the bytes that the last one staged, and bytes never change.
+  // A transaction mostly reads the bytes that the one before it staged, and bytes never change.
   readonly #decoded = new WeakMap<Buffer, QueueTotals<Status, Gone>>();
 
   /** `name` is the name of the collection that holds the one record. */
@@ -55,8 +55,8 @@ export class TotalsRecord<Status extends string, Gone extends string = never> {
 
   #decode(bytes: Buffer | undefined): QueueTotals<Status, Gone> {
     if (bytes === undefined) return this.#zeros;
-    const cached = this.#decoded.get(bytes);
-    if (cached !== undefined) return cached;
+    const cachedTotals = this.#decoded.get(bytes);
+    if (cachedTotals !== undefined) return cachedTotals;
     const record: unknown = JSON.parse(bytes.toString('utf8'));
     return isJsonObject(record) ? this.#build((name) => Number(record[name] ?? 0)) : this.#zeros;
   }

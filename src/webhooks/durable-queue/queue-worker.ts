@@ -1,6 +1,7 @@
 /**
- * Attempts the pending items of a queue. The tasks of the scheduler follow the stored records and
- * nothing else, so a restart builds the same tasks again.
+ * The loop that attempts the pending items of a queue; an `AttemptRunner` says what an attempt is.
+ * The tasks of the scheduler follow the stored records and nothing else, so a restart builds the
+ * same tasks again.
  *
  * These must never happen: two attempts of one task at the same time; an accepted item for which no
  * task waits; a result that is written in two steps.
@@ -74,6 +75,7 @@ export class QueueWorker<Result, Recorded> {
   readonly #runner: AttemptRunner<Result, Recorded>;
   readonly #background: BackgroundTasks;
   readonly #closing = new AbortController();
+  /** Aborts the attempts that are still under way when the time to close is over. */
   readonly #cutOff = new AbortController();
   /** For a lease that may end: the signal that aborts when it has ended, or `close` cuts off. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
@@ -86,7 +88,7 @@ export class QueueWorker<Result, Recorded> {
     this.#runner = runner;
     this.#background = new BackgroundTasks(
       deps.log, `${runner.noun} failed unexpectedly`, () => this.requestRun());
-    // Every attempt under way listens.
+    // Node warns above ten listeners, and here every attempt under way listens.
     setMaxListeners(0, this.#cutOff.signal);
   }
 
@@ -94,7 +96,7 @@ export class QueueWorker<Result, Recorded> {
     return this.#isStarted;
   }
 
-  /** Aborted by `close`. */
+  /** Aborted as soon as the worker closes. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
@@ -125,9 +127,11 @@ export class QueueWorker<Result, Recorded> {
     return { clock, log, closing: this.#closing.signal };
   }
 
-  // Tasks begin once in a turn of the event loop, after its responses are read. Requests that leave
-  // one by one wake the target each time, which halved the measured rate.
-  /** Asks to start all tasks that may start. */
+  /**
+   * Asks to start all tasks that may start. They start once in a turn of the event loop, after its
+   * responses are read: requests that leave one by one wake the target each time, which halved the
+   * measured rate.
+   */
   requestRun(): void {
     if (this.#isRunRequested || !this.#isStarted || this.#closing.signal.aborted) return;
     this.#isRunRequested = true;
@@ -170,13 +174,12 @@ export class QueueWorker<Result, Recorded> {
   #cutOffSignal(lease: QueueLease): AbortSignal {
     const { signal } = this.#cutOff;
     if (lease.endSignal === null) return signal;
-    let combined = this.#cutOffByLease.get(lease);
-    if (combined === undefined) {
-      combined = AbortSignal.any([signal, lease.endSignal]);
-      setMaxListeners(0, combined);
-      this.#cutOffByLease.set(lease, combined);
-    }
-    return combined;
+    const existingSignal = this.#cutOffByLease.get(lease);
+    if (existingSignal !== undefined) return existingSignal;
+    const combinedSignal = AbortSignal.any([signal, lease.endSignal]);
+    setMaxListeners(0, combinedSignal);
+    this.#cutOffByLease.set(lease, combinedSignal);
+    return combinedSignal;
   }
 
   async #attempt(runningTask: RunningTask, lease: QueueLease): Promise<void> {
@@ -198,13 +201,13 @@ export class QueueWorker<Result, Recorded> {
       }
       this.#runner.countAttempt(result.result);
       scheduler.release(runningTask, this.#runner.assessTarget(result.result));
-      let written: Recorded | undefined;
+      let item: Recorded | undefined;
       try {
-        written = await this.#runner.writeResult(result.result);
+        item = await this.#runner.writeResult(result.result);
       } catch (thrown) {
         return this.#postpone(id, 'could not be recorded', thrown);
       }
-      scheduler.settle(id, this.#runner.dueTimeMs(id, written));
+      scheduler.settle(id, this.#runner.dueTimeMs(id, item));
     } finally {
       lease.endAttempt();
     }

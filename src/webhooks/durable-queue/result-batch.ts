@@ -5,8 +5,8 @@ import type { QueueLease } from './ownership.ts';
 import { TurnBatch } from './turn-batch.ts';
 import { changeItems } from './unit-of-work.ts';
 
-/** Stages what belongs to a result, in the same transaction, after the result. */
-type StageMore<Item> = (transaction: Transaction, changed: Item) => void;
+/** Stages more in the transaction of a result, after the result. */
+type StageMore<Item> = (transaction: Transaction, after: Item) => void;
 
 type AttemptWrite<Item> = {
   readonly lease: QueueLease;
@@ -27,7 +27,7 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
 
   /**
    * Resolves with the item as written, or undefined when the item is gone or `lease` has ended.
-   * What `stageMore` stages is committed with the item. Like every transaction it may run again.
+   * `stageMore` may stage more in the same transaction. Like every transaction it may run again.
    */
   write(
     before: StoredItem<Item>, lease: QueueLease, change: ItemChange<Item>,
@@ -37,13 +37,13 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
   }
 
   #stage(transaction: Transaction, writes: readonly AttemptWrite<Item>[]): (Item | undefined)[] {
-    const changed = changeItems(this.#queue, transaction, (unit) =>
+    const items = changeItems(this.#queue, transaction, (unit) =>
       writes.map(({ lease, change, before }) => lease.isHeld(transaction)
         ? unit.change(this.#queue.idOf(before.item), change, before) : undefined));
     for (const [index, { stageMore }] of writes.entries()) {
-      const item = changed[index];
+      const item = items[index];
       if (item !== undefined) stageMore?.(transaction, item);
     }
-    return changed;
+    return items;
   }
 }

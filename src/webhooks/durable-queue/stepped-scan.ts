@@ -10,7 +10,7 @@ const PARSED_WEIGHT = 16;
 /** A text that sorts after every identifier. */
 const AFTER_EVERY_ID = '\uffff';
 
-/** Looks at a record and returns how, as that is what the scan has cost; `done` ends the scan. */
+/** Looks at a record. Returns how closely, because that is the cost; `done` ends the scan. */
 type RecordVisitor = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
 
 /** Visits records in order of identifier, in steps. */
@@ -23,10 +23,10 @@ export async function visitInSteps(
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = collection.bytesAt(slot);
     if (bytes === undefined) continue;
-    const visited = visit(bytes, slot);
-    if (visited === 'done') return;
+    const cost = visit(bytes, slot);
+    if (cost === 'done') return;
     records += 1;
-    weight += visited === 'parsed' ? bytes.length * PARSED_WEIGHT : bytes.length;
+    weight += cost === 'parsed' ? bytes.length * PARSED_WEIGHT : bytes.length;
     if (records < STEP_RECORDS && weight < STEP_BYTES) continue;
     [records, weight] = [0, 0];
     await nextTurn();

@@ -7,25 +7,25 @@
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { takeChunk } from './queue-spec.ts';
 
-type PendingWrite<Piece, Outcome> = {
-  readonly entry: Piece;
+type PendingWrite<Entry, Outcome> = {
+  readonly entry: Entry;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (thrown: unknown) => void;
 };
 
-export class TurnBatch<Piece, Outcome> {
+export class TurnBatch<Entry, Outcome> {
   readonly #store: Store;
-  readonly #sizeOf: (entry: Piece) => number;
-  readonly #stage: (transaction: Transaction, entries: readonly Piece[]) => readonly Outcome[];
-  #waiting: PendingWrite<Piece, Outcome>[] = [];
+  readonly #sizeOf: (entry: Entry) => number;
+  readonly #stage: (transaction: Transaction, entries: readonly Entry[]) => readonly Outcome[];
+  #waiting: PendingWrite<Entry, Outcome>[] = [];
 
   /**
    * `stage` returns an outcome for each entry. Like every transaction it may run again, and what it
    * throws fails all entries.
    */
   constructor(
-    store: Store, sizeOf: (entry: Piece) => number,
-    stage: (transaction: Transaction, entries: readonly Piece[]) => readonly Outcome[],
+    store: Store, sizeOf: (entry: Entry) => number,
+    stage: (transaction: Transaction, entries: readonly Entry[]) => readonly Outcome[],
   ) {
     this.#store = store;
     this.#sizeOf = sizeOf;
@@ -33,7 +33,7 @@ export class TurnBatch<Piece, Outcome> {
   }
 
   /** Resolves with the outcome of the entry once it is on disk. */
-  write(entry: Piece): Promise<Outcome> {
+  write(entry: Entry): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ entry, resolve, reject }) > 1) return;
       setImmediate(this.#flush);

@@ -34,9 +34,9 @@ type StoredEventId = {
 
 /** Computes the record's identifier. `bodySha256` is null if bodies do not tell events apart. */
 export function hashEventId(
-  hook: string, eventId: string, bodySha256: string | null = null,
+  webhookId: string, eventId: string, bodySha256: string | null = null,
 ): string {
-  const text = JSON.stringify([hook, eventId, bodySha256]);
+  const text = JSON.stringify([webhookId, eventId, bodySha256]);
   return loadCrypto().hash('sha256', text, 'base64url');
 }
 

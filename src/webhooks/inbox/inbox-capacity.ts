@@ -22,6 +22,7 @@ export class InboxCapacity {
   readonly #requests: Collection;
   readonly #bodies: Collection;
   readonly #unfollow: () => void;
+  /** The pending and pinned requests, which retention must not remove. */
   #unremovable = { count: 0, bytes: 0 };
   #reservedCount = 0;
   #reservedBytes = 0;
@@ -48,14 +49,14 @@ export class InboxCapacity {
       throw new AppError('too_large',
         `its ${bytes} bytes are more than the inbox may hold (inbox.maxBytes: ${maxBytes})`);
     }
-    const count = 1 + this.#reservedCount;
-    const added = bytes + this.#reservedBytes;
-    if (this.#unremovable.count + count > maxCount) {
+    const addedCount = 1 + this.#reservedCount;
+    const addedBytes = bytes + this.#reservedBytes;
+    if (this.#unremovable.count + addedCount > maxCount) {
       throw inboxFullError(
         `${this.#unremovable.count} requests are pending or pinned (inbox.maxCount)`,
       );
     }
-    if (this.#unremovable.bytes + added > maxBytes) {
+    if (this.#unremovable.bytes + addedBytes > maxBytes) {
       const { bytes: unremovableBytes } = this.#unremovable;
       throw inboxFullError(
         `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
@@ -64,7 +65,7 @@ export class InboxCapacity {
     // The request's own bytes do not count here: retention stops at the limits, so a large request
     // would never find room.
     const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
-    if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
+    if (this.#requests.size + addedCount > Math.ceil(maxCount * BEHIND_FACTOR)
       || total > maxBytes * BEHIND_FACTOR) {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
         { retryAfterS: RETRY_AFTER_BEHIND_S });
@@ -78,13 +79,13 @@ export class InboxCapacity {
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.assertRoom(bytes);
     this.#reserve(1, bytes);
-    const free = (): void => this.#reserve(-1, -bytes);
+    const release = (): void => this.#reserve(-1, -bytes);
     try {
       const accepting = accept();
-      accepting.then(free, free);
+      accepting.then(release, release);
       return accepting;
     } catch (thrown) {
-      free();
+      release();
       throw thrown;
     }
   }

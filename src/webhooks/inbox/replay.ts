@@ -32,10 +32,10 @@ export function retryRequest(
   const makeDue = (route: RouteRun): RouteRun => names.includes(route.name)
     ? { ...route, status: 'pending', nextAttemptAt: at, failures: 0 } : route;
   const existingNames = before.routes.map(({ name }) => name);
-  const added = names.filter((name) => !existingNames.includes(name))
+  const addedRoutes = names.filter((name) => !existingNames.includes(name))
     .map((name) => createPendingRoute(name, at));
   return {
-    ...withRoutes(before, [...before.routes.map(makeDue), ...added], nowMs), isReplay: true,
+    ...withRoutes(before, [...before.routes.map(makeDue), ...addedRoutes], nowMs), isReplay: true,
   };
 }
 
@@ -72,11 +72,11 @@ export function chooseRoutes(
   }
   const { status, routes } = request;
   const isUnfinished = status === 'failed' || status === 'pending';
-  const chosen = isUnfinished
+  const defaultNames = isUnfinished
     ? routes.filter((route) => route.status !== 'done').map(({ name }) => name)
       .filter((name) => names.includes(name))
     : available.listMatching();
-  if (chosen.length > 0) return chosen;
+  if (defaultNames.length > 0) return defaultNames;
   const reason = isUnfinished ? 'the webhook no longer has the routes that failed'
     : 'no route of the webhook matches the request';
   throw new AppError('conflict', `${reason}: name others in \`routes\``);

@@ -33,16 +33,17 @@ export class RequestList {
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
-    const rejected = this.#filterRejected(filter).filter(({ id }) => before === null || id < before)
+    const rejectedPage = this.#filterRejected(filter)
+      .filter(({ id }) => before === null || id < before)
       .sort((left, right) => left.id < right.id ? 1 : -1).slice(0, limit);
     const storedPage = await this.#listStoredPage(filter, before, limit);
     const page: StoredRequest[] = [];
     for (let index = 0; page.length < limit;) {
-      const stored = storedPage[index];
-      const [newestRejected] = rejected;
-      const isStoredNext = stored !== undefined
-        && (newestRejected === undefined || stored.id > newestRejected.id);
-      const next = isStoredNext ? stored : rejected.shift();
+      const nextStored = storedPage[index];
+      const [nextRejected] = rejectedPage;
+      const isStoredNext = nextStored !== undefined
+        && (nextRejected === undefined || nextStored.id > nextRejected.id);
+      const next = isStoredNext ? nextStored : rejectedPage.shift();
       if (next === undefined) break;
       if (isStoredNext) index += 1;
       page.push(next);
@@ -52,17 +53,17 @@ export class RequestList {
 
   /** Counts the requests that match, on all pages. */
   async count(filter: RequestFilter): Promise<number> {
-    const rejected = this.#filterRejected(filter).length;
-    if (filter.status === 'rejected') return rejected;
-    if (isUnfiltered(filter)) return rejected + this.#records.size;
+    const rejectedCount = this.#filterRejected(filter).length;
+    if (filter.status === 'rejected') return rejectedCount;
+    if (isUnfiltered(filter)) return rejectedCount + this.#records.size;
     await this.#columns.whenBuilt();
     const matches = this.#columns.createMatcher(filter);
-    if (matches === null) return rejected;
-    let count = 0;
+    if (matches === null) return rejectedCount;
+    let storedCount = 0;
     for (let slot = 0; slot < this.#records.slotBound; slot += 1) {
-      if (matches(slot)) count += 1;
+      if (matches(slot)) storedCount += 1;
     }
-    return rejected + count;
+    return rejectedCount + storedCount;
   }
 
   async #listStoredPage(

@@ -84,7 +84,7 @@ function bodyRoute(service: RequestService): HttpRoute {
       const request = getRequest(service, exchange);
       const body = service.findBody(request.id);
       if (body === null) throw notFoundError(NOUN, request.id);
-      sendAttachment(exchange, request.id, mediaTypeOf(request), body);
+      sendAttachment(exchange, request.id, findMediaType(request), body);
     },
   };
 }
@@ -103,7 +103,8 @@ function headersRoute(service: RequestService): HttpRoute {
   };
 }
 
-function mediaTypeOf({ headers }: StoredRequest): string {
+/** Returns the request's Content-Type; empty without one. */
+function findMediaType({ headers }: StoredRequest): string {
   return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
 }
 
@@ -160,18 +161,18 @@ function pinRoute(service: RequestService): HttpRoute {
     ],
     async handle(exchange) {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
-      const pinned = parsePinned(parseObject(pinSchema, patch), patch);
-      const stored = service.represent(
-        await service.pin(exchange.params[0] ?? '', pinned, createPrecondition(exchange, NOUN)));
-      exchange.send(200, stored.headers, stored.bytes);
+      const isPinned = parsePinned(parseObject(pinSchema, patch), patch);
+      const representation = service.represent(
+        await service.pin(exchange.params[0] ?? '', isPinned, createPrecondition(exchange, NOUN)));
+      exchange.send(200, representation.headers, representation.bytes);
     },
   };
 }
 
 /** Returns null when the patch does not name the member. */
 function parsePinned({ pinned }: JsonObject, patch: unknown): boolean | null {
-  const isGiven = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
-  return isGiven ? pinned === true : null;
+  const isNamed = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
+  return isNamed ? pinned === true : null;
 }
 
 function deleteRoute(service: RequestService): HttpRoute {

@@ -148,8 +148,8 @@ export class TaskQueues {
     while (this.#runningCount < this.#limits.runningMax) {
       const [queue] = this.#runnableQueues;
       if (queue === undefined) return null;
-      // Whatever lets the queue start a task later adds it again: `update`, `resume`, `makeReady`,
-      // `release`, or its target when that unblocks it.
+      // The queue is added again by what lets it start a task later: `update`, `resume`,
+      // `makeReady`, `release`, or its target when that unblocks it.
       this.#runnableQueues.delete(queue);
       const { target } = queue;
       if (!this.#canStart(queue)) {

@@ -184,11 +184,11 @@ async function attempt(
     const response = await http.request(toHttpRequest(request, startedAt, 0, signal));
     const { statusCode } = response;
     const responseStart = decodeTextStart(response.body, RESPONSE_BYTES_MAX);
-    const finished = createAttempt(statusCode, null, responseStart);
+    const deliveryAttempt = createAttempt(statusCode, null, responseStart);
     const kind = classifyStatus(statusCode);
-    if (kind !== 'failed') return { kind, attempt: finished, retryAfterMs: 0 };
+    if (kind !== 'failed') return { kind, attempt: deliveryAttempt, retryAfterMs: 0 };
     return {
-      kind, attempt: finished, retryAfterMs: readRetryAfterMs(response, clock),
+      kind, attempt: deliveryAttempt, retryAfterMs: readRetryAfterMs(response, clock),
       isChainRefused: isChainRefused(response.headers),
     };
   } catch (thrown) {

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { CHAPTERS } from '../../src/manual/chapters.ts';
 import { getChapter, readChapter } from '../../src/manual/read-chapter.ts';
+import { PRESETS } from '../../src/webhooks/senders/presets/preset-table.ts';
 import { PAGES, pathOfPage, readPage } from '../support/manual-blocks.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -52,6 +53,10 @@ test('every link within the pages leads somewhere', () => {
     return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
   }).map((link) => `${page}: ${link}`));
   assert.deepEqual(broken, []);
+});
+
+test('the README says how many senders there are', () => {
+  assert.ok(readPage('README.md').includes(` ${PRESETS.length} senders verified by name`));
 });
 
 test('the README links to every chapter', () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { BookFileFormat } from '../../../src/books/transfer/formats.ts';
+import { COMMANDS } from '../../../src/cli/commands.ts';
 import { WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
@@ -13,6 +15,16 @@ async function addBook(place: Place, book: object): Promise<string> {
   assert.equal(code, 0, stderr);
   return String(JSON.parse(stdout).id);
 }
+
+/** By name, so that the type demands each format. */
+const FORMATS: Readonly<Record<BookFileFormat, true>> = { json: true, jsonl: true, csv: true };
+
+test('import and export take every format of books', () => {
+  for (const name of ['book:import', 'book:export']) {
+    const command = COMMANDS.find((spec) => spec.name === name);
+    assert.deepEqual(command?.options['format']?.values, Object.keys(FORMATS), name);
+  }
+});
 
 for (const way of WAYS) {
   test(`a book is added, shown, changed, listed and deleted, ${way}`, () =>
@@ -73,7 +85,7 @@ for (const way of WAYS) {
       const title = '"quoted", and; so\non';
       await addBook(place, { title, authors: [{ name: 'A' }, { name: 'B' }] });
       const before = (await place.run(['book:list', '--json'])).stdout;
-      for (const format of ['json', 'jsonl', 'csv']) {
+      for (const format of Object.keys(FORMATS)) {
         const file = join(place.folder, `books.${format}`);
         const exported = await place.run(['book:export', '--file', file]);
         assert.deepEqual([exported.code, exported.stdout], [0, `exported 2 books to ${file}\n`]);

@@ -115,6 +115,12 @@ test('an edit keeps what it does not ask for', { skip }, async () => {
   await at.call('PATCH', `/api/outgoing-webhooks/${id}`, { enabled: false });
   await at.open(`#/outgoing/${id}`);
   await person.click('button', 'Edit');
+  await person.find('button', 'Add event');
+  const fields = await at.browser.evaluate(
+    "return [...document.querySelectorAll('form [name]')].map(({ name }) => name);");
+  assert.ok(Array.isArray(fields) && fields.includes('targetUrl'));
+  // Whether it is on is a button's; its one event is shown among the events.
+  assert.deepEqual(fields.filter((name) => ['enabled', 'triggerEvent'].includes(name)), []);
   await person.click('button', 'Add event');
   await person.fill('textbox', 'Event 2', 'order.paid');
   await person.click('DisclosureTriangle', 'More');

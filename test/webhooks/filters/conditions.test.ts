@@ -231,12 +231,16 @@ test('a long array is not walked for each condition that asks for an element', (
   assert.ok(walked <= 3000, String(walked));
 });
 
+const ONE = { path: 'event', op: 'exists' };
+
 test('a refusal says what to write instead', () => {
   const refusals: readonly (readonly [unknown, string, RegExp])[] = [
     [{ path: 'payload.a', op: 'in', value: [[1]] }, '/when/value', /must be an array of texts/],
     [{ path: 'payload.a', op: 'eq', value: [[1]] }, '/when/value', /must be text, a number/],
     [{ path: 'payload[0].a', op: 'exists' }, '/when/path', /payload\.0\.name, not payload\[0\]/],
     [{ path: 'Payload.a', op: 'exists' }, '/when/path', /did you mean `payload`/],
+    [{ all: [{ any: new Array(25).fill(ONE) }, { any: new Array(26).fill(ONE) }] }, '/when',
+      /must hold at most 50 conditions with a path, not 51/],
   ];
   for (const [when, pointer, detail] of refusals) {
     assert.throws(() => parse(when), (error) => {

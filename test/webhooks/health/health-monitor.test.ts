@@ -178,6 +178,9 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   await place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
     stageHealthRemoval(transaction, 'a');
+    // A try that ends now changes the state once more.
+    place.monitor.recordSuccess('a', place.clock.now() + 1);
+    place.monitor.stage(transaction, 'a');
   });
   await place.fail('a', true);
   place.monitor.writeSoon();

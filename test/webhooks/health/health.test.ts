@@ -85,17 +85,19 @@ test('what was switched on is healthy since then, unless it fails', () => {
 });
 
 test('a reason is at most 200 characters, whole ones', () => {
-  const { lastFailure } = addFailure(INITIAL_HEALTH, { atMs: 1, reason: '🙂'.repeat(300) });
-  assert.equal(lastFailure?.reason, '🙂'.repeat(200));
+  const failure = { atMs: 1, reason: '🙂'.repeat(300) };
+  const { lastFailure } = addFailure(INITIAL_HEALTH, failure);
+  const { lastRefusal } = addRefusedRequest(INITIAL_HEALTH, NO_REQUESTS, failure).health;
+  for (const cut of [lastFailure, lastRefusal]) assert.equal(cut?.reason, '🙂'.repeat(200));
 });
 
-test('of two nodes the one that judged has the say, and both count for what was seen last', () => {
-  const judged = addSuccess(afterTries('---'), 10);
+test('of two nodes the leading one has the state, and both have the last events', () => {
+  const leading = addSuccess(afterTries('---'), 10);
   const other = addFailure(afterTries('----'), { atMs: 5000, reason: 'later' });
-  const both = mergeHealth(judged, other);
+  const both = mergeHealth(leading, other);
   assert.deepEqual(shown(both), ['healthy', 10]);
   assert.deepEqual([both.lastSuccessMs, both.lastFailure], [10, { atMs: 5000, reason: 'later' }]);
-  assert.deepEqual(shown(mergeHealth(other, judged)), ['failing', 1]);
+  assert.deepEqual(shown(mergeHealth(other, leading)), ['failing', 1]);
 });
 
 test('a record holds all of it, and one that is not sound is refused', () => {

@@ -11,7 +11,7 @@ for (const [operator, value, text] of [
   ['prefix', '5', '5'], ['prefix', '"a"', '"a"'], ['in', ['a', 'b'], 'a, b'],
   ['in', ['a', 1, '1'], 'a, 1, "1"'], ['in', ['a, b', 'c'], '["a, b","c"]'],
   ['eq', 'x\ny', '"x\\ny"'], ['prefix', 'x\r\ny', '"x\\r\\ny"'],
-  ['in', ['x\ny', 'z'], '"x\\ny", z'],
+  ['in', ['x\ny', 'z'], '"x\\ny", z'], ['in', [' a', 'b'], '" a", b'],
 ] as const) {
   test(`shows ${JSON.stringify(value)} of ${operator} as ${text}, and reads it so`, () => {
     assert.equal(formatConditionValue(value, operator), text);

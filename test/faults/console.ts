@@ -1,0 +1,53 @@
+/**
+ * Faults of the console. They are planted in what runs without a browser: a page with a fault would
+ * have to be built for each.
+ */
+import type { PlantedFault } from './fault.ts';
+
+export const CONSOLE_FAULTS: readonly PlantedFault[] = [
+  {
+    file: 'console/screens/books/book-csv.ts',
+    text: 'quoted.replaceAll(\'""\', \'"\')', replacement: 'quoted',
+    tests: ['console/screens/books/book-csv.test.ts'],
+  },
+  {
+    file: 'console/screens/books/book-csv.ts',
+    text: 'if (readLength === text.length) return rows;', replacement: 'return rows;',
+    tests: ['console/screens/books/book-csv.test.ts'],
+  },
+  {
+    file: 'console/screens/books/book-csv.ts',
+    text: "Object.keys({ ...item }).join() === 'name'", replacement: 'true',
+    tests: ['console/screens/books/book-csv.test.ts'],
+  },
+  {
+    file: 'console/base/json-text.ts',
+    text: '/^[-\\d]/.test(token) ? `"${token}"` : token', replacement: 'token',
+    tests: ['console/base/json-text.test.ts'],
+  },
+  {
+    file: 'console/base/json-text.ts',
+    text: 'if (pretty.length > PRETTY_LENGTH_MAX) return null;', replacement: '',
+    tests: ['console/base/json-text.test.ts'],
+  },
+  {
+    file: 'console/parts/forms/condition-text.ts',
+    text: 'return hasLineBreak(item) ? item : text;', replacement: 'return item;',
+    tests: ['console/parts/forms/condition-text.test.ts'],
+  },
+  {
+    file: 'console/parts/forms/condition-text.ts',
+    text: 'value === value.trim() && ', replacement: '',
+    tests: ['console/parts/forms/condition-text.test.ts'],
+  },
+  {
+    file: 'console/screens/outgoing/template-preview.ts',
+    text: "if (match.startsWith('\\\\')) return '{{';", replacement: '',
+    tests: ['console/screens/outgoing/template-preview.test.ts'],
+  },
+  {
+    file: 'console/screens/outgoing/template-preview.ts',
+    text: 'value !== null && Object.hasOwn(value, name)', replacement: 'value !== null',
+    tests: ['console/screens/outgoing/template-preview.test.ts'],
+  },
+];

@@ -1,0 +1,53 @@
+/** What a run makes of an action that throws, or does not end. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import type {
+  ActionCall, RegisteredAction,
+} from '../../../src/webhooks/actions/action-registry.ts';
+import type { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { RateLimitedLog } from '../../../src/base/rate-limited-log.ts';
+import { runAction } from '../../../src/webhooks/actions/run-action.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const clock = new ManualClock();
+const chainRefusalLog = new RateLimitedLog(clock, () => {});
+const log = createLogger({ level: 'error', format: 'json', now: () => 0, write: () => {} });
+
+function run(
+  isBuiltIn: boolean, execute: () => unknown,
+): ActionResult | Promise<ActionResult> {
+  const action: RegisteredAction = {
+    identifier: 'planted', label: '', isBuiltIn, options: [], validateOptions: () => [],
+    run: execute,
+  };
+  const call = { isChainRefused: false } as ActionCall;
+  return runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog }, { log });
+}
+
+function throwError(error: Error): () => never {
+  return () => {
+    throw error;
+  };
+}
+
+test('only a built-in action can say that the store takes nothing, at once or later', async () => {
+  const full = new AppError('storage_full', 'planted');
+  assert.throws(() => run(true, throwError(full)), full);
+  await assert.rejects(async () => run(true, async () => throwError(full)()), full);
+  const { success, message } = await run(false, throwError(full));
+  assert.deepEqual({ success, message }, { success: false, message: 'Action failed' });
+});
+
+test('a caller learns what is wrong with its input, and nothing else of an error', async () => {
+  const { message } = await run(true, throwError(new AppError('invalid', 'name is required')));
+  assert.equal(message, 'name is required');
+  assert.equal((await run(true, throwError(new Error('planted')))).message, 'Action failed');
+});
+
+test('an action that does not end in time has failed', async () => {
+  const result = run(false, () => new Promise(() => {}));
+  await clock.advance(1000);
+  assert.deepEqual({ ...await result }, { success: false, message: 'Action timed out', data: {} });
+});

@@ -108,6 +108,14 @@ test('an answer says what it is, how many match and where the next page is', asy
   });
 });
 
+test('the count is of all pages where a page in id order goes on behind a cursor', async () => {
+  const { list } = createList();
+  const first = await getList(list, 'limit=1&inLanguage=fr');
+  const second = await getList(list, first.next ?? '');
+  assert.deepEqual([first.total, second.total], [2, 2]);
+  assert.deepEqual([ids(first.books), ids(second.books), second.next], ['b', 'c', null]);
+});
+
 test('a page that ends with the last book has no next', async () => {
   const { list } = createList();
   assert.notEqual((await getList(list, 'limit=5')).next, null);

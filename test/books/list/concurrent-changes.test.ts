@@ -24,6 +24,14 @@ test('books that change under a slow reader are kept up to 8 MiB, as copies', ()
     assert.ok(bytes !== undefined && before[slot]?.equals(bytes) === true);
     assert.notEqual(bytes.buffer, before[slot].buffer, 'a view would hold the whole block');
   }
+  const [book] = books;
+  assert.ok(book !== undefined);
+  for (let round = 0; round < 2 * books.length; round += 1) {
+    collection.put(book);
+    changes.keep(0);
+    collection.put({ ...book, title: 'y' });
+    assert.ok(changes.take(0) !== undefined, 'a copy that was taken counts no longer');
+  }
   changes.stop();
   assert.equal(collection.listenerCount, 0);
 });

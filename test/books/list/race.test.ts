@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { scanSparse } from '../../../src/books/list/scan.ts';
+import { scanPage, scanSparse } from '../../../src/books/list/scan.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
@@ -88,6 +88,25 @@ test('a book deleted and added again in another slot during a sparse scan comes 
   assert.ok(step.done === true);
   assert.deepEqual(step.value.entries.map(({ id }) => id), collection.ids);
   assert.equal(step.value.total, 39);
+});
+
+test('a candidate that changed since the index was asked is read again, and counted so', () => {
+  const collection = new FakeCollection();
+  const slots = new BitSet();
+  for (let slot = 0; slot < 3; slot += 1) {
+    collection.put({ ...randomBook(createRandom(1), `id-${slot}`), title: 'everywhere' });
+    slots.add(slot);
+  }
+  const changes = new ConcurrentChanges(collection);
+  collection.put({ ...randomBook(createRandom(1), 'id-1'), title: 'nowhere' });
+  const steps = scanPage({
+    collection, query: parseBookQuery('q=everywhere&limit=5'), changes,
+    candidates: { slots, count: 3, isExact: true },
+  }, 5);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  assert.deepEqual(step.value.entries.map(({ id }) => id), ['id-0', 'id-2']);
+  assert.equal(step.value.total, 2);
 });
 
 function change(

@@ -78,6 +78,13 @@ for (const [text, query, isMatch] of CASES) {
   });
 }
 
+test('a run without spaces is split into words only up to 256 characters', () => {
+  const countWords = (length: number): number => parseWords('東京物語'.repeat(length / 4), 'q')
+    .flatMap((clause) => clause.flat()).length;
+  assert.ok(countWords(256) > 1);
+  assert.equal(countWords(260), 1);
+});
+
 test('the terms of a text hold the starts that every word in it asks for', () => {
   const random = createRandom(3);
   const parts = ['東', '京', '物', '語', 'a', 'é', '1', '22', ' ', '-', 'ß', '😀', 'ไ', '한', 'の'];

@@ -10,14 +10,16 @@ const BATCH = 256;
 const TURNS = 400;
 
 test('while eight batches wait for the disk no more is read', async () => {
-  const { isRead } = startRun({ lines: '{"title":"a"}\n'.repeat(BATCH), isStored: false });
+  const { isRead } = startRun({
+    lines: '{"title":"a"}\n'.repeat(BATCH), importBatch: () => new Promise(() => {}),
+  });
   await turns(TURNS);
   assert.equal(isRead(), 8);
 });
 
 test('while 8 MiB of answers wait for their reader no more is read', async () => {
   const answer = '{"line":1,"status":"skipped","id":null,"detail":"…"}'.length;
-  const { isRead, pull } = startRun({ lines: 'x\n'.repeat(BATCH * 40), isStored: true });
+  const { isRead, pull } = startRun({ lines: 'x\n'.repeat(BATCH * 40), importBatch });
   await turns(TURNS);
   const stalledAt = isRead();
   assert.ok(stalledAt * BATCH * 40 * answer > 2 * 2 ** 20 && stalledAt < 30, `${stalledAt}`);
@@ -27,29 +29,51 @@ test('while 8 MiB of answers wait for their reader no more is read', async () =>
 });
 
 test('other requests have a turn between two chunks that lie ready', async () => {
-  const { isRead } = startRun({ lines: '{"title":"a"}\n', isStored: true });
+  const { isRead } = startRun({ lines: '{"title":"a"}\n', importBatch });
   await turns(10);
   assert.ok(isRead() <= 12, `${isRead()} chunks in ten turns`);
 });
 
-/** An endless body of chunks of the same lines; they are stored at once, or never. */
-function startRun({ lines, isStored }: { lines: string; isStored: boolean }) {
+test('lines come in the order of their records, whichever batch is stored first', async () => {
+  const finishBatch: (() => void)[] = [];
+  const { pull } = startRun({
+    lines: '{"title":"a"}\n'.repeat(2 * BATCH), chunksMax: 1,
+    importBatch: (records) => new Promise((resolve) => {
+      finishBatch.push(() => resolve(importBatch(records)));
+    }),
+  });
+  await turns(10);
+  finishBatch[1]?.();
+  await turns(10);
+  finishBatch[0]?.();
+  await turns(10);
+  const text = Buffer.concat(await pull() ?? []).toString();
+  assert.deepEqual([...text.matchAll(/"line":(\d+)/g)].map(([, line]) => Number(line)),
+    Array.from({ length: 2 * BATCH }, (_, index) => index + 1));
+});
+
+type ImportBatch = (records: readonly unknown[]) => Promise<unknown>;
+
+function importBatch(records: readonly unknown[]): Promise<unknown> {
+  return Promise.resolve(records.map(() => ({ id: 'a', outcome: 'imported' })));
+}
+
+/** A body of chunks of the same lines, and a catalog that stores them by `importBatch`. */
+function startRun({ lines, importBatch, chunksMax = 1000 }: {
+  lines: string; importBatch: ImportBatch; chunksMax?: number;
+}) {
   let chunks = 0;
-  let pull: () => Promise<unknown> = () => Promise.resolve();
-  const catalog = {
-    importBatch: (records: readonly unknown[]) => isStored
-      ? Promise.resolve(records.map(() => ({ id: 'a', outcome: 'imported' })))
-      : new Promise(() => {}),
-  };
+  let pull: () => Promise<readonly Buffer[] | null> = () => Promise.resolve(null);
+  const catalog = { importBatch };
   const exchange = {
     response: new EventEmitter(),
     async* readChunks() {
-      while (chunks < 1000) {
+      while (chunks < chunksMax) {
         chunks += 1;
         yield Buffer.from(lines);
       }
     },
-    sendStream(_status: number, _headers: readonly string[], next: () => Promise<unknown>) {
+    sendStream(_status: number, _headers: readonly string[], next: typeof pull) {
       pull = next;
       return Promise.resolve();
     },

@@ -14,7 +14,9 @@ import { turnsUntil } from '../../support/turns.ts';
 import { failure, setUp } from '../setup.ts';
 
 const BODY = Buffer.from('same bytes');
-const WAIT_MS_MAX = 60_000;
+const WAIT_MS_MAX = 20_000;
+// How many requests may wait for a connection to one host.
+const QUEUE_MAX = 10_000;
 
 for (const scheme of ['http', 'https'] as const) {
   const certificate = scheme === 'https' ? { certificate: createCertificate() } : {};
@@ -69,6 +71,19 @@ for (const scheme of ['http', 'https'] as const) {
       assert.ok(server.received.every(({ body }) => body.equals(BODY)));
     });
 }
+
+test('the queue for a connection is limited: a request beyond it fails as busy', async (context) => {
+  const server = await startServer({ onRequest: () => {} });
+  const { client } = setUp(context, [server], { maxSocketsPerHost: 1 });
+  const request = { method: 'GET', url: server.url() };
+  const outcomes = Array.from({ length: QUEUE_MAX + 1 }, () => failure(client, request));
+  const { kind, code } = await failure(client, request);
+  assert.deepEqual([kind, code], ['busy', 'EBUSY']);
+  assert.equal(client.statistics().hosts[0]?.waiting, QUEUE_MAX);
+  await client.close();
+  const kinds = (await Promise.all(outcomes)).map((error) => error.kind);
+  assert.deepEqual([...new Set(kinds)], ['canceled']);
+});
 
 test('a request on a dead kept connection is repeated at once, even if all of them died',
   async (context) => {
@@ -143,7 +158,7 @@ test('a kept connection with stray bytes is closed at once, whatever they are', 
       onConnection: (socket: Socket) => void closed.push(once(socket, 'close')),
       onRequest: ({ socket }) => socket.write(answer()),
     });
-    const { client } = setUp(context, [server]);
+    const { client } = setUp(context, [server], { idleTimeoutMs: 10 * WAIT_MS_MAX });
     await client.request({ method: 'GET', url: server.url() });
     server.received.at(-1)?.socket.write(stray);
     const waited = new Promise((resolve) => setTimeout(resolve, WAIT_MS_MAX, 'in vain').unref());

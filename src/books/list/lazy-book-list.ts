@@ -1,5 +1,6 @@
-/** The list of books, whose queries and scans are loaded with the first one. */
+/** The list of books, whose queries and scans are loaded at the first request for it. */
 import { lazyImport } from '../../base/lazy-import.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import type { BookList, BookListOptions } from './book-list.ts';
 
 const loadService = lazyImport(() => import('./book-list.ts'));
@@ -7,8 +8,8 @@ const loadService = lazyImport(() => import('./book-list.ts'));
 export function createLazyBookList(options: BookListOptions): BookList {
   let list: BookList | null = null;
   const useList = <Result>(
-    use: (list: BookList) => Result | Promise<Result>,
-  ): Result | Promise<Result> =>
+    use: (list: BookList) => MaybePromise<Result>,
+  ): MaybePromise<Result> =>
     loadService(({ createBookList }) => use(list ??= createBookList(options)));
   return {
     handle: (exchange) => useList(({ handle }) => handle(exchange)),

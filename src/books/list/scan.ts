@@ -20,8 +20,9 @@ import { NumberList, createKeyColumn } from './sort-columns.ts';
 import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
+/** `entries` are the books after the cursor, in order; `total` counts those before it, too. */
 export type PageResult = { readonly entries: readonly BookEntry[]; readonly total: number };
-/** `slots` are in the order of the response. */
+/** `slots` are those of the books after the cursor, in order. */
 type WholeResult = { readonly slots: Uint32Array; readonly total: number };
 
 const SLOTS_COPIED_PER_YIELD = 4096;
@@ -29,16 +30,14 @@ const SLOTS_COPIED_PER_YIELD = 4096;
 // among a million books that alone takes most of the 20 ms a search may take.
 const SPARSE_MAX = 16_384;
 
-/**
- * The first `limit` + 1 books after the cursor: the extra one shows whether there are more. `total`
- * counts all matches, those before the cursor too.
- */
+/** The first `limit` + 1 books after the cursor: the extra one shows whether there are more. */
 export function* scanPage(scan: Scan, limit: number): Steps<PageResult> {
   const { collection, query } = scan;
   const { sort, after } = query;
   const isById = sort.key === 'id';
   const knownTotal = countWithoutReading(scan);
   const top = new TopEntries(limit + 1, sort);
+  // Books before the cursor are passed over only where they need not be counted.
   const walk = collection.walk({
     isDescending: isById && sort.isDescending,
     after: isById && knownTotal !== null && after !== null ? after.id : null,
@@ -65,6 +64,7 @@ export function* scanWhole(scan: Scan): Steps<WholeResult> {
   const { sort, after } = query;
   const isById = sort.key === 'id';
   const walk = collection.walk({ isDescending: isById && sort.isDescending });
+  // The sort keys of `slots`; null where the walk comes in the order of the response.
   const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
   const slots = new NumberList();
   const filter = createSlotFilter(scan);

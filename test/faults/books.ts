@@ -1,9 +1,163 @@
 /** Faults of the catalog. */
 import type { PlantedFault } from './fault.ts';
 
-export const BOOK_FAULTS: readonly PlantedFault[] = [
+const MODEL: readonly PlantedFault[] = [
   {
     file: 'books/isbn.ts', text: '(10 - sum % 10) % 10', replacement: '10 - sum % 10',
     tests: ['books/isbn.test.ts'],
   },
+  {
+    file: 'books/catalog.ts',
+    text: "if (before !== undefined && !isReplacing) return 'exists';", replacement: '',
+    tests: ['books/catalog.test.ts'],
+  },
 ];
+
+const QUERIES: readonly PlantedFault[] = [
+  {
+    file: 'books/query/cursor.ts',
+    text: 'if (ownerFingerprint !== fingerprint) {',
+    replacement: 'if (ownerFingerprint === null) {',
+    tests: ['books/query/cursor.test.ts'],
+  },
+  {
+    file: 'books/query/cursor.ts',
+    text: '{ maxOutputLength: JSON_BYTES_MAX }', replacement: '{}',
+    tests: ['books/query/cursor.test.ts'],
+  },
+  {
+    file: 'books/query/sort-keys.ts',
+    text: 'if (left === null) return 1;',
+    replacement: 'if (left === null) return isDescending ? -1 : 1;',
+    tests: ['books/list/property.test.ts'],
+  },
+  {
+    file: 'books/query/stored-fields.ts',
+    text: 'return metadata >= 0 && metadata < nameStart ? -1 : nameStart + name.length;',
+    replacement: 'return nameStart + name.length;',
+    tests: ['books/query/stored-fields.test.ts'],
+  },
+  {
+    file: 'books/query/words.ts', text: 'if (clauses.size > WORDS_MAX) ',
+    replacement: 'if (clauses.size < 0) ',
+    tests: ['books/query/parse-query.test.ts'],
+  },
+  {
+    file: 'books/query/words.ts', text: ' || run.text.length > CUT_LENGTH_MAX', replacement: '',
+    tests: ['books/query/words.test.ts'],
+  },
+];
+
+const LISTS: readonly PlantedFault[] = [
+  {
+    file: 'books/list/scan.ts', text: 'if (ids.has(id)) continue;', replacement: '',
+    tests: ['books/list/race.test.ts'],
+  },
+  {
+    file: 'books/list/scan.ts',
+    text: 'after: isById && knownTotal !== null && after !== null',
+    replacement: 'after: isById && after !== null',
+    tests: ['books/list/book-list.test.ts'],
+  },
+  {
+    file: 'books/list/scan.ts',
+    text: '\n    && changes.changedSlots.size === 0', replacement: '',
+    tests: ['books/list/race.test.ts'],
+  },
+  {
+    file: 'books/list/slot-filter.ts',
+    text: ' && !changes.changedSlots.has(slot)', replacement: '',
+    tests: ['books/list/race.test.ts'],
+  },
+  {
+    file: 'books/list/concurrent-changes.ts',
+    text: 'if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;', replacement: '',
+    tests: ['books/list/concurrent-changes.test.ts'],
+  },
+  {
+    file: 'books/list/concurrent-changes.ts',
+    text: 'this.#copiedBytes -= bytes?.length ?? 0;', replacement: '',
+    tests: ['books/list/concurrent-changes.test.ts'],
+  },
+  {
+    file: 'books/list/whole-catalog-cache.ts',
+    text: '    this.#buffer = null;\n', replacement: '',
+    tests: ['books/list/book-list.test.ts'],
+  },
+];
+
+const INDEX: readonly PlantedFault[] = [
+  {
+    file: 'books/index/word-index.ts',
+    text: 'if (this.#pendingCount === 0 || !isWanted()) return;', replacement: 'return;',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
+    file: 'books/index/word-index.ts',
+    text: 'if (this.bytes > this.#bytesMax) this.#dropAll();',
+    replacement: 'if (this.bytes < 0) this.#dropAll();',
+    tests: ['books/index/bounded-word-index.test.ts'],
+  },
+  {
+    file: 'books/index/merge-segments.ts',
+    text: 'if (!isRising) places.subarray(0, count).sort();', replacement: '',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
+    file: 'books/index/flush-memtable.ts',
+    text: 'if (!live.has(document)) continue;', replacement: '',
+    tests: ['books/index/word-index.test.ts'],
+  },
+];
+
+const TRANSFERS: readonly PlantedFault[] = [
+  {
+    file: 'books/transfer/importer.ts',
+    text: "if (thrown.code === 'too_large') ", replacement: "if (thrown.code === 'exists') ",
+    tests: ['books/transfer/importer.test.ts'],
+  },
+  {
+    file: 'books/transfer/importer.ts',
+    text: 'if (this.#mode.isDryRun) {', replacement: 'if (this.#failure !== null) {',
+    tests: ['books/transfer/import.test.ts'],
+  },
+  {
+    file: 'books/transfer/importer.ts',
+    text: 'lines[lineIndexes[index] ?? 0] = line;', replacement: 'lines[index] = line;',
+    tests: ['books/transfer/import.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: 'this.#batchesInFlight >= BATCHES_IN_FLIGHT_MAX',
+    replacement: 'this.#batchesInFlight < 0',
+    tests: ['books/transfer/import-run.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: 'this.#responseBytes > RESPONSE_BYTES_HELD_MAX', replacement: 'this.#responseBytes < 0',
+    tests: ['books/transfer/import-run.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: 'Promise.allSettled([batch, before])', replacement: 'Promise.allSettled([batch])',
+    tests: ['books/transfer/import-run.test.ts'],
+  },
+  {
+    file: 'books/transfer/csv-rows.ts',
+    text: "`\"${text.replaceAll('\"', '\"\"')}\"`", replacement: '`"${text}"`',
+    tests: ['books/transfer/csv.test.ts'],
+  },
+  {
+    file: 'books/transfer/csv.ts',
+    text: ' && !/;|^[[{]/.test(author.name)', replacement: '',
+    tests: ['books/transfer/csv.test.ts'],
+  },
+  {
+    file: 'books/transfer/json-splitter.ts',
+    text: 'if (this.#closers.length > DEPTH_MAX) ', replacement: 'if (this.#closers.length < 0) ',
+    tests: ['books/transfer/formats.test.ts'],
+  },
+];
+
+export const BOOK_FAULTS: readonly PlantedFault[] =
+  [...MODEL, ...QUERIES, ...LISTS, ...INDEX, ...TRANSFERS];

@@ -4,6 +4,7 @@ import { BOOK_FAULTS } from './books.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { NODE_FAULTS } from './nodes.ts';
 import { OUTGOING_FAULTS } from './outgoing.ts';
+import { CLIENT_FAULTS } from './client.ts';
 import { SERVER_FAULTS } from './server.ts';
 import { STORE_FAULTS } from './store.ts';
 
@@ -12,6 +13,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   console: CONSOLE_FAULTS,
   nodes: NODE_FAULTS,
   outgoing: OUTGOING_FAULTS,
+  client: CLIENT_FAULTS,
   server: SERVER_FAULTS,
   store: STORE_FAULTS,
 };

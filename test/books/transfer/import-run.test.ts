@@ -19,7 +19,9 @@ test('while eight batches wait for the disk no more is read', async () => {
 
 test('while 8 MiB of answers wait for their reader no more is read', async () => {
   const answer = '{"line":1,"status":"skipped","id":null,"detail":"…"}'.length;
-  const { isRead, pull } = startRun({ lines: 'x\n'.repeat(BATCH * 40), importBatch });
+  const { isRead, pull } = startRun({
+    lines: 'x\n'.repeat(BATCH * 40), importBatch, chunksMax: 60,
+  });
   await turns(TURNS);
   const stalledAt = isRead();
   assert.ok(stalledAt * BATCH * 40 * answer > 2 * 2 ** 20 && stalledAt < 30, `${stalledAt}`);

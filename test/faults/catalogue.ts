@@ -1,19 +1,19 @@
 /** All planted faults, a table for each room. */
 import type { PlantedFault } from './fault.ts';
 import { BOOK_FAULTS } from './books.ts';
+import { CLIENT_FAULTS } from './client.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { NODE_FAULTS } from './nodes.ts';
 import { OUTGOING_FAULTS } from './outgoing.ts';
-import { CLIENT_FAULTS } from './client.ts';
 import { SERVER_FAULTS } from './server.ts';
 import { STORE_FAULTS } from './store.ts';
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   books: BOOK_FAULTS,
+  client: CLIENT_FAULTS,
   console: CONSOLE_FAULTS,
   nodes: NODE_FAULTS,
   outgoing: OUTGOING_FAULTS,
-  client: CLIENT_FAULTS,
   server: SERVER_FAULTS,
   store: STORE_FAULTS,
 };

@@ -72,7 +72,7 @@ for (const scheme of ['http', 'https'] as const) {
     });
 }
 
-test('the queue for a connection is limited: a request beyond it fails as busy', async (context) => {
+test('the queue for a connection is limited: one more request is busy', async (context) => {
   const server = await startServer({ onRequest: () => {} });
   const { client } = setUp(context, [server], { maxSocketsPerHost: 1 });
   const request = { method: 'GET', url: server.url() };

@@ -5,6 +5,7 @@ import { CLIENT_FAULTS } from './client.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { NODE_FAULTS } from './nodes.ts';
 import { OUTGOING_FAULTS } from './outgoing.ts';
+import { DELIVERY_FAULTS } from './deliveries.ts';
 import { SERVER_FAULTS } from './server.ts';
 import { STORE_FAULTS } from './store.ts';
 
@@ -14,6 +15,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   console: CONSOLE_FAULTS,
   nodes: NODE_FAULTS,
   outgoing: OUTGOING_FAULTS,
+  deliveries: DELIVERY_FAULTS,
   server: SERVER_FAULTS,
   store: STORE_FAULTS,
 };

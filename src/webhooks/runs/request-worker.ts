@@ -126,8 +126,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return whenDone(run, toAttemptResult);
   }
 
-  countAttempt({ stored, attempt, unparsed }: FinishedRun): void {
-    const { hook: webhookId, unparsed: before } = stored.item;
+  countAttempt({ storedRequest, attempt, unparsed }: FinishedRun): void {
+    const { hook: webhookId, unparsed: before } = storedRequest.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
       const { load = null } = this.#deps.hooks.find(webhookId) ?? {};
       if (load !== null) load.unparsed += 1;
@@ -148,7 +148,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     };
     const writeAgain = (thrown: unknown): Promise<StoredRequest | undefined> =>
       retryWrite(this.#loop.writeRetryDeps, 'the result of a run waits to be written',
-        { request: run.stored.item.id }, () => this.#write(run), thrown);
+        { request: run.storedRequest.item.id }, () => this.#write(run), thrown);
     return this.#write(run).then(afterWrite, (thrown: unknown) =>
       writeAgain(thrown).then(afterWrite));
   }
@@ -179,22 +179,22 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   #write(
-    { stored, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
+    { storedRequest, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
-    const { hook: webhookId } = stored.item;
+    const { hook: webhookId } = storedRequest.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
     const change = (before: StoredRequest): StoredRequest =>
       applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
     // The request cannot fail here, so there is no system event.
-    if (attempt.success && stored.item.routes.length === 1) {
-      return this.#results.write(stored, lease, change, health.isWritten(webhookId) ? null
+    if (attempt.success && storedRequest.item.routes.length === 1) {
+      return this.#results.write(storedRequest, lease, change, health.isWritten(webhookId) ? null
         : (transaction) => health.stage(transaction, webhookId));
     }
     const inputs = { nowMs, seed: makeId() };
     let hasFailed = false;
-    return this.#results.write(stored, lease, (before) => {
+    return this.#results.write(storedRequest, lease, (before) => {
       const after = change(before);
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
@@ -206,7 +206,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   #log(
-    { stored: { item }, index, attempt, isChainRefused }: FinishedRun,
+    { storedRequest: { item }, index, attempt, isChainRefused }: FinishedRun,
     written: StoredRequest | undefined,
   ): void {
     const { id, hook } = item;

@@ -37,7 +37,7 @@ export type RunDeps = RouteDeps & {
 
 /** A run that has ended, with the request as it was before. */
 export type FinishedRun = {
-  readonly stored: StoredItem<StoredRequest>;
+  readonly storedRequest: StoredItem<StoredRequest>;
   /** The index of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
@@ -64,29 +64,31 @@ export function runPendingRoute(
   // A request in `recent` is pending and is not looked up: the worker follows the records, and
   // removes from `recent` what is written in another version.
   const recent = deps.recent.get(id);
-  const stored = recent ?? findPending(deps, id);
-  if (stored === null) return null;
+  const storedRequest = recent ?? findPending(deps, id);
+  if (storedRequest === null) return null;
   const index = parseRouteIndex(taskId);
-  const route = stored.item.routes[index];
-  const webhook = deps.hooks.find(stored.item.hook);
+  const route = storedRequest.item.routes[index];
+  const webhook = deps.hooks.find(storedRequest.item.hook);
   if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
-  let unparsed: UnparsedBody | null | undefined;
+  let unparsedBody: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): FinishedRun | null => {
     if (outcome === null) return null;
     if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
-    return { stored, index, attempt: toRunAttempt(outcome), isChainRefused, unparsed, lease };
+    const attempt = toRunAttempt(outcome);
+    return { storedRequest, index, attempt, isChainRefused, unparsed: unparsedBody, lease };
   };
   const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
   if (webhookRoute === undefined) return end(createUnknownRouteOutcome(route.name, deps.clock));
-  const body = recent?.body ?? findBody(deps, stored.item);
+  const body = recent?.body ?? findBody(deps, storedRequest.item);
   const payloadBytes = deps.payloadRoom.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
   const releaseBytes = (): void => deps.payloadRoom.releaseRun(payloadBytes);
   const running = callAction(deps, webhook, webhookRoute, {
-    request: stored.item, body, headers: recent?.headers ?? null, attempt: route.attemptCount + 1,
+    request: storedRequest.item, body, headers: recent?.headers ?? null,
+    attempt: route.attemptCount + 1,
     onRead(read) {
-      unparsed = read;
+      unparsedBody = read;
     },
   });
   if (!isPromised(running)) {

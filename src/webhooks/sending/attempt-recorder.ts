@@ -45,7 +45,7 @@ export type FinishedAttempt = {
   readonly outcome: AttemptOutcome;
   /** The head of the request, to be stored; null if the target got no request. */
   readonly sent: SentHead | null;
-  readonly stored: StoredDelivery;
+  readonly storedDelivery: StoredDelivery;
   readonly lease: QueueLease;
 };
 
@@ -53,7 +53,7 @@ export type FinishedAttempt = {
 export async function recordOutcome(
   deps: RecorderDeps, attempt: FinishedAttempt,
 ): Promise<Delivery | undefined> {
-  const { identifier } = attempt.stored.item;
+  const { identifier } = attempt.storedDelivery.item;
   reportToHealth(deps.health, attempt);
   const delivery = await retryUntilWritten(deps, 'the result of an attempt waits to be written',
     { delivery: identifier }, () => writeResult(deps, attempt));
@@ -62,9 +62,9 @@ export async function recordOutcome(
 }
 
 function writeResult(
-  deps: RecorderDeps, { outcome, sent, stored, lease }: FinishedAttempt,
+  deps: RecorderDeps, { outcome, sent, storedDelivery, lease }: FinishedAttempt,
 ): Promise<Delivery | undefined> {
-  const { hook: webhookId } = stored.item;
+  const { hook: webhookId } = storedDelivery.item;
   const webhook = webhookId === null ? undefined : deps.hooks.find(webhookId);
   const { retrySchedule = deps.schedule } = webhook ?? {};
   const nowMs = deps.clock.now();
@@ -78,7 +78,7 @@ function writeResult(
     return sent === null ? after : { ...after, sent };
   };
   const systemEvents = outcome.kind === 'delivered' ? null
-    : createAttemptEvents(deps, stored, nowMs);
+    : createAttemptEvents(deps, storedDelivery, nowMs);
   const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
     if (webhookId !== null) {
       stageHealthRecord(deps.health, transaction, webhookId, { outcome, hasFailed });
@@ -87,14 +87,15 @@ function writeResult(
   };
   // If several attempts hear that the target is gone, the first one retires the webhook.
   if (outcome.kind === 'gone' && webhookId !== null && !deps.scheduler.isSuspended(webhookId)) {
-    return writeAndRetire(deps, webhookId, { stored, lease, change, stageMore, systemEvents });
+    const write = { storedDelivery, lease, change, stageMore, systemEvents };
+    return writeAndRetire(deps, webhookId, write);
   }
   // If the proxy failed, the target was not asked, and the webhook is not failing.
   if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
-    return deps.results.write(stored, lease, change, stageMore);
+    return deps.results.write(storedDelivery, lease, change, stageMore);
   }
   const write = { change, stageMore, systemEvents, webhook, nowMs };
-  return writeAndDisableIfFailing(deps, { stored, lease }, write);
+  return writeAndDisableIfFailing(deps, { storedDelivery, lease }, write);
 }
 
 /**
@@ -102,19 +103,20 @@ function writeResult(
  * stages them may run again.
  */
 function createAttemptEvents(
-  { store, hooks, systemEvents, makeId }: AttemptEventDeps, stored: StoredDelivery, nowMs: number,
+  { store, hooks, systemEvents, makeId }: AttemptEventDeps, storedDelivery: StoredDelivery,
+  nowMs: number,
 ): AttemptEvents {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
-  const { hook: webhookId, identifier, event } = stored.item;
+  const { hook: webhookId, identifier, event } = storedDelivery.item;
   return {
     deliveryFailed(transaction, after) {
-      const inputs = { nowMs, seed: failedSeed, hops: findHops(store, stored) };
+      const inputs = { nowMs, seed: failedSeed, hops: findHops(store, storedDelivery) };
       systemEvents.deliveryFailed(transaction, inputs, after);
     },
     webhookDisabled(transaction, reason) {
       const webhook = webhookId === null ? undefined : hooks.find(webhookId);
       if (webhook === undefined) return;
-      const inputs = { nowMs, seed: disabledSeed, hops: findHops(store, stored) };
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops(store, storedDelivery) };
       systemEvents.webhookDisabled(transaction, inputs, {
         identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
         delivery: { identifier, event },
@@ -124,9 +126,9 @@ function createAttemptEvents(
 }
 
 /** Reports an attempt to the health monitor, unless the proxy failed and the target got nothing. */
-function reportToHealth(health: HealthMonitor, { outcome, stored }: FinishedAttempt): void {
+function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: FinishedAttempt): void {
   const { kind, attempt: { at, statusCode, error } } = outcome;
-  const { hook: webhookId } = stored.item;
+  const { hook: webhookId } = storedDelivery.item;
   if (webhookId === null || kind === 'proxy') return;
   const atMs = parseTimestamp(at);
   if (kind === 'delivered') return health.recordSuccess(webhookId, atMs);
@@ -165,12 +167,13 @@ async function writeAndRetire(
 
 /** Writes a result for a webhook that is disabled when its attempts fail for too long. */
 async function writeAndDisableIfFailing(
-  { results, log }: RecorderDeps, { stored, lease }: Pick<FinishedAttempt, 'stored' | 'lease'>,
+  { results, log }: RecorderDeps,
+  { storedDelivery, lease }: Pick<FinishedAttempt, 'storedDelivery' | 'lease'>,
   { change, stageMore, systemEvents, webhook, nowMs }:
   DeliveryWrite & { readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number },
 ): Promise<Delivery | undefined> {
   let failingSince: string | null = null;
-  const delivery = await results.write(stored, lease, change, (transaction, after) => {
+  const delivery = await results.write(storedDelivery, lease, change, (transaction, after) => {
     failingSince = stageAttemptResult(transaction, webhook, systemEvents === null, nowMs);
     stageMore(transaction, after);
     if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
@@ -184,15 +187,15 @@ async function writeAndDisableIfFailing(
 
 /** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */
 function logAttempt(
-  { log, hooks, store }: RecorderDeps, { outcome, stored }: FinishedAttempt,
+  { log, hooks, store }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,
 ): void {
-  const { identifier, hook, event } = stored.item;
+  const { identifier, hook, event } = storedDelivery.item;
   const { statusCode, error, durationMs } = outcome.attempt;
   const isDelivered = outcome.kind === 'delivered';
   const isQuiet = isDelivered || outcome.isChainRefused === true;
   const labels = hook === null
-    ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, stored) } }
+    ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, storedDelivery) } }
     : hooks.find(hook)?.labels ?? { hook, hookName: null };
   log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
     delivery: identifier, ...labels, event, statusCode, error, durationMs,

@@ -25,16 +25,16 @@ export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
 ): Promise<FinishedAttempt | typeof NO_BODY_ROOM | null> {
   const preparing = prepareRequest(deps, identifier);
-  const prepared = isPromised(preparing)
+  const preparedAttempt = isPromised(preparing)
     ? await unlessCutOff(preparing, cutOff) : preparing;
-  if (prepared === null || prepared === NO_BODY_ROOM) return prepared;
+  if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM) return preparedAttempt;
   // The lease may have ended while the request was prepared.
   if (!lease.mayBegin()) return null;
-  const outcome = await send(deps, prepared, cutOff);
+  const outcome = await send(deps, preparedAttempt, cutOff);
   if (outcome === null) return null;
-  const { sent, stored } = prepared;
+  const { sent, storedDelivery } = preparedAttempt;
   // If the proxy failed, the target got no request.
-  return { outcome, sent: outcome.kind === 'proxy' ? null : sent, stored, lease };
+  return { outcome, sent: outcome.kind === 'proxy' ? null : sent, storedDelivery, lease };
 }
 
 /** Returns what an outcome shows of the target's health; null for nothing. */
@@ -47,12 +47,12 @@ export function assessTargetHealth(
 }
 
 async function send(
-  deps: AttemptDeps, prepared: PreparedAttempt, cutOff: AbortSignal,
+  deps: AttemptDeps, preparedAttempt: PreparedAttempt, cutOff: AbortSignal,
 ): Promise<AttemptOutcome | null> {
   if (cutOff.aborted) return null;
-  if ('failure' in prepared) return prepared.failure;
+  if ('failure' in preparedAttempt) return preparedAttempt.failure;
   try {
-    return await deps.sender.attempt(prepared.request, cutOff);
+    return await deps.sender.attempt(preparedAttempt.request, cutOff);
   } catch (thrown) {
     deps.log.error('an attempt failed unexpectedly', { error: thrown });
     return createFailure(deps.clock, 'internal error');

@@ -127,11 +127,11 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return attempt === null ? null : { result: attempt };
   }
 
-  countAttempt({ outcome, stored }: FinishedAttempt): void {
+  countAttempt({ outcome, storedDelivery }: FinishedAttempt): void {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
-    this.#deps.onOutcome('deliveries', stored.item.hook,
+    this.#deps.onOutcome('deliveries', storedDelivery.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
-    this.#counters.record(stored.item, outcome, this.#deps.clock.now());
+    this.#counters.record(storedDelivery.item, outcome, this.#deps.clock.now());
   }
 
   assessTarget({ outcome }: FinishedAttempt): TargetHealth | null {
@@ -179,11 +179,11 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     if (this.#loop.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
   }
 
-  #queueSettings(stored: StoredDelivery): QueueSettings {
-    const { hook: webhookId } = stored.item;
+  #queueSettings(storedDelivery: StoredDelivery): QueueSettings {
+    const { hook: webhookId } = storedDelivery.item;
     // A delivery without a webhook is a queued forward.
     return webhookId === null
-      ? this.#forwardQueueSettings(findForwardHost(this.#deps.store, stored))
+      ? this.#forwardQueueSettings(findForwardHost(this.#deps.store, storedDelivery))
       : this.#webhookQueueSettings(webhookId);
   }
 

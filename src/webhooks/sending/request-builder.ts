@@ -38,7 +38,7 @@ export type RequestDeps = {
 export type PreparedAttempt = {
   /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
   readonly sent: SentHead | null;
-  readonly stored: StoredDelivery;
+  readonly storedDelivery: StoredDelivery;
 } & ({ readonly request: DeliveryRequest } | { readonly failure: AttemptOutcome });
 
 /** Says that there is no room for a body at present, so that the delivery must wait as it is. */
@@ -55,14 +55,15 @@ export function prepareRequest(
 ): PreparedAttempt | null | Promise<PreparedAttempt | typeof NO_BODY_ROOM | null> {
   const bytes = deps.store.collection(deliveryCollection.name).findBytes(identifier);
   if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
-  const stored = { bytes, item: decodeDelivery(bytes) };
-  const delivery = stored.item;
-  const eventRecord = findEventRecord(deps.store, stored);
-  const fail = (failure: AttemptOutcome): PreparedAttempt => ({ failure, sent: null, stored });
+  const storedDelivery = { bytes, item: decodeDelivery(bytes) };
+  const delivery = storedDelivery.item;
+  const eventRecord = findEventRecord(deps.store, storedDelivery);
+  const fail = (failure: AttemptOutcome): PreparedAttempt =>
+    ({ failure, sent: null, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
   const payload = readPayloadBytes(eventRecord);
   if (payload === null || delivery.hook === null) {
-    return { request: buildForwardRequest(identifier, eventRecord), sent: null, stored };
+    return { request: buildForwardRequest(identifier, eventRecord), sent: null, storedDelivery };
   }
   const webhook = deps.hooks.find(delivery.hook);
   if (webhook === undefined || !webhook.enabled) return null;
@@ -70,7 +71,7 @@ export function prepareRequest(
   const sendBody = (body: Buffer): PreparedAttempt => {
     const request = addSystemEventHeader(
       buildRequest(webhook, identifier, body, hops), delivery.event);
-    return { request, sent: buildSentHead(webhook), stored };
+    return { request, sent: buildSentHead(webhook), storedDelivery };
   };
   if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'));
   if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload);
@@ -170,13 +171,13 @@ export function createFailure(clock: Clock, error: string): AttemptOutcome {
 }
 
 /** Finds the host and path that a queued forward goes to; null when its event is gone. */
-export function findForwardTarget(store: Store, stored: StoredDelivery): string | null {
-  const bytes = findEventRecord(store, stored);
+export function findForwardTarget(store: Store, storedDelivery: StoredDelivery): string | null {
+  const bytes = findEventRecord(store, storedDelivery);
   return bytes === undefined ? null : formatTargetLabel(decodeForward(bytes).url);
 }
 
 /** Finds the `host:port` that a queued forward goes to; empty when its event is gone. */
-export function findForwardHost(store: Store, stored: StoredDelivery): string {
-  const bytes = findEventRecord(store, stored);
+export function findForwardHost(store: Store, storedDelivery: StoredDelivery): string {
+  const bytes = findEventRecord(store, storedDelivery);
   return bytes === undefined ? '' : new URL(decodeForward(bytes).url).host;
 }

@@ -43,7 +43,9 @@ export type DeliveryWrite = {
   readonly systemEvents: AttemptEvents | null;
 };
 
-type OwnWrite = DeliveryWrite & { readonly stored: StoredDelivery; readonly lease: QueueLease };
+type OwnWrite = DeliveryWrite & {
+  readonly storedDelivery: StoredDelivery; readonly lease: QueueLease;
+};
 
 type RetirementResult = {
   /** The attempted delivery, as written; undefined if its lease has ended. */
@@ -96,9 +98,9 @@ const LEASE_LOST: RetirementResult = { own: undefined, isDisabled: false };
  */
 async function failAll(
   { store, scheduler, clock }: RetirementDeps, webhookId: string,
-  { stored, lease, change, stageMore, systemEvents }: OwnWrite,
+  { storedDelivery, lease, change, stageMore, systemEvents }: OwnWrite,
 ): Promise<RetirementResult> {
-  const { identifier } = stored.item;
+  const { identifier } = storedDelivery.item;
   const nowMs = clock.now();
   const listOthers = (): string[] =>
     scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1).filter((other) => other !== identifier);

@@ -1,0 +1,286 @@
+/** Faults of deliveries, durable queue, inbox, runs, scheduler, sending and bulk jobs. */
+import type { PlantedFault } from './fault.ts';
+
+const DELIVERIES: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/deliveries/delivery.ts',
+    text: '[...attempts, attempt].slice(-ATTEMPTS_MAX)', replacement: '[...attempts, attempt]',
+    tests: ['webhooks/deliveries/delivery.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery.ts',
+    text: 'Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX)',
+    replacement: 'PROXY_DELAY_MS_BASE * 2 ** before',
+    tests: ['webhooks/deliveries/delivery.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery.ts',
+    text: "return kind === 'delivered' ? finish(after",
+    replacement: "return kind === 'gone' ? finish(after",
+    tests: ['webhooks/deliveries/delivery.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery.ts',
+    text: "status === 'pending' || status === 'failed'", replacement: "status === 'pending'",
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-codec.ts',
+    text: 'return hasMarkAt(bytes, NEXT_MARK, at) ? null : bytes', replacement: 'return bytes',
+    tests: ['webhooks/deliveries/delivery-codec.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-codec.ts',
+    text: 'record.isPayload ?? (record.sent !== undefined && record.body === undefined)',
+    replacement: 'record.isPayload ?? false',
+    tests: ['webhooks/deliveries/sent-request.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-list.ts',
+    text: 'return eventStart === -1 || markAt < eventStart;', replacement: 'return true;',
+    tests: ['webhooks/deliveries/delivery-list.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-changes.ts',
+    text: 'if (!hasDeliveries) transaction.delete(name, eventId);', replacement: '',
+    tests: ['webhooks/sending/delivery-worker.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/fan-out.ts',
+    text: 'deriveIds(seed, start)', replacement: 'deriveIds(eventId, start)',
+    tests: ['webhooks/deliveries/fan-out.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/fan-out.ts',
+    text: 'if (end < webhookIds.length) {', replacement: 'if (end + 1 < webhookIds.length) {',
+    tests: ['webhooks/deliveries/fan-out.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'encodeEventMembers(hops + 1,', replacement: 'encodeEventMembers(hops,',
+    tests: ['webhooks/deliveries/deliveries.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'listeners.filter((webhookId) => webhookId !== except)', replacement: 'listeners',
+    tests: ['webhooks/deliveries/system-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/queue-capacity.ts',
+    text: 'this.#reservedBytes - reserved;', replacement: 'this.#reservedBytes;',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/queue-capacity.ts',
+    text: 'this.#reservedBytes -= bytes;', replacement: '',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-service.ts',
+    text: "if (status === 'delivered' || status === 'cancelled') {",
+    replacement: "if (status === 'cancelled') {",
+    tests: ['webhooks/deliveries/deliveries.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/sent-request.ts',
+    text: 'redactHeaders(headers)', replacement: 'Object.entries(headers).flat().map(String)',
+    tests: ['webhooks/deliveries/sent-request.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/system-events.ts',
+    text: 'if (isSystemEventName(delivery.event)) return;', replacement: '',
+    tests: ['webhooks/deliveries/system-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-reconciliation.ts',
+    text: 'embeddedEvent === null && events.findSlot(eventId) === -1', replacement: 'false',
+    tests: ['webhooks/sending/limits.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-retention.ts',
+    text: "failed: 'failed'", replacement: "failed: 'finished'",
+    tests: ['webhooks/sending/limits.test.ts'],
+  },
+];
+
+const DURABLE_QUEUE: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/durable-queue/queue-worker.ts',
+    text: 'if (!ownership.mayBegin()) return;', replacement: '',
+    tests: ['webhooks/durable-queue/ownership.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-worker.ts',
+    text: "return this.#postpone(id, 'could not be recorded', thrown);",
+    replacement: 'item = undefined;',
+    tests: ['webhooks/sending/trouble.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/result-batch.ts',
+    text: 'lease.isHeld(transaction)\n', replacement: 'true\n',
+    tests: ['webhooks/durable-queue/ownership.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/unit-of-work.ts',
+    text: 'stored !== null && isSameMemory(stored.bytes, bytes)', replacement: 'stored !== null',
+    tests: ['webhooks/sending/attempts.test.ts', 'webhooks/runs/webhook.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/unit-of-work.ts',
+    text: 'this.#totals[from] -= 1;', replacement: '',
+    tests: ['webhooks/inbox/request-changes.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/retry-time.ts',
+    text: 'isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs', replacement: 'dueAtMs',
+    tests: ['webhooks/scheduler/clock.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-spec.ts',
+    text: ' || bytes > CHUNK_BYTES_MAX', replacement: '',
+    tests: ['webhooks/durable-queue/turn-batch.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-retention.ts',
+    text: 'queue.readUpdatedMs(bytes) === finishedAtMs && ', replacement: '',
+    tests: ['webhooks/inbox/inbox-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-retention.ts',
+    text: 'if (!this.#deps.ownership.isMaintainer()) return this.#dropRemovedElsewhere();',
+    replacement: '',
+    tests: ['webhooks/durable-queue/ownership.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-reconciliation.ts',
+    text: 'if (expected !== actual) {', replacement: 'if (expected < actual) {',
+    tests: ['webhooks/sending/limits.test.ts', 'webhooks/inbox/request-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-list-route.ts',
+    text: 'if (value !== undefined) next.set(name, value);', replacement: '',
+    tests: ['webhooks/inbox/request-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/queue-filter.ts',
+    text: 'atMs < untilMs', replacement: 'atMs <= untilMs',
+    tests: ['webhooks/deliveries/deliveries.test.ts'],
+  },
+];
+
+const INBOX: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/inbox/inbox-capacity.ts',
+    text: 'accepting.then(release, release);', replacement: '',
+    tests: ['webhooks/incoming/keeping.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/inbox-capacity.ts',
+    text: "readStatus(record) !== 'pending' && !isPinned(record)",
+    replacement: "readStatus(record) !== 'pending'",
+    tests: ['webhooks/incoming/keeping.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/request-service.ts',
+    text: "if (status === 'pending') throw stillPendingError(id);", replacement: '',
+    tests: ['webhooks/inbox/request-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/stored-request.ts',
+    text: '[name, isHidden(name) ? MASK : value]', replacement: '[name, value]',
+    tests: ['webhooks/inbox/request-codec.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/replay.ts',
+    text: "routes.filter((route) => route.status !== 'done')", replacement: 'routes',
+    tests: ['webhooks/inbox/replay.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/event-ids.ts',
+    text: ' || readExpiryMs(bytes) <= nowMs', replacement: '',
+    tests: ['webhooks/inbox/event-ids.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/request-changes.ts',
+    text: 'this.#transaction.delete(requestBodyCollection.name, id);', replacement: '',
+    tests: ['webhooks/inbox/request-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/inbox-retention.ts',
+    text: 'isPinned(bytes) ? null : FINISHES', replacement: 'FINISHES',
+    tests: ['webhooks/inbox/inbox-retention.test.ts'],
+  },
+];
+
+const SCHEDULER: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: 'runningCount >= runningMax', replacement: 'runningCount > runningMax',
+    tests: ['webhooks/scheduler/task-queues.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: 'return all.peek() === first;', replacement: 'return true;',
+    tests: ['webhooks/scheduler/task-queues.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: 'return isPaused ? 0 : ', replacement: 'return ',
+    tests: ['webhooks/scheduler/task-queues.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/scheduler.ts',
+    text: "if (this.#unsettledIds.has(id)) task.state = 'unsettled';\n    else ", replacement: '',
+    tests: ['webhooks/scheduler/scheduler.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/due-times.ts',
+    text: 'if (stepMs < STEP_MS_MIN) return;', replacement: 'if (stepMs < Infinity) return;',
+    tests: ['webhooks/scheduler/clock.test.ts'],
+  },
+];
+
+const SENDING: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/sending/attempt-recorder.ts',
+    text: " || outcome.kind === 'proxy'", replacement: '',
+    tests: ['webhooks/sending/disabling.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/delivery-attempt.ts',
+    text: 'if (!lease.mayBegin()) return null;', replacement: '',
+    tests: ['webhooks/durable-queue/ownership.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: 'webhook === undefined || !webhook.enabled', replacement: 'webhook === undefined',
+    tests: ['webhooks/sending/preparing.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: 'hideUrlSecrets(targetUrl)', replacement: 'targetUrl',
+    tests: ['webhooks/deliveries/sent-request.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-sender.ts',
+    text: 'if (signal.aborted) return null;', replacement: '',
+    tests: ['webhooks/sending/limits.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/delivery-worker.ts',
+    text: 'return this.#deps.fanOuts.unwrittenCount === 0;', replacement: 'return true;',
+    tests: ['webhooks/deliveries/fan-out.test.ts'],
+  },
+];
+
+const BULK: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/bulk/job.ts',
+    text: "running: status === 'running' ? kind : undefined", replacement: 'running: undefined',
+    tests: ['webhooks/bulk/jobs.test.ts'],
+  },
+];
+
+export const DELIVERY_FAULTS: readonly PlantedFault[] = [
+  ...DELIVERIES, ...DURABLE_QUEUE, ...INBOX, ...SCHEDULER, ...SENDING, ...BULK,
+];

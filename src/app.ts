@@ -209,7 +209,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
     limits: computeMemoryLimits(maxMemoryBytes),
-    ...sharedLog === null ? {} : { shared: sharedLog },
+    ...sharedLog === null ? {} : { sharedLog },
   });
   closers.add(() => store.close());
   announceEngine(store.replica, logger);

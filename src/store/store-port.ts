@@ -134,7 +134,7 @@ export interface LogReader {
    * The next few transactions up to `applied`, which must have been applied; an empty array after
    * that one. Rejects with `gone` when compaction has deleted them.
    */
-  next(applied: number): Promise<readonly LoggedTransaction[]>;
+  next(appliedSequence: number): Promise<readonly LoggedTransaction[]>;
   /** Idempotent. */
   close(): void;
 }

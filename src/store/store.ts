@@ -45,7 +45,7 @@ type StoreOptions = {
   readonly clock?: Clock;
   readonly limits?: MemoryLimits;
   /** The log that this node shares with others; absent: the directory holds the journal. */
-  readonly shared?: SharedLog;
+  readonly sharedLog?: SharedLog;
 };
 
 export type SharedLog = {
@@ -73,10 +73,10 @@ export interface OpenedStore extends Store {
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
-    const { directory, files, shared } = options;
+    const { directory, files, sharedLog } = options;
     makeDurableDirectory(files, directory);
-    if (shared === undefined) return await openInDirectory(options);
-    return await openInEngine(options, shared);
+    if (sharedLog === undefined) return await openInDirectory(options);
+    return await openInEngine(options, sharedLog);
   } catch (error) {
     if (error instanceof AppError || systemCodeOf(error) === undefined) throw error;
     throw diskError(`the data directory ${options.directory} cannot be opened`, error);
@@ -110,10 +110,10 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   }
 }
 
-async function openInEngine(options: StoreOptions, shared: SharedLog): Promise<OpenedStore> {
+async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promise<OpenedStore> {
   const { clock = systemClock, limits, files } = options;
   const { journal, records, replica } = await loadReplica(({ openReplica }) => openReplica({
-    ...options, ...shared, clock, cachedRecordsMax: limits?.cachedRecordsMax,
+    ...options, ...sharedLog, clock, cachedRecordsMax: limits?.cachedRecordsMax,
   }));
   const store = new JournaledStore(options, {
     collections: records.collections, journal, replica,

@@ -113,7 +113,7 @@ const TRANSACTIONS: readonly PlantedFault[] = [
   },
   {
     file: 'store/transactions/staging.ts',
-    text: 'if (stagedOperation === undefined) return {', replacement: 'if (true) return {',
+    text: 'if (stagedOperation === undefined) {', replacement: 'if (true) {',
     tests: ['store/transactions/group-commit.test.ts'],
   },
   {

@@ -28,6 +28,6 @@ export function openSharedStore(
   const node = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
   return openStore({
     directory: '/node', files, specs, clock, logger,
-    shared: { engine, node, snapshotEveryBytes, mayCreate: mayBegin },
+    sharedLog: { engine, node, snapshotEveryBytes, mayCreate: mayBegin },
   });
 }

@@ -214,7 +214,7 @@ export class Compaction implements Snapshots {
   async #deleteFile(name: string, generation: number): Promise<void> {
     const { clock, directory, files } = this.#options;
     const path = join(directory, name);
-    // Who has it open must not see it become shorter.
+    // A reader that has it open must not see it become shorter.
     if (generation <= this.#newestOpened) return files.unlink(path);
     return deleteGradually(path, {
       clock, files,

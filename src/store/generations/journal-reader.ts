@@ -76,11 +76,11 @@ class JournalReader implements LogReader {
     return this.#sequence;
   }
 
-  async next(applied: number): Promise<readonly LoggedTransaction[]> {
+  async next(appliedSequence: number): Promise<readonly LoggedTransaction[]> {
     assert(!this.#isReading);
     this.#isReading = true;
     try {
-      return await this.#next(applied);
+      return await this.#next(appliedSequence);
     } finally {
       this.#isReading = false;
       if (this.#isClosed) this.#files.closeSync(this.#journal.descriptor);
@@ -94,9 +94,9 @@ class JournalReader implements LogReader {
     if (!this.#isReading) this.#files.closeSync(this.#journal.descriptor);
   }
 
-  async #next(applied: number): Promise<readonly LoggedTransaction[]> {
+  async #next(appliedSequence: number): Promise<readonly LoggedTransaction[]> {
     let pieceBytes = READ_BYTES;
-    while (this.#sequence < applied && !this.#isClosed) {
+    while (this.#sequence < appliedSequence && !this.#isClosed) {
       const piece = Buffer.allocUnsafeSlow(pieceBytes);
       const { descriptor } = this.#journal;
       const count = await readFully(this.#files, descriptor, piece, this.#offset);
@@ -105,7 +105,7 @@ class JournalReader implements LogReader {
         pieceBytes *= 2;
         continue;
       }
-      const transactions = this.#collectTransactions(lines, applied);
+      const transactions = this.#collectTransactions(lines, appliedSequence);
       if (transactions.length > 0) return transactions;
       if (count < pieceBytes) this.#openNextJournal();
     }
@@ -113,11 +113,11 @@ class JournalReader implements LogReader {
   }
 
   /** Collects the transactions from the complete lines of `piece`. */
-  #collectTransactions(piece: Buffer, applied: number): LoggedTransaction[] {
+  #collectTransactions(piece: Buffer, appliedSequence: number): LoggedTransaction[] {
     const transactions: LoggedTransaction[] = [];
     let start = 0;
     let end = piece.indexOf(LINE_FEED);
-    while (end >= 0 && this.#sequence < applied) {
+    while (end >= 0 && this.#sequence < appliedSequence) {
       const line = parseLine(piece, start, end);
       if (line !== null && line.kind === 'ops' && line.sequence > this.#sequence) {
         transactions.push(this.#decode(piece, line, end));

@@ -177,7 +177,10 @@ function checkContinuation(
   }
 }
 
-/** Checks that the snapshots are there that a journal calls complete, and the base's journal. */
+/**
+ * Checks that no snapshot is missing of a set that its journal calls complete, and that the journal
+ * of the base has its first line.
+ */
 function checkSnapshots(
   inventory: Inventory, base: number, { generation, path, replay }: ReplayedJournal,
 ): void {

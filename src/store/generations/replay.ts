@@ -106,6 +106,7 @@ class Replay {
     if (line.kind === 'ops') this.#apply(buffer, line, end, position);
     if (line.kind === 'snapshots') this.#completeSnapshots = line.collections;
     if (line.kind === 'next') this.#nextGeneration = line.generation;
+    // The mark rises with each write: the lines of all earlier writes are on disk.
     if (line.durable > this.#durable) this.#unprovenAt = offset;
     this.#durable = line.durable;
     this.#lastLine = line;
@@ -126,9 +127,12 @@ class Replay {
     };
   }
 
-  // The invalid line may have been transaction `#sequence + 1`. It was on disk if a later line's
-  // durable mark says so. If that transaction comes later, the invalid line was a note, which is
-  // synced before anything is written after it; so is the first line of a journal.
+  /**
+   * Throws when a valid line after an invalid one shows that the invalid one had been on disk. If
+   * it was transaction `#sequence + 1`, a later durable mark shows it. If that transaction comes
+   * later, it was a note, which is synced before anything is written after it; so is the first
+   * line of a journal.
+   */
   #checkLineAfterInvalid(invalidAt: FilePosition, line: JournalLine): void {
     const wasDurable = line.durable > this.#sequence;
     const wasNote = this.#startLine === null || line.sequence <= this.#sequence + 1;
@@ -171,8 +175,8 @@ class Replay {
           const collection = findCollection(name);
           if (collection === null) return;
           const key = collection.readKey(buffer.subarray(from, to));
-          const record = collection.table.arena.appendBytes(buffer, from, to);
-          collection.applyPut(key, record, null);
+          const span = collection.table.arena.appendBytes(buffer, from, to);
+          collection.applyPut(key, span, null);
         },
         delete: (name, key) => findCollection(name)?.applyDelete(key),
       });
@@ -185,7 +189,10 @@ class Replay {
   }
 }
 
-/** The last of several lines that are joined because the line feed between them is damaged. */
+/**
+ * The last of several lines that are joined because the line feed between them is damaged; null
+ * when that is not so.
+ */
 function findJoinedLine(buffer: Buffer, start: number, end: number): JournalLine | null {
   const at = buffer.lastIndexOf(LINE_START, end - 1);
   return at > start ? parseLine(buffer, at, end) : null;

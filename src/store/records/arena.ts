@@ -54,8 +54,8 @@ export class Arena {
 
   /** Bytes in chunks without a live record: a compaction would free them. */
   get garbageBytes(): number {
-    const unused = this.#tail.length - this.#tailUsed;
-    return Math.max(0, this.#allocatedTotal - this.#liveTotal - unused);
+    const unusedBytes = this.#tail.length - this.#tailUsed;
+    return Math.max(0, this.#allocatedTotal - this.#liveTotal - unusedBytes);
   }
 
   chunk(id: number): Buffer {

@@ -45,10 +45,10 @@ type StagedOperation = Operation & {
   replacedOperation: StagedOperation | undefined;
 };
 
-/** The records of one collection, and what is staged over them. */
+/** The records of one collection, and the operations that are staged over them. */
 type StagingArea = {
-  readonly committed: StoredCollection;
-  readonly staged: StagedRecords<StagedOperation>;
+  readonly committedRecords: StoredCollection;
+  readonly stagedRecords: StagedRecords<StagedOperation>;
 };
 
 export class Staging {
@@ -60,8 +60,9 @@ export class Staging {
     collections: Iterable<StoredCollection>, onListenerError: (error: unknown) => void,
   ) {
     this.#onListenerError = onListenerError;
-    for (const committed of collections) {
-      this.#areas.set(committed.spec.name, { committed, staged: new StagedRecords() });
+    for (const committedRecords of collections) {
+      const stagedRecords = new StagedRecords<StagedOperation>();
+      this.#areas.set(committedRecords.spec.name, { committedRecords, stagedRecords });
     }
   }
 
@@ -74,17 +75,17 @@ export class Staging {
   /** The bytes of all committed records. */
   get recordBytes(): number {
     return [...this.#areas.values()]
-      .reduce((sum, { committed }) => sum + committed.bytesTotal, 0);
+      .reduce((sum, { committedRecords }) => sum + committedRecords.bytesTotal, 0);
   }
 
   /** The batch that gathers is going to be written; another one begins. */
   startNextBatch(): void {
-    for (const { staged } of this.#areas.values()) staged.startNextBatch();
+    for (const { stagedRecords } of this.#areas.values()) stagedRecords.startNextBatch();
   }
 
   /** The batch that was written has been applied. */
   dropCommitted(): void {
-    for (const { staged } of this.#areas.values()) staged.dropCommitted();
+    for (const { stagedRecords } of this.#areas.values()) stagedRecords.dropCommitted();
   }
 
   /** Applies a transaction's operations to the committed state; `onChange` receives each change. */
@@ -92,11 +93,11 @@ export class Staging {
     transaction: StagedTransaction, onChange: ((change: Change) => void) | null = null,
   ): void {
     for (const operation of transaction.operations) {
-      const { area: { committed }, collection, id, bytes, span, record } = operation;
-      onChange?.({ collection, id, before: committed.findBytes(id) ?? null, after: bytes });
+      const { area: { committedRecords }, collection, id, bytes, span, record } = operation;
+      onChange?.({ collection, id, before: committedRecords.findBytes(id) ?? null, after: bytes });
       try {
-        if (span === null) committed.applyDelete(id);
-        else committed.applyPut(id, span, record);
+        if (span === null) committedRecords.applyDelete(id);
+        else committedRecords.applyPut(id, span, record);
       } catch (error) {
         // A listener's bug: the record itself is in place.
         this.#onListenerError(error);
@@ -109,7 +110,7 @@ export class Staging {
     for (const { operations } of batches.flatMap(({ transactions }) => transactions)) {
       operations.forEach(releaseBytes);
     }
-    for (const { staged } of this.#areas.values()) staged.clear();
+    for (const { stagedRecords } of this.#areas.values()) stagedRecords.clear();
   }
 }
 
@@ -118,9 +119,9 @@ export class StagedTransaction implements Transaction {
   readonly operations: StagedOperation[] = [];
   /** At least the length of its journal line. */
   bytes = TRANSACTION_BYTES;
-  /** Null before `join`. */
+  /** The batch it will be written with; null before `join`. */
   batch: Batch | null = null;
-  /** The latest batch whose staged records this transaction has read. */
+  /** The latest batch whose staged records this transaction has read; null for none. */
   dependsOn: Batch | null = null;
   readonly #staging: Staging;
   #isSealed = false;
@@ -131,24 +132,24 @@ export class StagedTransaction implements Transaction {
   }
 
   find(collection: string, id: string): Buffer | undefined {
-    const { committed, staged } = this.#staging.getArea(collection);
-    const operation = staged.get(id);
-    if (operation === undefined) return committed.findBytes(id);
+    const { committedRecords, stagedRecords } = this.#staging.getArea(collection);
+    const operation = stagedRecords.get(id);
+    if (operation === undefined) return committedRecords.findBytes(id);
     this.#recordDependency(operation);
     return operation.bytes ?? undefined;
   }
 
   findId(collection: string, name: string): string | undefined {
     if (this.find(collection, name) !== undefined) return name;
-    const { spec } = this.#staging.getArea(collection).committed;
+    const { spec } = this.#staging.getArea(collection).committedRecords;
     return spec.hasNames === true ? this.#findHolder(collection, name)?.id : undefined;
   }
 
   put(collection: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isSealed);
     const area = this.#staging.getArea(collection);
-    const { table: { arena }, unique } = area.committed;
-    assert(isRecordFor(json, area.committed, id));
+    const { table: { arena }, unique } = area.committedRecords;
+    assert(isRecordFor(json, area.committedRecords, id));
     const lineFeedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
     assert(lineFeedAt === -1, 'a record is one line');
     const uniqueValues = unique.parseValues(json);
@@ -200,7 +201,7 @@ export class StagedTransaction implements Transaction {
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;
-      operation.area.staged.undo(operation.id, operation.replacedOperation);
+      operation.area.stagedRecords.undo(operation.id, operation.replacedOperation);
       releaseBytes(operation);
     }
     this.seal();
@@ -219,24 +220,26 @@ export class StagedTransaction implements Transaction {
   #findHolder(
     collection: string, value: string,
   ): { readonly id: string; readonly values: readonly UniqueValue[] } | undefined {
-    const { committed, staged } = this.#staging.getArea(collection);
-    for (const operation of staged.values()) {
+    const { committedRecords, stagedRecords } = this.#staging.getArea(collection);
+    for (const operation of stagedRecords.values()) {
       const { id, uniqueValues } = operation;
       if (!uniqueValues.some((unique) => unique.value === value)) continue;
       this.#recordDependency(operation);
       return { id, values: uniqueValues };
     }
-    const id = committed.unique.findId(value);
+    const id = committedRecords.unique.findId(value);
     if (id === undefined) return undefined;
-    const stagedOperation = staged.get(id);
-    if (stagedOperation === undefined) return { id, values: committed.unique.findValues(id) };
+    const stagedOperation = stagedRecords.get(id);
+    if (stagedOperation === undefined) {
+      return { id, values: committedRecords.unique.findValues(id) };
+    }
     // A staged operation removes the value, or the record that has it.
     this.#recordDependency(stagedOperation);
     return undefined;
   }
 
   #stage(operation: StagedOperation): void {
-    operation.replacedOperation = operation.area.staged.put(operation.id, operation);
+    operation.replacedOperation = operation.area.stagedRecords.put(operation.id, operation);
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }
@@ -266,9 +269,9 @@ function isRecordFor(
 /** Whether the records take more room after these operations. */
 export function growsRecords(operations: readonly StagedOperation[]): boolean {
   return operations.reduce((sum, { bytes, area, id }) =>
-    sum + (bytes?.length ?? 0) - (area.committed.findBytes(id)?.length ?? 0), 0) > 0;
+    sum + (bytes?.length ?? 0) - (area.committedRecords.findBytes(id)?.length ?? 0), 0) > 0;
 }
 
 function releaseBytes({ area, span }: StagedOperation): void {
-  if (span !== null) area.committed.table.arena.release(span.chunk, span.length);
+  if (span !== null) area.committedRecords.table.arena.release(span.chunk, span.length);
 }

@@ -43,7 +43,7 @@ const FORGET_MS = 24 * 3_600_000;
 
 export class Membership {
   readonly #deps: MembershipDeps;
-  /** This node and its run, which `restart` replaces. */
+  /** One object, which table and ownership have as well: `restart` changes the run in it. */
   readonly #self: { -readonly [Name in keyof Holder]: Holder[Name] };
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;
@@ -54,6 +54,7 @@ export class Membership {
   /** Counts of this node's leases, for metrics. */
   readonly leaseChanges = { claimed: 0, released: 0, lost: 0 };
   #beat = 0;
+  /** When the last beat was sent, on the monotonic clock. */
   #lastSentMs = -Infinity;
   #beatLoop: Promise<void> | null = null;
   #isBeatRequested = false;
@@ -277,8 +278,10 @@ export class Membership {
     await endsInTime(clock, RELEASE_MS, release);
   }
 
-  /** Whether beats are sent at RETRY_MS: a beat, or another write, has failed; a beat shows when
-   * writes work again. */
+  /**
+   * Whether beats are tried each RETRY_MS: the last one, or another write, has failed. A beat shows
+   * when writes work again.
+   */
   get #mustRetry(): boolean {
     return this.#hasBeatFailed || this.#deps.store.failure !== null;
   }

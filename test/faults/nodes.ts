@@ -108,6 +108,15 @@ const READS: readonly PlantedFault[] = [
   },
 ];
 
+const WITHOUT_RECORDS: readonly PlantedFault[] = [
+  {
+    // While a node loads its records anew, nobody can see its state.
+    file: 'nodes/read-consistency.ts',
+    text: "'getStatus', 'getStatistics',", replacement: "'getState', 'getStatistics',",
+    tests: ['nodes/apps.test.ts'],
+  },
+];
+
 const DIRECTORY: readonly PlantedFault[] = [
   {
     // Two processes that lock in different ways both write.
@@ -169,5 +178,5 @@ const MAINTENANCE: readonly PlantedFault[] = [
 ];
 
 export const NODE_FAULTS: readonly PlantedFault[] = [
-  ...LEASES, ...READS, ...DIRECTORY, ...MAINTENANCE,
+  ...LEASES, ...READS, ...WITHOUT_RECORDS, ...DIRECTORY, ...MAINTENANCE,
 ];

@@ -52,6 +52,12 @@ test('a read that names a sequence which does not come is told to come again', (
     assert.equal(late.headers['retry-after'], '1');
     const bad = await node.ask('/api/books', { headers: { 'Hookshelf-Sequence': 'soon' } });
     assert.equal(bad.status, 400);
+    for (const path of [
+      '/api/status', '/api/statistics', '/api/log', '/api/settings', '/api/nodes', '/metrics',
+    ]) {
+      const { status } = await node.ask(path, { headers: { 'Hookshelf-Sequence': '999999' } });
+      assert.equal(status, 200, `${path} reads no records`);
+    }
   }));
 
 test('nodes are listed with what they do, and one that stops leaves its share', () =>

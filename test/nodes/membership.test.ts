@@ -78,9 +78,9 @@ const keyOf = (shard: number): string => {
 test('the first node owns everything at once', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');
-  let told = 0;
+  let notifications = 0;
   a.ownership.onChange(() => {
-    told += 1;
+    notifications += 1;
   });
   assert.equal(a.ownership.findLease('hook'), null);
   assert.equal(a.ownership.mayBegin(), false);
@@ -89,7 +89,7 @@ test('the first node owns everything at once', async () => {
   assert.equal(a.ownership.mayBegin(), true);
   assert.equal(a.ownership.isMaintainer(), true);
   assert.equal(a.ownership.findLease('hook')?.beginAttempt(), true);
-  assert.equal(told, 1);
+  assert.equal(notifications, 1);
   await a.close();
 });
 
@@ -115,17 +115,17 @@ test('a shard is given up when what is under way of it has ended', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.findLease(keyOf(15));
-  assert.equal(hold?.beginAttempt(), true);
+  const lease = a.ownership.findLease(keyOf(15));
+  assert.equal(lease?.beginAttempt(), true);
   const b = cluster.node('b');
   await cluster.clock.advance(6000);
   assert.equal(cluster.owners()[15], 'a');
   assert.equal(a.ownership.findLease(keyOf(15)), null, 'no attempt of it begins any more');
-  assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), true);
-  hold.endAttempt();
+  assert.equal(await cluster.store.transact((transaction) => lease.isHeld(transaction)), true);
+  lease.endAttempt();
   await cluster.clock.advance(10);
   assert.equal(cluster.owners()[15], 'b');
-  assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), false);
+  assert.equal(await cluster.store.transact((transaction) => lease.isHeld(transaction)), false);
   await Promise.all([a.close(), b.close()]);
 });
 
@@ -133,14 +133,14 @@ test('an attempt that does not end is cut off, so that its shard can be given up
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.findLease(keyOf(15));
-  assert.equal(hold?.beginAttempt(), true);
-  hold.endSignal.addEventListener('abort', () => hold.endAttempt());
+  const lease = a.ownership.findLease(keyOf(15));
+  assert.equal(lease?.beginAttempt(), true);
+  lease.endSignal.addEventListener('abort', () => lease.endAttempt());
   const b = cluster.node('b');
   await cluster.clock.advance(30_000);
-  assert.equal(hold.endSignal.aborted, false);
+  assert.equal(lease.endSignal.aborted, false);
   await cluster.clock.advance(6000);
-  assert.equal(hold.endSignal.aborted, true);
+  assert.equal(lease.endSignal.aborted, true);
   assert.equal(cluster.owners()[15], 'b');
   await Promise.all([a.close(), b.close()]);
 });
@@ -198,26 +198,26 @@ test('while no beat can be written attempts end, and go on with the first that i
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.findLease('hook');
-  assert.equal(hold?.beginAttempt(), true);
+  const lease = a.ownership.findLease('hook');
+  assert.equal(lease?.beginAttempt(), true);
   cluster.store.setFailure(new AppError('unavailable', 'the engine is gone'));
   await cluster.clock.advance(8900);
   assert.equal(a.ownership.mayBegin(), true);
   await cluster.clock.advance(100);
   assert.equal(a.ownership.mayBegin(), false, 'L - http.timeout - 1 s after the last beat');
-  assert.equal(hold.beginAttempt(), false);
+  assert.equal(lease.beginAttempt(), false);
   await cluster.clock.advance(14_900);
-  assert.equal(hold.endSignal.aborted, false);
+  assert.equal(lease.endSignal.aborted, false);
   await cluster.clock.advance(100);
-  assert.equal(hold.endSignal.aborted, true, 'L - 1 s after the last beat');
+  assert.equal(lease.endSignal.aborted, true, 'L - 1 s after the last beat');
   assert.equal(a.ownership.isMaintainer(), false);
-  let told = 0;
+  let notifications = 0;
   a.ownership.onChange(() => {
-    told += 1;
+    notifications += 1;
   });
   cluster.store.setFailure(null);
   await cluster.clock.advance(1100);
-  assert.equal(told, 1);
+  assert.equal(notifications, 1);
   const next = a.ownership.findLease('hook');
   assert.equal(next?.beginAttempt(), true);
   assert.equal(next.endSignal.aborted, false);
@@ -230,14 +230,14 @@ test('a result counts only in the term in which its attempt began', async () => 
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.findLease('hook');
-  const isKept = (): Promise<boolean> =>
-    cluster.store.transact((transaction) => hold?.isHeld(transaction) ?? false);
-  assert.equal(await isKept(), true);
+  const lease = a.ownership.findLease('hook');
+  const isHeld = (): Promise<boolean> =>
+    cluster.store.transact((transaction) => lease?.isHeld(transaction) ?? false);
+  assert.equal(await isHeld(), true);
   kill(a);
   const b = cluster.node('b');
   await cluster.clock.advance(LENGTHS.lengthMs + 2000);
-  assert.equal(await isKept(), false);
+  assert.equal(await isHeld(), false);
   await b.close();
 });
 
@@ -274,13 +274,13 @@ test('a node that was frozen finds its shards gone, and says so', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');
   await cluster.clock.advance(10);
-  const hold = a.ownership.findLease('hook');
+  const lease = a.ownership.findLease('hook');
   kill(a);
   const b = cluster.node('b');
   await cluster.clock.advance(LENGTHS.lengthMs + 2000);
   a.start();
-  assert.equal(hold?.mayBegin(), false);
-  assert.equal(hold.endSignal.aborted, true);
+  assert.equal(lease?.mayBegin(), false);
+  assert.equal(lease.endSignal.aborted, true);
   assert.ok(cluster.logLines.some((line) => line.includes('another node has taken over')));
   await cluster.clock.advance(100);
   assert.deepEqual(cluster.counts(), { a: 8, b: 8 }, 'then it gets its share again');
@@ -319,12 +319,12 @@ test('a node whose log was replaced begins as a new run, and waits for its own l
     const cluster = new Cluster();
     const a = cluster.node('a');
     await cluster.clock.advance(10);
-    const hold = a.ownership.findLease('hook');
-    assert.equal(hold?.beginAttempt(), true);
+    const lease = a.ownership.findLease('hook');
+    assert.equal(lease?.beginAttempt(), true);
     a.restart();
-    assert.equal(hold.endSignal.aborted, true);
-    assert.equal(hold.beginAttempt(), false);
-    assert.equal(await cluster.store.transact((transaction) => hold.isHeld(transaction)), false);
+    assert.equal(lease.endSignal.aborted, true);
+    assert.equal(lease.beginAttempt(), false);
+    assert.equal(await cluster.store.transact((transaction) => lease.isHeld(transaction)), false);
     await cluster.clock.advance(LENGTHS.lengthMs + 900);
     assert.equal(a.ownership.findLease('hook'), null);
     await cluster.clock.advance(200);
@@ -333,7 +333,7 @@ test('a node whose log was replaced begins as a new run, and waits for its own l
     await a.close();
   });
 
-test('clocks that are more than a second apart are told once, and measured from then on',
+test('clocks that are more than a second apart are reported once, and measured from then on',
   async () => {
     const cluster = new Cluster();
     const [a, b, c] = [cluster.node('a'), cluster.node('b', 3000), cluster.node('c', 900)];
@@ -341,10 +341,10 @@ test('clocks that are more than a second apart are told once, and measured from 
     const offsetsMs = ['b', 'c', 'a'].map((id) => a.clockOffsets.estimateOffsetMs(id));
     assert.deepEqual(offsetsMs, [3000, 900, null]);
     assert.deepEqual(['a', 'c'].map((id) => b.clockOffsets.estimateOffsetMs(id)), [-3000, -2100]);
-    const told = cluster.logLines.map((line) => JSON.parse(line))
+    const warnings = cluster.logLines.map((line) => JSON.parse(line))
       .filter(({ message }) => /clock of another node/.test(message))
       .map(({ level, node, offsetS }) => `${level} ${node} ${offsetS}`);
-    assert.deepEqual(told.sort(),
+    assert.deepEqual(warnings.sort(),
       ['warning a -3', 'warning b 2.1', 'warning b 3', 'warning c -2.1']);
     await Promise.all([a.close(), b.close(), c.close()]);
     assert.equal(a.clockOffsets.estimateOffsetMs('b'), null);

@@ -12,11 +12,11 @@ import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Replica } from '../../src/store/store-port.ts';
 import { turnsUntil } from '../support/turns.ts';
 
-type Given = { -readonly [Name in keyof Replica]: Replica[Name] };
+type MutableReplica = { -readonly [Name in keyof Replica]: Replica[Name] };
 
-const route = (given: Partial<HttpRoute>): HttpRoute => ({
+const route = (members: Partial<HttpRoute>): HttpRoute => ({
   method: 'GET', path: '/api/things', operationId: 'listThings', summary: '', access: 'read',
-  responses: [], handle: (exchange) => exchange.sendJson(200, {}), ...given,
+  responses: [], handle: (exchange) => exchange.sendJson(200, {}), ...members,
 });
 const ROUTES: readonly HttpRoute[] = [
   route({}), route({ method: 'POST', operationId: 'addThing' }),
@@ -38,12 +38,12 @@ function targetOf(replica: Replica, routes = ROUTES): ApiTarget {
   return createMemoryTarget(dispatcher.listeners('control').request);
 }
 
-function replicaOf(given: Partial<Given> = {}): Given {
-  const steady = { sequence: 7, isReloading: false, isBehindSincePause: () => false };
-  return { ...steady, ...given } as Given;
+function replicaOf(members: Partial<MutableReplica> = {}): MutableReplica {
+  const steadyMembers = { sequence: 7, isReloading: false, isBehindSincePause: () => false };
+  return { ...steadyMembers, ...members } as MutableReplica;
 }
 
-function serve(replica: Partial<Given>): (
+function serve(replica: Partial<MutableReplica>): (
   method: 'GET' | 'POST', path: string, headers?: Readonly<Record<string, string>>,
 ) => ReturnType<typeof callApiAnyStatus> {
   const target = targetOf(replicaOf(replica));
@@ -76,10 +76,10 @@ test('an answer that streams while it writes tells the last sequence in a traile
       return [Buffer.from(line)];
     }),
   })]);
-  const answer = await openResponse(target, { method: 'POST', path: '/api/things' });
-  assert.equal(answer.headers.trailer, 'Hookshelf-Sequence');
-  await once(answer.resume(), 'end');
-  assert.deepEqual({ ...answer.trailers }, { 'hookshelf-sequence': '9' });
+  const response = await openResponse(target, { method: 'POST', path: '/api/things' });
+  assert.equal(response.headers.trailer, 'Hookshelf-Sequence');
+  await once(response.resume(), 'end');
+  assert.deepEqual({ ...response.trailers }, { 'hookshelf-sequence': '9' });
 });
 
 test('what no record is in waits for no sequence', async () => {
@@ -92,9 +92,9 @@ test('what no record is in waits for no sequence', async () => {
 
 test('the OpenAPI document tells of the sequence of writes and reads', () => {
   const { describeRoute } = createReadConsistency(replicaOf());
-  const answers = [200, 404].map((status) => ({ status, description: '' }));
+  const responses = [200, 404].map((status) => ({ status, description: '' }));
   const [read, write, , health] = ROUTES.map((each) =>
-    describeRoute({ ...each, responses: answers }));
+    describeRoute({ ...each, responses }));
   assert.deepEqual(read?.parameters?.map(({ name }) => name), ['Hookshelf-Sequence']);
   assert.deepEqual(read?.responses.map(({ status }) => status), [200, 404, 503]);
   assert.deepEqual(write?.responses.map(({ headers }) => Object.keys(headers ?? {})),
@@ -103,24 +103,24 @@ test('the OpenAPI document tells of the sequence of writes and reads', () => {
 });
 
 test('a read waits for the sequence that it names, and for no other', async () => {
-  const asked: number[] = [];
+  const waitCalls: number[] = [];
   let isThere = true;
   const ask = serve({
     waitFor: async (sequence, timeoutMs) => {
-      asked.push(sequence, timeoutMs);
+      waitCalls.push(sequence, timeoutMs);
       return isThere;
     },
   });
   const read = (value: string): ReturnType<typeof ask> =>
     ask('GET', '/api/things', { 'Hookshelf-Sequence': value });
   assert.equal((await read('7')).status, 200);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(waitCalls, []);
   assert.equal((await read('8')).status, 200);
-  assert.deepEqual(asked, [8, 2000]);
+  assert.deepEqual(waitCalls, [8, 2000]);
   isThere = false;
-  const late = await read('9');
-  assert.equal(late.status, 503);
-  assert.equal(late.headers['retry-after'], '1');
+  const lateResponse = await read('9');
+  assert.equal(lateResponse.status, 503);
+  assert.equal(lateResponse.headers['retry-after'], '1');
   assert.equal((await ask('POST', '/api/things', { 'Hookshelf-Sequence': '9' })).status, 200);
   for (const bad of ['', '-1', '1.5', 'x', '1'.repeat(16)]) {
     assert.equal((await read(bad)).status, 400, bad);
@@ -146,17 +146,17 @@ test('after this process stood still, reads of records wait until it has caught 
       return caughtUp;
     },
   });
-  const answered: string[] = [];
-  const asked = ['/api/things', '/api/status', '/healthz'].map(async (path) => {
+  const servedPaths: string[] = [];
+  const reads = ['/api/things', '/api/status', '/healthz'].map(async (path) => {
     assert.equal((await ask('GET', path)).status, 200);
-    answered.push(path);
+    servedPaths.push(path);
   });
   assert.equal((await ask('POST', '/api/things')).status, 200);
-  await turnsUntil(() => answered.length === 2);
-  assert.deepEqual(answered.toSorted(), ['/api/status', '/healthz']);
+  await turnsUntil(() => servedPaths.length === 2);
+  assert.deepEqual(servedPaths.toSorted(), ['/api/status', '/healthz']);
   goOn();
-  await Promise.all(asked);
-  assert.equal(answered.at(-1), '/api/things');
+  await Promise.all(reads);
+  assert.equal(servedPaths.at(-1), '/api/things');
   // Whoever begins to wait and does not handle how it ends would end the process.
   assert.equal(waits, 1);
 });
@@ -175,12 +175,12 @@ test('a read that waits is not served from records that are loaded anew meanwhil
       isBehindSincePause: () => true, waitFor: wait,
       waitAfterPause: async () => void await wait(),
     });
-    const asked = callApiAnyStatus(targetOf(replica), {
+    const read = callApiAnyStatus(targetOf(replica), {
       method: 'GET', path: '/api/things', headers,
     });
     await turnsUntil(() => isWaiting);
     Object.assign(replica, { isReloading: true });
     goOn();
-    assert.equal((await asked).status, 503);
+    assert.equal((await read).status, 503);
   }
 });

@@ -93,6 +93,7 @@ export class JournalWriter {
       return await run();
     } finally {
       const next = this.#queue.shift();
+      // It stays busy until the next one runs, a microtask later: no other may come between.
       if (next === undefined) this.#isBusy = false;
       else next();
     }

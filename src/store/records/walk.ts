@@ -92,8 +92,10 @@ export class CollectionWalk implements Walk {
     this.#keyAt = this.#table.offsetOf(slot) + this.#table.keyStart;
   }
 
-  /** Sets the position to the first record after the last key; descending, just after the last
-   * record before it. */
+  /**
+   * Sets the position from which to go on after the last key: to the first record after it;
+   * descending, just past the last record before it.
+   */
   #seekLastKey(): void {
     this.#version = this.#order.version;
     if (this.#key === null) {

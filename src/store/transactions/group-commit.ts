@@ -32,6 +32,7 @@ type GroupCommitOptions = {
 };
 
 export class GroupCommit {
+  /** How many appends have been committed, and how many transactions in them. */
   commits = 0;
   transactions = 0;
   readonly #options: GroupCommitOptions;
@@ -43,7 +44,7 @@ export class GroupCommit {
   #appendedCount = 0;
   /** Transactions that have not run yet, in order; everything staged came before them. */
   #deferred: Submission[] = [];
-  /** The window is open, or a batch is being written. */
+  /** Whether the window is open, or a batch is being written. */
   #isBusy = false;
   #isClosed = false;
   #onIdle: () => void = () => {};
@@ -96,7 +97,7 @@ export class GroupCommit {
     this.#failStaged(error, error);
   }
 
-  /** Waits for everything staged, and takes no more. */
+  /** Takes no more, and resolves when everything staged is written or has failed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (!this.#isBusy) return;
@@ -106,6 +107,7 @@ export class GroupCommit {
     });
   }
 
+  /** Why no transaction may run now; null when it may. */
   #findRejection(): AppError | null {
     if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
     const { journal, stagedBytesMax } = this.#options;
@@ -115,6 +117,10 @@ export class GroupCommit {
     return new AppError('unavailable', 'too many writes are waiting', { retryAfterS: 1 });
   }
 
+  /**
+   * Runs a transaction on what is staged and committed. It joins the batch that gathers, unless it
+   * has thrown, has written nothing or is refused: then it is completed here.
+   */
   #stage(submission: Submission): void {
     const transaction = new StagedTransaction(this.#options.staging, submission);
     try {
@@ -139,6 +145,7 @@ export class GroupCommit {
     this.#openWindow();
   }
 
+  /** Why a transaction that has run may not be written; null when it may. */
   #findTransactionRejection({ bytes, operations }: StagedTransaction): AppError | null {
     const { journal: { failure, maxBatchBytes, maxRecordBytes }, staging } = this.#options;
     if (failure?.code === 'unknown_outcome') return failure;
@@ -276,7 +283,7 @@ export class GroupCommit {
     notifyFollowers(batches);
   }
 
-  /** Unstages everything, and returns it. */
+  /** Discards everything staged, and returns its batches. */
   #abandonAll(): readonly Batch[] {
     const batches = [...this.#inFlight === null ? [] : [this.#inFlight], this.#gathering];
     this.#inFlight = null;

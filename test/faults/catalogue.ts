@@ -4,8 +4,9 @@ import { BOOK_FAULTS } from './books.ts';
 import { CLIENT_FAULTS } from './client.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { NODE_FAULTS } from './nodes.ts';
-import { OUTGOING_FAULTS } from './outgoing.ts';
 import { DELIVERY_FAULTS } from './deliveries.ts';
+import { OUTGOING_FAULTS } from './outgoing.ts';
+import { REPLICATION_FAULTS } from './replication.ts';
 import { SERVER_FAULTS } from './server.ts';
 import { STORE_FAULTS } from './store.ts';
 
@@ -14,8 +15,9 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   client: CLIENT_FAULTS,
   console: CONSOLE_FAULTS,
   nodes: NODE_FAULTS,
-  outgoing: OUTGOING_FAULTS,
   deliveries: DELIVERY_FAULTS,
+  outgoing: OUTGOING_FAULTS,
+  replication: REPLICATION_FAULTS,
   server: SERVER_FAULTS,
   store: STORE_FAULTS,
 };

@@ -1,0 +1,82 @@
+/**
+ * Faults of replication, engines and backup. Those that only real engines show are in
+ * test/nodes/failures.
+ */
+import type { PlantedFault } from './fault.ts';
+
+const APPENDING: readonly PlantedFault[] = [
+  // An append that may be written is said to be refused.
+  {
+    file: 'store/replication/appending/appender.ts',
+    text: 'this.#pending.sent === null ? refusal', replacement: 'true ? refusal',
+    tests: ['store/replication/engine-journal.test.ts'],
+  },
+  // A batch that is in the log already is written once more.
+  {
+    file: 'store/engines/etcd/etcd-session.ts',
+    text: '(isResent && await this.#isInLog(entry))', replacement: 'false',
+    tests: ['store/engines/etcd/etcd-session.test.ts'],
+  },
+  // A batch that has filled the engine is said to be refused.
+  {
+    file: 'store/engines/etcd/etcd-session.ts',
+    text: 'if (isFull(error) && await this.#isInLog(entry)) return null;', replacement: '',
+    tests: ['store/engines/etcd/etcd-session.test.ts'],
+  },
+  // A write whose outcome is open is sent to another member.
+  {
+    file: 'store/engines/etcd/etcd-gateway.ts',
+    text: 'path, body, isRepeatable: false', replacement: 'path, body, isRepeatable: true',
+    tests: ['store/engines/etcd/etcd-session.test.ts'],
+  },
+];
+
+const SNAPSHOTS: readonly PlantedFault[] = [
+  // The log is trimmed so far that only the newest snapshot can be used.
+  {
+    file: 'store/replication/snapshot-transfer.ts',
+    text: 'complete[SNAPSHOTS_RETAINED - 1]', replacement: 'complete[0]',
+    tests: ['store/replication/snapshots.test.ts'],
+  },
+  // Whoever may write to the engine names any file to be overwritten.
+  {
+    file: 'store/replication/local-snapshot.ts',
+    text: 'if (!isStoreName(snapshotName(file.collection, generation))) return [];',
+    replacement: '',
+    tests: ['store/replication/snapshot-faults.test.ts'],
+  },
+];
+
+const BACKUP: readonly PlantedFault[] = [
+  // A backup that was cut off is taken for a whole one.
+  {
+    file: 'store/backup/pending-marks.ts',
+    text: 'if (files.existsSync(join(directory, BACKUP_PENDING))) {', replacement: 'if (false) {',
+    tests: ['store/backup/manifest.test.ts', 'store/backup/backup.test.ts', 'crash/backup.test.ts'],
+  },
+  // A restore over data that nobody allowed to replace.
+  {
+    file: 'store/backup/restore.ts',
+    text: 'if (!isReplacing && listData(files, directory).length > 0) {',
+    replacement: 'if (false) {',
+    tests: ['store/backup/backup.test.ts'],
+  },
+  // A backup with fewer records than its manifest says is restored.
+  {
+    file: 'store/backup/restore.ts',
+    text: 'if (archive.manifest !== null) checkContents(archive.manifest, report);',
+    replacement: '',
+    tests: ['store/backup/manifest.test.ts'],
+  },
+  // A backup in a directory is swapped for another directory while it is written.
+  {
+    file: 'store/backup/backup.ts',
+    text: 'await fillEmptyDirectory(files, backup, directory.path, target)',
+    replacement: 'await fillEmptyDirectory(files, backup, target, target)',
+    tests: ['store/backup/swapped.test.ts'],
+  },
+];
+
+export const REPLICATION_FAULTS: readonly PlantedFault[] = [
+  ...APPENDING, ...SNAPSHOTS, ...BACKUP,
+];

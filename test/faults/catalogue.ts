@@ -1,6 +1,7 @@
 /** All planted faults, a table for each room. */
 import type { PlantedFault } from './fault.ts';
 import { BOOK_FAULTS } from './books.ts';
+import { CLI_FAULTS } from './cli.ts';
 import { CLIENT_FAULTS } from './client.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { NODE_FAULTS } from './nodes.ts';
@@ -12,6 +13,7 @@ import { STORE_FAULTS } from './store.ts';
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   books: BOOK_FAULTS,
+  cli: CLI_FAULTS,
   client: CLIENT_FAULTS,
   console: CONSOLE_FAULTS,
   nodes: NODE_FAULTS,

@@ -115,6 +115,9 @@ for (const way of WAYS) {
       const { code, stdout, stderr } = await place.run(['book:import', '--file', file]);
       assert.deepEqual([code, stdout], [1, 'imported 2, skipped 3\n']);
       assert.match(stderr, /line 2: .*JSON/);
+      const unsent = await place.run(['book:import', '--file', '-', '--format', 'csv'],
+        { input: 'title\nOne\nTwo,too many\n' });
+      assert.deepEqual([unsent.code, unsent.stdout], [1, 'imported 1, skipped 1\n']);
       assert.match(stderr, /line 4: \/title: must not be empty; \/isbn: /);
       assert.match(stderr, new RegExp(`line 5: .*${id}`));
       const replaced = await place.run(

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '..');
 const COLUMNS_MAX = 100;
+const FUNCTION_LINES_MAX = 70;
 /** The types that callers of the library see. */
 const LIBRARY = 'src/app/api-types.ts';
 
@@ -178,6 +179,23 @@ test('lines have at most 100 columns', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('functions have at most 70 lines', () => {
+  const long = sources('src').flatMap((file) => listFunctions(read(file))
+    .filter(({ first, last }) => last - first + 1 > FUNCTION_LINES_MAX)
+    .map(({ first, last }) => `${file}:${first}: ${last - first + 1} lines`));
+  assert.deepEqual(long, []);
+});
+
+test('the lines of a function are counted from its signature to its last brace', () => {
+  const text = [
+    'function short(', '  name: string,', '): void {', '  if (name) {', '    call(() => {',
+    '    });', '  }', '}', 'class Example {', '  run(): void {', '    go();', '  }', '}',
+  ].join('\n');
+  assert.deepEqual(listFunctions(text), [
+    { first: 1, last: 8 }, { first: 5, last: 6 }, { first: 10, last: 12 },
+  ]);
+});
+
 test('source holds no default exports, enums, any, or promises of later work', () => {
   const banned = [
     /^export default/m, /^\s*(export )?(const )?enum /m, /: any\b|as any\b|<any>/,
@@ -278,6 +296,32 @@ function importsOf(file: string): Import[] {
     const target = specifier.startsWith('.')
       ? relative(root, resolve(root, file, '..', specifier)) : null;
     return { specifier, target };
+  });
+}
+
+/** What begins a block, at the end of a line, that is a function's. */
+const FUNCTION_START = /(?:\)|\): .+|=>) \{$/;
+const CONTROL_STATEMENT = /^\s*(?:\} )?(?:else )?(?:if|for|while|switch|catch|do)\b/;
+
+/**
+ * The first and last line, from 1 on, of every function, method and arrow function that is a block.
+ * They are found by their indentation, which is the same for signature and closing brace.
+ */
+function listFunctions(text: string): readonly { readonly first: number; readonly last: number }[] {
+  const lines = text.split('\n');
+  const indent = (line = ''): number => line.length - line.trimStart().length;
+  return lines.flatMap((line, index) => {
+    if (!FUNCTION_START.test(line)) return [];
+    let first = index;
+    // The last line of a long signature begins with its bracket.
+    if (/^\s*[)}]/.test(line)) {
+      do first -= 1;
+      while (first > 0 && (lines[first] === '' || indent(lines[first]) > indent(line)));
+    }
+    if (CONTROL_STATEMENT.test(lines[first] ?? '')) return [];
+    const isEnd = (one: string): boolean => one !== '' && indent(one) <= indent(line);
+    const length = lines.slice(index + 1).findIndex(isEnd);
+    return [{ first: first + 1, last: index + length + 2 }];
   });
 }
 

@@ -13,6 +13,15 @@ const DOMAIN_ROOMS = [
 /** Words that every program has: what a type is, where its other words say of which concept. */
 const GENERAL_WORDS = new Set(['index', 'list', 'options', 'deps', 'table', 'cache', 'registry']);
 const ENTRY = /^\| \*\*([^*]+)\*\* \| ([^|]+) \| `([^`]+)` \|$/gm;
+/** The public types of the library, which bear the names of the models that they show. */
+const LIBRARY = 'app/api-types.ts';
+/** Participles that do not end in "ed", and adjectives that have been used like them. */
+const IRREGULAR = new Set(`bad begun bound built came chosen done drawn driven fallen felt found
+  given gone grown heard held hidden kept known laid late led left lent lost made meant met paid ran
+  ridden risen said seen sent shown shut spent spread stood sunk sworn taken thrown told
+  understood undone unkept well woken won worn written`.split(/\s+/));
+/** Nouns that end like a participle. */
+const NOUNS = new Set(['bed', 'embed', 'feed', 'need', 'seed', 'shed', 'speed', 'thread']);
 type Entry = { readonly word: string; readonly meaning: string; readonly file: string };
 
 const entries: readonly Entry[] = [...CHAPTER.matchAll(ENTRY)]
@@ -47,6 +56,25 @@ test('exported classes and interfaces of the domain are made of words of the glo
       && !wordsOf(type).some((word) => known.has(singular(word)))
       && !wordsOf(type).every((word) => GENERAL_WORDS.has(word)));
   assert.deepEqual(strange.map(({ file, type }) => `${type} ${file}`), []);
+});
+
+test('no type is named by a participle or an adjective alone', () => {
+  const isNoun = (type: string): boolean => {
+    const word = type.slice(0, 1).toLowerCase() + type.slice(1);
+    return NOUNS.has(word) || !(IRREGULAR.has(word) || /^[a-z]{3,}ed$/.test(word));
+  };
+  assert.deepEqual(['Taken', 'Known', 'Stored'].filter(isNoun), []);
+  assert.deepEqual(['Seed', 'Record', 'StoredRequest'].filter(isNoun).length, 3);
+  const nameless = types.filter(({ type }) => !isNoun(type));
+  assert.deepEqual(nameless.map(({ file, type }) => `${type} ${file}`), []);
+});
+
+test('a type name is declared once in the program', () => {
+  const own = types.filter(({ file, type }) => file !== LIBRARY && !/(?:Deps|Options)$/.test(type));
+  const files = new Map<string, string[]>();
+  for (const { file, type } of own) files.set(type, [...files.get(type) ?? [], file]);
+  const twice = [...files].filter(([, places]) => places.length > 1);
+  assert.deepEqual(twice.map(([type, places]) => `${type}: ${places.join(', ')}`), []);
 });
 
 test('the walks of the architecture chapter name files, and what does the work in them', () => {

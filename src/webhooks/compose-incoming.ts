@@ -26,7 +26,7 @@ import { createRequestService, type RequestService } from './inbox/request-servi
 import { requestQueue } from './inbox/request-changes.ts';
 import { RequestWorker } from './runs/request-worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { ALL_OWNED } from './durable-queue/ownership.ts';
+import { ALL_OWNED, type Ownership } from './durable-queue/ownership.ts';
 import { Retention } from './durable-queue/queue-retention.ts';
 
 type Incoming = {
@@ -47,13 +47,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
   const { webhooks, configurations, runner, actions, systemEvents, health } = shared;
-  const onRun: OnRun = (webhookId, { success, message, isCallersFault }, atMs) => {
-    onOutcome('runs', webhookId, success ? 'succeeded' : 'failed', null);
-    // Any caller can send a header that has the chain refused: that says nothing of the webhook.
-    if (isCallersFault) return;
-    if (success) health.recordSuccess(webhookId, atMs);
-    else health.recordFailure(webhookId, { atMs, reason: message ?? FAILED_MESSAGE });
-  };
+  const onRun = createRunListener(onOutcome, health);
   const rejectedRequests = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const recentRequests = new RecentRequests();
@@ -78,11 +72,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const retention = new Retention({
     ...requestRetention(store, inbox), queue: requestQueue, store, clock, log, ownership,
   });
-  const eventIds = new ExpiringRecords({
-    store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
-    expiresAtMs: readExpiryMs, limits: EVENT_ID_LIMITS,
-    mayRemove: () => ownership.isMaintainer(),
-  });
+  const eventIds = createExpiringEventIds(options, ownership);
   const worker = new RequestWorker({
     store, hooks: webhooks, configurations, actions, runner, clock, log, random, makeId,
     systemEvents, recent: recentRequests, ownership, payloadRoom: payloadBudget,
@@ -115,4 +105,27 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       requests.close();
     },
   };
+}
+
+/** Counts each run, and has the webhook's health follow from it. */
+function createRunListener(
+  onOutcome: WebhooksOptions['onOutcome'], health: HealthMonitor,
+): OnRun {
+  return (webhookId, { success, message, isCallersFault }, atMs) => {
+    onOutcome('runs', webhookId, success ? 'succeeded' : 'failed', null);
+    // Any caller can send a header that has the chain refused: that says nothing of the webhook.
+    if (isCallersFault) return;
+    if (success) health.recordSuccess(webhookId, atMs);
+    else health.recordFailure(webhookId, { atMs, reason: message ?? FAILED_MESSAGE });
+  };
+}
+
+function createExpiringEventIds(
+  { store, clock, logger: log }: WebhooksOptions, ownership: Ownership,
+): ExpiringRecords {
+  return new ExpiringRecords({
+    store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
+    expiresAtMs: readExpiryMs, limits: EVENT_ID_LIMITS,
+    mayRemove: () => ownership.isMaintainer(),
+  });
 }

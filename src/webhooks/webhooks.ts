@@ -50,7 +50,7 @@ import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
-import type { SendResult } from './sending/webhook-sender.ts';
+import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
 import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
@@ -139,10 +139,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const routes = [
     ...createIncomingEndpoints({
-      makeId, lookUpEvent: incoming.lookUpEvent,
-      records: resources.incoming, baseUri: options.baseUri,
-      store, requests,
-      receive: incoming.receive,
+      store, makeId, requests, records: resources.incoming, baseUri: options.baseUri,
+      receive: incoming.receive, lookUpEvent: incoming.lookUpEvent,
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
@@ -156,31 +154,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories,
-    async send(webhook, payload, options = {}) {
-      checkSendOptions(options);
-      if (typeof webhook !== 'string' && !isJsonObject(webhook)) {
-        throw new AppError('invalid', 'a hook is an identifier or an object');
-      }
-      const key = typeof webhook === 'string' ? webhook : findStoredKey(webhook);
-      const storedWebhook = indexes.outgoing.findNamed(key);
-      if (storedWebhook !== undefined) return sender.send(storedWebhook, payload, options);
-      if (typeof webhook === 'string' || webhook.targetUrl === undefined) {
-        throw notFoundError('outgoing webhook', key);
-      }
-      return sender.send(parseUnsavedWebhook(webhook, makeId()), payload, options);
-    },
-    describeWebhook(identifier) {
-      const { name, targetUrl } = indexes.outgoing.find(identifier) ?? {};
-      return {
-        hookName: name ?? indexes.incoming.find(identifier)?.name ?? null,
-        target: targetUrl === undefined ? null : formatTargetLabel(targetUrl),
-      };
-    },
+    send: async (webhook, payload, options = {}) =>
+      sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
+    describeWebhook: (identifier) => describeWebhook(directories, identifier),
     emit: (name, payload) => events.emitValue(name, payload),
     start() {
-      outgoing.start();
-      incoming.start();
-      jobs.start();
+      for (const room of [outgoing, incoming, jobs]) room.start();
       warnOfUnusableWebhooks(indexes.incoming, options.logger);
     },
     async close(graceMs) {
@@ -196,6 +175,40 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     statistics: () => worker.statistics(),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
+  };
+}
+
+/** Does what `Webhooks.send` promises. */
+function sendNow(
+  { webhooks, sender, makeId }: {
+    readonly webhooks: OutgoingWebhookIndex; readonly sender: WebhookSender;
+    readonly makeId: () => string;
+  },
+  webhook: string | SendingWebhook, payload: JsonValue, options: SendOptions,
+): Promise<SendResult> {
+  checkSendOptions(options);
+  if (typeof webhook !== 'string' && !isJsonObject(webhook)) {
+    throw new AppError('invalid', 'a hook is an identifier or an object');
+  }
+  const key = typeof webhook === 'string' ? webhook : findStoredKey(webhook);
+  const storedWebhook = webhooks.findNamed(key);
+  if (storedWebhook !== undefined) return sender.send(storedWebhook, payload, options);
+  if (typeof webhook === 'string' || webhook.targetUrl === undefined) {
+    throw notFoundError('outgoing webhook', key);
+  }
+  return sender.send(parseUnsavedWebhook(webhook, makeId()), payload, options);
+}
+
+function describeWebhook(
+  { incoming, outgoing }: {
+    readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
+  },
+  identifier: string,
+): ReturnType<Webhooks['describeWebhook']> {
+  const { name, targetUrl } = outgoing.find(identifier) ?? {};
+  return {
+    hookName: name ?? incoming.find(identifier)?.name ?? null,
+    target: targetUrl === undefined ? null : formatTargetLabel(targetUrl),
   };
 }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { createGuard } from '../../src/access/guard.ts';
 import type { GuardOptions } from '../../src/access/guard.ts';
@@ -6,7 +8,9 @@ import { parseHostName, isLoopbackName } from '../../src/access/host-name.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
 import type { Access } from '../../src/server/http-route.ts';
-import { combineVerifiers, createFixedVerifier } from '../../src/access/token-verifier.ts';
+import {
+  combineVerifiers, createFixedVerifier, findCurrentScope,
+} from '../../src/access/token-verifier.ts';
 import type { TokenVerifier } from '../../src/access/token-verifier.ts';
 import type { Scope } from '../../src/access/scope.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
@@ -287,4 +291,17 @@ test('says in the log why a request is refused, and never with which token', asy
       path: '/api/books' },
   ]);
   assert.ok(!JSON.stringify(server.logged).includes('wrong-t0ken'));
+});
+
+test('one verifier that needs a token is enough, and every token of the settings counts', () => {
+  const settings = createFixedVerifier(['first', 'second']);
+  assert.deepEqual(['first', 'second', 'third'].map((text) => settings.verify(text)),
+    ['admin', 'admin', null]);
+  assert.ok(combineVerifiers(createFixedVerifier([]), stored).isRequired);
+});
+
+test('a caller on the control socket has every scope, without a token', () => {
+  const request = new IncomingMessage(new Socket());
+  assert.equal(findCurrentScope({ isControl: true, request }, stored), 'admin');
+  assert.equal(findCurrentScope({ isControl: false, request }, stored), null);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tokens, TOKENS } from '../../src/access/tokens.ts';
+import { Tokens, TOKENS, TOKENS_MAX } from '../../src/access/tokens.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -124,4 +124,10 @@ test('a use and a revocation at once leave the token revoked', async () => {
   await clock.advance(0);
   assert.equal(verifier.verify(text), null);
   assert.ok(tokens.list()[0]?.['revokedAt'] !== undefined);
+});
+
+test('there are at most a thousand tokens', async () => {
+  const { tokens } = open();
+  for (let count = 0; count < TOKENS_MAX; count += 1) await create(tokens);
+  await assert.rejects(create(tokens), { code: 'conflict' });
 });

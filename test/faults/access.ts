@@ -94,7 +94,8 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     replacement: ') return VARY;', tests: GUARD,
   },
   {
-    file: 'access/cors.ts', text: 'const headers = isAllowed ? [', replacement: 'const headers = allow ? [',
+    file: 'access/cors.ts', text: 'const headers = isAllowed ? [',
+    replacement: 'const headers = allow ? [',
     tests: GUARD,
   },
   {

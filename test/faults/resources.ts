@@ -13,11 +13,6 @@ export const RESOURCE_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'resources/repository.ts',
-    text: 'precondition?.(createRepresentation(resource, id, before));\n      transaction.delete(',
-    replacement: 'transaction.delete(', tests: ['resources/resource-routes.test.ts'],
-  },
-  {
-    file: 'resources/repository.ts',
     text: 'precondition?.(createRepresentation(resource, id, before));\n      const wholeBody',
     replacement: 'const wholeBody', tests: REPOSITORY,
   },
@@ -28,16 +23,8 @@ export const RESOURCE_FAULTS: readonly PlantedFault[] = [
   },
   // A request that is done twice, or refused for good.
   {
-    file: 'resources/idempotency-keys.ts',
-    text: 'if (this.#running.has(identifier)) throw underWayError();', replacement: '', tests: KEYS,
-  },
-  {
     file: 'resources/idempotency-keys.ts', text: 'this.#running.delete(identifier);',
     replacement: '', tests: KEYS,
-  },
-  {
-    file: 'resources/idempotency-keys.ts', text: 'return atMs <= nowMs - RETENTION_MS;',
-    replacement: 'return atMs <= nowMs - 2 * RETENTION_MS;', tests: KEYS,
   },
   {
     file: 'resources/expiring-records.ts', text: 'this.#records.size > countMax ||',

@@ -35,16 +35,11 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     updateCount(0);
     void readNew();
   } }, 'Pause');
-  const filters = new FilterForm([
-    { name: 'level', label: 'Level', values: ['error', 'warning', 'info', 'debug'],
-      formatLabel: (level) => level === 'error' ? level : `${level} and graver` },
-    { name: 'requestId', label: 'Request id' },
-  ], query, () => void readAll());
+  const filters = createFilters(query, () => void readAll());
 
   function read(): Promise<readonly NumberedLine[]> {
-    const after = lastNumber === null ? {} : { after: String(lastNumber) };
-    const path = appendQuery('/api/log', { ...filters.readQuery(), ...after });
-    return getJson(path, controller.signal);
+    const query = { ...filters.readQuery(), ...createAfterQuery(lastNumber) };
+    return getJson(appendQuery('/api/log', query), controller.signal);
   }
 
   async function readAll(): Promise<void> {
@@ -77,20 +72,15 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
   }
 
   function show(lines: readonly NumberedLine[]): void {
-    const heightBefore = document.documentElement.scrollHeight;
     lastNumber = lines.at(-1)?.number ?? lastNumber ?? 0;
-    list.prepend(...lines.toReversed().map(renderLine));
-    // A user who has scrolled down keeps seeing the same lines.
-    if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - heightBefore);
-    while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
+    prependLines(list, lines);
     updateCount(0);
   }
 
   /** `newCount`: lines that were written since the pause began. */
   function updateCount(newCount: number): void {
-    const lineCount = list.childElementCount === 0 ? 'No line matches.'
-      : formatQuantity(list.childElementCount, 'line');
-    status.textContent = isPaused ? `${lineCount}; paused, ${newCount} new meanwhile` : lineCount;
+    const pauseNote = isPaused ? `; paused, ${newCount} new meanwhile` : '';
+    status.textContent = formatLineCount(list) + pauseNote;
   }
 
   fill(container, heading('Log', pause), filters.element, status, list);
@@ -100,6 +90,32 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     clearInterval(timer);
     controller.abort();
   };
+}
+
+/** The query for the lines after a number; null: all. */
+function createAfterQuery(lastNumber: number | null): { readonly after?: string } {
+  return lastNumber === null ? {} : { after: String(lastNumber) };
+}
+
+function formatLineCount({ childElementCount }: HTMLElement): string {
+  return childElementCount === 0 ? 'No line matches.' : formatQuantity(childElementCount, 'line');
+}
+
+function createFilters(query: ScreenAddress['query'], onChange: () => void): FilterForm {
+  return new FilterForm([
+    { name: 'level', label: 'Level', values: ['error', 'warning', 'info', 'debug'],
+      formatLabel: (level) => level === 'error' ? level : `${level} and graver` },
+    { name: 'requestId', label: 'Request id' },
+  ], query, onChange);
+}
+
+/** Puts the lines, oldest first, before those in the list, which keeps the newest `LINES_MAX`. */
+function prependLines(list: HTMLElement, lines: readonly NumberedLine[]): void {
+  const heightBefore = document.documentElement.scrollHeight;
+  list.prepend(...lines.toReversed().map(renderLine));
+  // A user who has scrolled down keeps seeing the same lines.
+  if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - heightBefore);
+  while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
 }
 
 function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement {

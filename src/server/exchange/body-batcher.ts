@@ -11,16 +11,16 @@ export type BodyReader = {
   readonly reject: (error: Error) => void;
 };
 
-type ReceivedBody = { readonly reader: BodyReader; readonly bytes: Buffer };
+type BatchedBody = { readonly reader: BodyReader; readonly bytes: Buffer };
 
-let receivedBodies: ReceivedBody[] = [];
+let batchedBodies: BatchedBody[] = [];
 
 export function deliverBody(reader: BodyReader, bytes: Buffer): void {
-  if (receivedBodies.push({ reader, bytes }) === 1) setImmediate(deliverBatch);
+  if (batchedBodies.push({ reader, bytes }) === 1) setImmediate(deliverBatch);
 }
 
 function deliverBatch(): void {
-  const batch = receivedBodies;
-  receivedBodies = [];
+  const batch = batchedBodies;
+  batchedBodies = [];
   for (const { reader, bytes } of batch) reader.resolve(bytes);
 }

@@ -61,6 +61,9 @@ export interface Engine {
   inspect(): Promise<string>;
 }
 
+/** Makes the entry that follows `head`, told the entries before it that were missed; null: none. */
+export type BuildEntry = (missed: readonly LogEntry[], head: LogHead) => LogEntry | null;
+
 /** A connection, or some; of no use any more once it was lost. */
 export interface EngineSession {
   /** The durability that was found, in words, for the line at the start and for `doctor`. */
@@ -87,10 +90,7 @@ export interface EngineSession {
    * entries that it was not told of before. Resolves with the entry that was committed. Refused
    * after 2 s in which the others were always first.
    */
-  appendLocked(
-    log: string, from: LogPosition,
-    build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
-  ): Promise<LogEntry | null>;
+  appendLocked(log: string, from: LogPosition, build: BuildEntry): Promise<LogEntry | null>;
   /** The entry of a batch, if it is in the log. */
   findBatch(batch: string): Promise<LogEntry | null>;
   /**

@@ -72,16 +72,6 @@ export function createDeliveryService(deps: {
     const bytes = records.find(identifier)?.bytes;
     return bytes === undefined ? undefined : decodeDelivery(bytes);
   };
-  const change = (
-    identifier: string, apply: (transaction: Transaction, before: Delivery) => Delivery | null,
-  ): Promise<Delivery> => store.transact((transaction) => {
-    const bytes = transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined) throw notFoundError('delivery', identifier);
-    const delivery = decodeDelivery(bytes);
-    const after = changeDeliveries(transaction, (unit) =>
-      unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
-    return after ?? delivery;
-  });
   const totals = (): DeliveryTotals => deliveryQueue.totals.readCommitted(store);
   return {
     find,
@@ -114,25 +104,10 @@ export function createDeliveryService(deps: {
     },
     async retry(identifier) {
       const nowMs = clock.now();
-      return change(identifier, (transaction, before) =>
+      return changeDelivery(store, identifier, (transaction, before) =>
         retryDelivery(transaction, before, nowMs, capacity));
     },
-    async retryFailed() {
-      const sizeOf = createSizeLookup(records);
-      let count = 0;
-      let after: string | null = null;
-      for (;;) {
-        const failedDeliveries: Delivery[] =
-          await listDeliveries(store, { ...NO_FILTER, status: 'failed' }, after, CHUNK_ITEMS_MAX);
-        after = failedDeliveries.at(-1)?.identifier ?? null;
-        if (after === null) return count;
-        for (let rest = failedDeliveries; rest.length > 0;) {
-          const chunk = takeChunk(rest, ({ identifier }) => sizeOf(identifier));
-          count += await retryChunk(store, chunk, clock.now(), capacity);
-          rest = rest.slice(chunk.length);
-        }
-      }
-    },
+    retryFailed: () => retryAllFailed(store, clock, capacity),
     resend(identifier, mode, onStaged) {
       const inputs = { nowMs: clock.now(), seed: makeId() };
       return store.transact((transaction) => {
@@ -144,7 +119,7 @@ export function createDeliveryService(deps: {
     stageResend: (...args) => stageResend(...args, capacity),
     async cancel(identifier) {
       const nowMs = clock.now();
-      return change(identifier, (_, before) => {
+      return changeDelivery(store, identifier, (_, before) => {
         if (before.status === 'pending') return cancelIfPending(before, nowMs);
         if (before.status === 'cancelled') return null;
         throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
@@ -155,6 +130,41 @@ export function createDeliveryService(deps: {
       return reconcileDeliveries(store, fanOuts);
     },
   };
+}
+
+/** Changes a delivery as `apply` says; null leaves it as it is. Throws `not_found`. */
+function changeDelivery(
+  store: Store, identifier: string,
+  apply: (transaction: Transaction, before: Delivery) => Delivery | null,
+): Promise<Delivery> {
+  return store.transact((transaction) => {
+    const bytes = transaction.find(deliveryCollection.name, identifier);
+    if (bytes === undefined) throw notFoundError('delivery', identifier);
+    const delivery = decodeDelivery(bytes);
+    const after = changeDeliveries(transaction, (unit) =>
+      unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
+    return after ?? delivery;
+  });
+}
+
+/** Makes all failed deliveries due now, a chunk in each transaction, and returns how many. */
+async function retryAllFailed(
+  store: Store, clock: Clock, capacity: QueueCapacity,
+): Promise<number> {
+  const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));
+  let count = 0;
+  let after: string | null = null;
+  for (;;) {
+    const failedDeliveries: Delivery[] =
+      await listDeliveries(store, { ...NO_FILTER, status: 'failed' }, after, CHUNK_ITEMS_MAX);
+    after = failedDeliveries.at(-1)?.identifier ?? null;
+    if (after === null) return count;
+    for (let rest = failedDeliveries; rest.length > 0;) {
+      const chunk = takeChunk(rest, ({ identifier }) => sizeOf(identifier));
+      count += await retryChunk(store, chunk, clock.now(), capacity);
+      rest = rest.slice(chunk.length);
+    }
+  }
 }
 
 /** Finds the target. A finished delivery has the one it went to, even if the webhook changed. */

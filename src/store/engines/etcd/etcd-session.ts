@@ -17,7 +17,9 @@ import type { Keys } from './etcd-keys.ts';
 import type { JsonFields } from './etcd-request.ts';
 import { createEtcdSnapshots } from './etcd-snapshots.ts';
 import { watchKey } from './etcd-watch.ts';
-import type { EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition } from '../engine.ts';
+import type {
+  BuildEntry, EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
+} from '../engine.ts';
 
 type EtcdSessionDeps = {
   readonly gateway: Gateway;
@@ -27,8 +29,6 @@ type EtcdSessionDeps = {
   /** Where the batches that were sent last would end, by batch: of earlier sessions too. */
   readonly sent: Map<string, number>;
 };
-
-type BuildEntry = Parameters<EngineSession['appendLocked']>[2];
 
 const SENT_BATCHES_MAX = 16;
 const CONTENTION_MS_MAX = 2000;

@@ -10,7 +10,7 @@
  */
 import { AppError } from '../../../base/errors.ts';
 import type {
-  EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
+  BuildEntry, EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
 } from '../engine.ts';
 import type { QueryResult, Connection } from './driver.ts';
 import { Notifications } from './notifications.ts';
@@ -39,7 +39,6 @@ type PostgresSessionDeps = {
 /** Entries read for `appendLocked`, up to `until`; `missed`: those that `build` was not given. */
 type MissedEntries = { until: number; readonly missed: LogEntry[] };
 
-type Build = Parameters<EngineSession['appendLocked']>[2];
 
 type Run = (text: string, parameters: readonly (string | number)[]) => Promise<QueryResult>;
 
@@ -94,7 +93,7 @@ export class PostgresSession implements EngineSession {
   }
 
   async appendLocked(
-    log: string, from: LogPosition, build: Build,
+    log: string, from: LogPosition, build: BuildEntry,
   ): Promise<LogEntry | null> {
     const read: MissedEntries = { until: from.sequence, missed: [] };
     return this.#repeat(() => this.#appendUnderLock(log, read, build));
@@ -187,7 +186,7 @@ export class PostgresSession implements EngineSession {
   }
 
   async #appendUnderLock(
-    log: string, read: MissedEntries, build: Build,
+    log: string, read: MissedEntries, build: BuildEntry,
   ): Promise<LogEntry | null> {
     const { writer } = this.#deps;
     try {

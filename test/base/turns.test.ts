@@ -133,4 +133,8 @@ test('a gate lets so many pass at a time, in order, also after a failure', async
   enders[3]?.();
   await Promise.all(others);
   assert.deepEqual(log, ['a', 'b', 'c', 'd']);
+  const more = ['e', 'f'].map(pass);
+  assert.deepEqual(log.slice(4), ['e', 'f'], 'every slot is free again');
+  for (const end of enders.slice(4)) end();
+  await Promise.all(more);
 });

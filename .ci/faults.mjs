@@ -1,7 +1,7 @@
 // `npm run test:faults [-- <room or path> …]`: plants the faults of test/faults one after another,
 // in the sources as they are bundled and nowhere on disk, and runs the tests that must see each.
 // The same tests must pass without a fault. Prints which faults were found; exits 1 when one was not.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,12 +11,21 @@ import { makeProgram } from './program.mjs';
 const { PLANTED_FAULTS } = await import('../test/faults/catalogue.ts');
 const { plantFault } = await import('../test/faults/fault.ts');
 
-// A fault may show as a test that hangs.
+// A fault may show as a test that hangs, or that takes all memory: both end its processes.
 const RUN_MS_MAX = 180_000;
+const RUN_BYTES_MAX = 2 ** 31;
+const LOOK_MS = 500;
 const RUNS_AT_ONCE = 2;
 const SHOWN_LENGTH = 60;
 const SOURCES = resolve(import.meta.dirname, '../src');
 const USES_PROGRAM = /QUICK_PROGRAM|support\/(program|server-process)\.ts|^e2e\//m;
+
+// Each run of tests is a process group, which a Ctrl-C on a terminal does not reach.
+const runningGroups = new Set();
+process.once('SIGINT', () => {
+  for (const group of runningGroups) endGroup(group);
+  process.exit(130);
+});
 
 const words = process.argv.slice(2);
 const faults = Object.entries(PLANTED_FAULTS).flatMap(([room, rows]) => rows.filter(({ file }) =>
@@ -72,14 +81,36 @@ function readTest(file) {
 
 async function run(bundles, env) {
   const runner = spawn(process.execPath, ['--test', '--test-concurrency=1', ...bundles],
-    { stdio: ['ignore', 'pipe', 'ignore'], env });
-  const timer = setTimeout(() => runner.kill('SIGKILL'), RUN_MS_MAX);
+    { stdio: ['ignore', 'pipe', 'ignore'], env, detached: true });
+  const endMs = performance.now() + RUN_MS_MAX;
+  const timer = setInterval(() => {
+    const bytes = groupBytes(runner.pid);
+    if (bytes > RUN_BYTES_MAX || performance.now() > endMs) endGroup(runner.pid);
+  }, LOOK_MS);
+  runningGroups.add(runner.pid);
   let output = '';
   runner.stdout.on('data', (chunk) => { output += chunk; });
   const [code] = await once(runner, 'close');
-  clearTimeout(timer);
+  clearInterval(timer);
+  runningGroups.delete(runner.pid);
   if (code !== 0) return 'found';
   return /^# pass 0$/m.test(output) ? 'no test ran' : 'survived';
+}
+
+function endGroup(group) {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** The resident memory of a process group. */
+function groupBytes(group) {
+  const lines = execFileSync('ps', ['-A', '-o', 'pgid=,rss='], { encoding: 'utf8' }).split('\n');
+  const kilobytes = lines.map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([pgid]) => pgid === group).map(([, rss]) => rss);
+  return kilobytes.reduce((sum, rss) => sum + rss, 0) * 1024;
 }
 
 /** What `use` gives for each item but null, in the order in which they end. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { TokenBucket } from '../../../src/webhooks/incoming/receiving/webhook-load.ts';
 import { startRelay } from '../relay.ts';
 
 test('a rate limit counts on when its webhook is edited or moved', async (context) => {
@@ -21,4 +22,19 @@ test('a rate limit counts on when its webhook is edited or moved', async (contex
   assert.ok(Number(limited.headers['retry-after']) > 1);
   await relay.hook({ actionType: 'log' }, { pathSegment: 'another' });
   assert.equal((await relay.ask('POST', '/webhook/in/another', '{}')).status, 200);
+});
+
+test('a bucket holds the tokens of one second, however long nobody calls', () => {
+  const bucket = new TokenBucket(2, 0);
+  const hourMs = 3_600_000;
+  assert.deepEqual([bucket.take(hourMs), bucket.take(hourMs), bucket.take(hourMs)], [0, 0, 1]);
+});
+
+test('requests beyond the rate limit do not make a webhook rejecting', async (context) => {
+  const relay = await startRelay({ incoming: { rateLimit: 0.01 } });
+  context.after(() => relay.close());
+  await relay.hook({ actionType: 'log' });
+  for (let count = 0; count < 10; count += 1) await relay.ask('POST', '/webhook/in/hook', '{}');
+  const { json } = await relay.ask('GET', '/api/incoming-webhooks/hook');
+  assert.equal(Object(json['health']).state, 'healthy');
 });

@@ -197,3 +197,23 @@ test('of signatures without end only the first few are looked at', () => {
   assert.equal(judge(hook, { headers: headers([...many, `v1,${right}`]) }), 'mismatch');
   assert.equal(judge(hook, { headers: headers([wrong, wrong, `v1,${right}`]) }), 'genuine');
 });
+
+test('a token that is sent twice is none, even if one of the two is right', () => {
+  const hook = { verification: { preset: 'bearer' }, secret: 'right' };
+  const headers = { Authorization: 'Bearer right' };
+  assert.equal(judge(hook, { headers }), 'genuine');
+  const rawHeaders = ['Authorization', 'Bearer right', 'authorization', 'Bearer wrong'];
+  assert.equal(judge(hook, { headers, rawHeaders }), 'signature_form');
+});
+
+test('a time beyond the tolerance is stale, in the future as in the past', () => {
+  const sender = senderOf('stripe');
+  const key = sender.makeKey('attacked');
+  for (const [offsetS, outcome] of [
+    [-299, 'genuine'], [-301, 'stale'], [299, 'genuine'], [301, 'stale'],
+  ] as const) {
+    const { headers } = sendAs(sender, key, { body: BODY, atS: NOW_S + offsetS });
+    const hook = { verification: sender.verification, secret: key.secret };
+    assert.equal(judge(hook, { headers }), outcome, `${offsetS} s`);
+  }
+});

@@ -48,19 +48,20 @@ type PlacedText = {
 };
 
 function makeBody(
-  { payload: form, content }: Scheme, payload: JsonValue, values: readonly PlacedText[],
+  { payload: payloadFormat, content }: Scheme, payload: JsonValue,
+  values: readonly PlacedText[],
 ): Pick<CustomSample, 'body' | 'contentType'> {
-  let whole = payload;
+  let document = payload;
   for (const { text, source, isKept } of isJsonObject(payload) ? values : []) {
     if (!('json' in source)) continue;
-    whole = setAtPath(whole, source.json.split('.'), (current) => isKept ? current ?? text : text);
+    document = setAtPath(document, source.json.split('.'), (current) => isKept ? current ?? text : text);
   }
-  const isForm = values.some(({ source }) => 'form' in source) || form === 'form'
-    || typeof form === 'object' || content.includes('{formSorted}');
-  if (!isForm) return { body: JSON.stringify(whole), contentType: JSON_TYPE };
-  const payloadFields: readonly [string, string][] = typeof form === 'object'
-    ? [[form.formField, JSON.stringify(whole)]]
-    : toFormFields(isJsonObject(whole) ? whole : {});
+  const isForm = values.some(({ source }) => 'form' in source) || payloadFormat === 'form'
+    || typeof payloadFormat === 'object' || content.includes('{formSorted}');
+  if (!isForm) return { body: JSON.stringify(document), contentType: JSON_TYPE };
+  const payloadFields: readonly [string, string][] = typeof payloadFormat === 'object'
+    ? [[payloadFormat.formField, JSON.stringify(document)]]
+    : toFormFields(isJsonObject(document) ? document : {});
   const fields = new Map(payloadFields);
   for (const { text, source, isKept } of values) {
     if ('form' in source && !(isKept && fields.has(source.form))) fields.set(source.form, text);

@@ -177,8 +177,8 @@ function encodePayload(
   if (contentType === FORM_TYPE && isJsonObject(payload)) {
     return { text: new URLSearchParams(toFormFields(payload)).toString(), contentType };
   }
-  const whole = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
-  return { text: JSON.stringify(whole), contentType: JSON_TYPE };
+  const document = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
+  return { text: JSON.stringify(document), contentType: JSON_TYPE };
 }
 
 /**
@@ -191,12 +191,12 @@ function withPlaceholders(
   const placeholders: readonly (readonly [ValueSources | undefined, string])[] = [
     [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
   ];
-  let whole: JsonValue = payload;
+  let document: JsonValue = payload;
   for (const [sources, placeholder] of placeholders) {
     const path = findJsonPath(sources);
-    if (path !== null) whole = setAtPath(whole, path, (current) => current ?? placeholder);
+    if (path !== null) document = setAtPath(document, path, (current) => current ?? placeholder);
   }
-  return whole;
+  return document;
 }
 
 /** Makes the time in JSON a number, as Linear's is, unless the sample has a text, as Mailgun's. */

@@ -33,7 +33,7 @@ export function withMember(body: string, path: readonly string[], value: JsonVal
   }
 }
 
-/** Sets the first of the fields that the form has, or else the first of `sources`. */
+/** Sets the first field of `sources` that the form has, or else the first of them. */
 export function withField(body: string, sources: readonly ValueSource[], value: string): string {
   const names = sources.flatMap((source) => 'form' in source ? [source.form] : []);
   const form = new URLSearchParams(body);
@@ -62,7 +62,10 @@ export function findJsonPath(sources: ValueSources | undefined): readonly string
   return source !== undefined && 'json' in source ? source.json.split('.') : null;
 }
 
-/** Replaces the value at the path by what `make` gives for it; a missing array gets one element. */
+/**
+ * Replaces the value at the path by what `make` gives for it. A step that is an index, or ends in
+ * `[]` for every element, makes an array where there is none; `[]` gives it one element.
+ */
 export function setAtPath(
   target: JsonValue | undefined, [step, ...rest]: readonly string[],
   make: (current: JsonValue | undefined) => JsonValue,
@@ -76,9 +79,9 @@ export function setAtPath(
   }
   const isEvery = step.endsWith('[]');
   const name = isEvery ? step.slice(0, -'[]'.length) : step;
-  const whole = isJsonObject(target) ? target : {};
-  const inner = whole[name];
-  if (!isEvery) return { ...whole, [name]: setAtPath(inner, rest, make) };
-  const elements = Array.isArray(inner) ? inner : [undefined];
-  return { ...whole, [name]: elements.map((element) => setAtPath(element, rest, make)) };
+  const object = isJsonObject(target) ? target : {};
+  const member = object[name];
+  if (!isEvery) return { ...object, [name]: setAtPath(member, rest, make) };
+  const elements = Array.isArray(member) ? member : [undefined];
+  return { ...object, [name]: elements.map((element) => setAtPath(element, rest, make)) };
 }

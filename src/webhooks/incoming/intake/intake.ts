@@ -1,20 +1,19 @@
 /**
- * Handles a request that passed its checks. The first row that fits decides:
+ * Handles a request that passed its checks. One row says how:
  *
- *   `answer`  event of the request     webhook                what happens
- *   accepted  any, or none             any                    stored, answered, run later (#accept)
- *   result    none                     one action, inbox not  run, answered with its result: the
- *                                      `all`                  usual case (ResultRuns.runOnlyRoute)
- *   result    none                     routes, or inbox `all` run, answered (ResultRuns.run)
- *   result    new                      any                    the same, under a claim (#runClaimed)
- *   result    failed before            any                    its failed routes run again
- *                                                             (ResultRuns.runAgain)
- *   result    succeeded before,        any                    not run: answered as a duplicate
- *             or running now                                  (#answerDuplicate)
+ *   `answer`  event              webhook                  the request is
+ *   accepted  any, or none       any                      stored, answered, and run later (#accept)
+ *   result    none               an action, inbox not all run (ResultRuns.runOnlyRoute), mostly
+ *   result    none               routes, or inbox all     run (ResultRuns.run)
+ *   result    new                any                      the same, under a claim (#runClaimed)
+ *   result    failed before      any                      run where it failed (ResultRuns.runAgain)
+ *   result    done before, or    any                      not run, but answered as a duplicate once
+ *             running now                                 the first one is done (#answerDuplicate)
  *
- * A request has an event if its webhook compares event ids; see duplicates.ts. The inbox `all`
- * stores every request before it is answered, `failed` those whose run failed, `off` none. No
- * request is answered as accepted that is not on disk.
+ * The response of a run is its result. An event tells whether requests are duplicates: see
+ * duplicates.ts; `isRouted` is a webhook with routes instead of one action. The inbox `all` stores
+ * every request before its response, `failed` one whose run failed, `off` none. No request is
+ * answered as accepted that is not on disk.
  */
 import type { Turns } from '../../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';

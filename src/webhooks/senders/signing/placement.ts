@@ -8,8 +8,10 @@ export type PlacementName = 'signature' | 'timestamp' | 'id';
 export function listPlacements(
   { signature, timestamp, id }: Scheme,
 ): readonly (readonly [PlacementName, ValueSource])[] {
-  const all = [['signature', signature.from], ['timestamp', timestamp?.from], ['id', id]] as const;
-  return all.flatMap(([name, sources]) => {
+  const sourcesByName = [
+    ['signature', signature.from], ['timestamp', timestamp?.from], ['id', id],
+  ] as const;
+  return sourcesByName.flatMap(([name, sources]) => {
     const [first] = toSourceList(sources);
     return first === undefined ? [] : [[name, first] as const];
   });

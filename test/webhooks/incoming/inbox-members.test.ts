@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { prepareInbox } from '../../../src/webhooks/incoming/inbox-members.ts';
+import { standardWebhooks } from '../../../src/webhooks/senders/presets/preset.ts';
+
+const SIGNED = standardWebhooks('webhook');
+
+test('an event id is signed only where the signature covers its place', () => {
+  for (const [deduplicate, scheme, isSigned] of [
+    [{ header: 'X-Id' }, null, false], [{ json: 'id' }, null, true],
+    [{ header: 'X-Id' }, SIGNED, false], [{ json: 'id' }, SIGNED, true],
+    ['auto', SIGNED, true], ['auto', null, false],
+  ] as const) {
+    assert.equal(prepareInbox({ deduplicate }, scheme).isEventIdSigned, isSigned,
+      JSON.stringify(deduplicate));
+  }
+});

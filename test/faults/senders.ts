@@ -95,18 +95,18 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/senders/verification/read-signatures.ts',
     text: 'reader.countHeaderLines(source) > 1', replacement: 'false',
-    tests: ['webhooks/senders/attacks.test.ts'],
+    tests: ['webhooks/senders/presets.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/read-signatures.ts',
     text: 'bytes !== null && hasExpectedLength(bytes, key.algorithm)',
     replacement: 'bytes !== null',
-    tests: ['webhooks/senders/attacks.test.ts', 'webhooks/incoming/diagnose.test.ts'],
+    tests: ['webhooks/senders/presets.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/verification-key.ts', text: "text.includes('PRIVATE KEY')",
     replacement: "text === ''",
-    tests: ['webhooks/senders/attacks.test.ts', 'webhooks/incoming/verification.test.ts'],
+    tests: ['webhooks/senders/verification-key.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/verification-key.ts',
@@ -119,7 +119,8 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/senders/verification/signed-content.ts', text: 'String(crc32(values.body))',
-    replacement: 'String(crc32(values.body) | 0)', tests: ['webhooks/senders/vectors.test.ts'],
+    replacement: 'String(crc32(values.body) | 0)',
+    tests: ['webhooks/senders/signed-content.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/verify.ts',
@@ -139,7 +140,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/senders/verification/verify.ts', text: '&& digests.every(',
-    replacement: '&& digests.some(', tests: ['webhooks/senders/attacks.test.ts'],
+    replacement: '&& digests.some(', tests: ['webhooks/senders/presets.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/verify.ts', text: 'quirk.check?.(reader) ?? null',
@@ -148,21 +149,17 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/senders/verification/verify.ts', text: "id === ''", replacement: "id === '?'",
-    tests: ['webhooks/senders/attacks.test.ts', 'webhooks/senders/vectors.test.ts'],
+    tests: ['webhooks/senders/presets.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/encoding.ts', text: "bytes.toString('latin1') === read ? ",
     replacement: 'true ? ',
-    tests: [
-      'webhooks/senders/attacks.test.ts',
-      'webhooks/incoming/schemes.test.ts',
-      'webhooks/incoming/verification.test.ts',
-    ],
+    tests: ['webhooks/senders/encoding.test.ts'],
   },
   {
     file: 'webhooks/senders/presets/quirks.ts', text: 'return reader.form() === null ? ',
     replacement: 'return reader.form() === undefined ? ',
-    tests: ['webhooks/senders/attacks.test.ts'],
+    tests: ['webhooks/senders/quirks.test.ts'],
   },
   {
     file: 'webhooks/senders/presets/quirks.ts', text: 'json === null ? reader.request.body',
@@ -177,11 +174,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/senders/request/request-reader.ts',
     text: 'text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text', replacement: 'text',
-    tests: [
-      'webhooks/senders/attacks.test.ts',
-      'webhooks/incoming/unparsed.test.ts',
-      'webhooks/senders/vectors.test.ts',
-    ],
+    tests: ['webhooks/senders/request-reader.test.ts'],
   },
   {
     file: 'webhooks/senders/request/hide-signature.ts',

@@ -71,6 +71,9 @@ const REFUSED: readonly (readonly [title: string, scheme: unknown, pointer: stri
   ['a challenge for the secret', withChallenge({
     ...CHALLENGE, verify: { from: { query: 'c' }, setting: 'secret' },
   }), '/challenge/0/verify'],
+  ['a challenge for a token that need not be set', withChallenge({
+    ...CHALLENGE, verify: { from: { query: 'c' }, setting: 'verifyToken' },
+  }), '/challenge/0/verify'],
   ['a challenge for any', withChallenge({ ...CHALLENGE, method: 'DELETE' }),
     '/challenge/0/method'],
 ];

@@ -54,7 +54,8 @@ function makeBody(
   let document = payload;
   for (const { text, source, isKept } of isJsonObject(payload) ? values : []) {
     if (!('json' in source)) continue;
-    document = setAtPath(document, source.json.split('.'), (current) => isKept ? current ?? text : text);
+    document = setAtPath(document, source.json.split('.'), (current) =>
+      isKept ? current ?? text : text);
   }
   const isForm = values.some(({ source }) => 'form' in source) || payloadFormat === 'form'
     || typeof payloadFormat === 'object' || content.includes('{formSorted}');

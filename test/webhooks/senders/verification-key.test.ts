@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
+import {
+  createVerificationKey,
+} from '../../../src/webhooks/senders/verification/verification-key.ts';
+
+const SCHEME: Scheme = {
+  algorithm: 'ecdsa-p256', key: 'pem', content: '{body}',
+  signature: { from: { header: 'X-Signature' }, encoding: 'base64' },
+};
+
+test('a private key is refused, though its public key could be derived', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  assert.equal(typeof createVerificationKey(SCHEME, pem), 'object');
+  for (const type of ['pkcs8', 'sec1'] as const) {
+    const secret = privateKey.export({ format: 'pem', type }).toString();
+    assert.match(String(createVerificationKey(SCHEME, secret)), /^is a private key/, type);
+  }
+});

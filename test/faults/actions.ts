@@ -20,14 +20,6 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     ],
   },
   {
-    file: 'webhooks/actions/run-action.ts', text: "if (thrown.code !== 'invalid') throw thrown;",
-    replacement: '',
-    tests: [
-      'webhooks/actions/http-forward-action.test.ts', 'webhooks/deliveries/queue-capacity.test.ts',
-      'webhooks/incoming/keeping.test.ts',
-    ],
-  },
-  {
     file: 'webhooks/actions/http-forward-action.ts',
     text: 'return addChainHeader(sentHeaders, hop);', replacement: 'return sentHeaders;',
     tests: ['webhooks/http/chain.test.ts'],
@@ -60,8 +52,8 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/incoming/members.test.ts'],
   },
   {
-    file: 'webhooks/filters/explain-condition.ts', text: 'isSecret ? MASK : quoted(actual)',
-    replacement: 'quoted(actual)', tests: ['webhooks/filters/conditions.test.ts'],
+    file: 'webhooks/filters/explain-condition.ts', text: 'isSecret ? MASK : quote(actual)',
+    replacement: 'quote(actual)', tests: ['webhooks/filters/conditions.test.ts'],
   },
   {
     file: 'webhooks/filters/facts.ts',
@@ -77,10 +69,6 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     file: 'webhooks/http/pass-through.ts',
     text: "...isAuthorizationPassed ? [] : ['authorization'],", replacement: '',
     tests: ['webhooks/actions/pass-through.test.ts', 'webhooks/actions/pass.test.ts'],
-  },
-  {
-    file: 'webhooks/http/mask-secrets.ts', text: 'isMoved ? null : stored', replacement: 'stored',
-    tests: ['webhooks/http/mask-secrets.test.ts', 'webhooks/http/new-origin.test.ts'],
   },
   {
     file: 'webhooks/http/url-credentials.ts', text: "value.replaceAll(/%2a/gi, '*') === MASK",
@@ -104,10 +92,6 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/health/health.ts', text: 'refusalTimesMs.length * 2 > window.length',
     replacement: 'true', tests: ['webhooks/health/health.test.ts'],
-  },
-  {
-    file: 'webhooks/health/health.ts', text: 'failedTries >= FAILED_TRIES_MIN',
-    replacement: 'failedTries > FAILED_TRIES_MIN', tests: ['webhooks/health/health.test.ts'],
   },
   {
     file: 'webhooks/health/health-monitor.ts', text: 'if (!wasRejecting) this.writeSoon();',

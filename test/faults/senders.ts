@@ -101,7 +101,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     file: 'webhooks/senders/verification/read-signatures.ts',
     text: 'bytes !== null && hasExpectedLength(bytes, key.algorithm)',
     replacement: 'bytes !== null',
-    tests: ['webhooks/senders/presets.test.ts'],
+    tests: ['webhooks/senders/attacks.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/verification-key.ts', text: "text.includes('PRIVATE KEY')",

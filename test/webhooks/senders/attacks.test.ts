@@ -217,3 +217,11 @@ test('a time beyond the tolerance is stale, in the future as in the past', () =>
     assert.equal(judge(hook, { headers }), outcome, `${offsetS} s`);
   }
 });
+
+test('a signature of another length is none of its algorithm', () => {
+  const hook = { verification: { preset: 'github' }, secret: 'right' };
+  for (const hex of ['00', '00'.repeat(31), '00'.repeat(33)]) {
+    assert.equal(judge(hook, { headers: { 'X-Hub-Signature-256': `sha256=${hex}` } }),
+      'signature_form', hex);
+  }
+});

@@ -29,6 +29,33 @@ const APPENDING: readonly PlantedFault[] = [
     text: 'path, body, isRepeatable: false', replacement: 'path, body, isRepeatable: true',
     tests: ['store/engines/etcd/etcd-session.test.ts'],
   },
+  // One batch that is too large for the engine stops all writing.
+  {
+    file: 'store/replication/appending/append-refusals.ts',
+    text: "if (error.code === 'too_large') return reported;", replacement: '',
+    tests: ['store/replication/appending/append-refusals.test.ts'],
+  },
+];
+
+const READING: readonly PlantedFault[] = [
+  // Entries between the records and the start of a trimmed log are skipped.
+  {
+    file: 'store/replication/replicated-records.ts',
+    text: 'head.floor > sequence', replacement: 'false',
+    tests: ['store/replication/replicated-records.test.ts'],
+  },
+  // A reader that must not see stale records sees them when the proof fails.
+  {
+    file: 'store/replication/fresh-reads.ts',
+    text: 'if (isProven) for (const', replacement: 'for (const',
+    tests: ['store/replication/fresh-reads.test.ts'],
+  },
+  // The same when the proof throws: the reader is forgotten.
+  {
+    file: 'store/replication/fresh-reads.ts',
+    text: 'if (!isProven) this.#waiting = [...readers, ...this.#waiting];', replacement: '',
+    tests: ['store/replication/fresh-reads.test.ts'],
+  },
 ];
 
 const SNAPSHOTS: readonly PlantedFault[] = [
@@ -44,6 +71,19 @@ const SNAPSHOTS: readonly PlantedFault[] = [
     text: 'if (!isStoreName(snapshotName(file.collection, generation))) return [];',
     replacement: '',
     tests: ['store/replication/snapshot-faults.test.ts'],
+  },
+  // A part of a snapshot that was changed in the engine is loaded.
+  {
+    file: 'store/replication/snapshot-transfer.ts',
+    text: 'if (sha256(content.bytes) !== content.sha256) {', replacement: 'if (false) {',
+    tests: ['store/replication/snapshot-transfer.test.ts'],
+  },
+  // A node starts from records that a fail-over has taken out of the log.
+  {
+    file: 'store/replication/snapshot-keeper.ts',
+    text: 'entry !== undefined && isSamePosition(entry, { sequence, chain })',
+    replacement: 'entry !== undefined',
+    tests: ['store/replication/snapshots.test.ts'],
   },
 ];
 
@@ -75,8 +115,21 @@ const BACKUP: readonly PlantedFault[] = [
     replacement: 'await fillEmptyDirectory(files, backup, target, target)',
     tests: ['store/backup/swapped.test.ts'],
   },
+  // A backup holds what is not known to be on disk.
+  {
+    file: 'store/backup/backup.ts',
+    text: 'bytes: name === last ? inUse.length : null', replacement: 'bytes: null',
+    tests: ['store/backup/backup.test.ts'],
+  },
+  // Records that were changed on their way to another store pass for those that were moved.
+  {
+    file: 'store/backup/collection-sums.ts',
+    text: 'other?.records === records && other.sha256 === sha256',
+    replacement: 'other?.records === records',
+    tests: ['store/backup/collection-sums.test.ts'],
+  },
 ];
 
 export const REPLICATION_FAULTS: readonly PlantedFault[] = [
-  ...APPENDING, ...SNAPSHOTS, ...BACKUP,
+  ...APPENDING, ...READING, ...SNAPSHOTS, ...BACKUP,
 ];

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import { writeBackup } from '../../../src/store/backup/backup.ts';
+import { openBackup, writeBackup } from '../../../src/store/backup/backup.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
@@ -40,6 +40,17 @@ for (const name of ['copy', 'copy.tar']) {
       assert.deepEqual(await idsIn(join(root, 'fresh')), ['a', 'b', 'c']);
     });
 }
+
+test('a backup ends its journal where that was synced, though more is written', async (context) => {
+  const root = makeDirectory(context);
+  const name = 'journal-000001.jsonl';
+  writeFileSync(join(root, name), 'synced, not synced');
+  const contents = { sequence: 0, records: {} };
+  const backup = openBackup(files, root, 0, { generation: 1, length: 6 }, contents);
+  await writeBackup(files, backup, join(root, 'copy'), nowMs);
+  backup.close();
+  assert.equal(readFileSync(join(root, 'copy', name), 'utf8'), 'synced');
+});
 
 test('a tar backup is one that tar reads and writes', async (context) => {
   const root = makeDirectory(context);

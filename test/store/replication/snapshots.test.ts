@@ -55,6 +55,19 @@ test('a node starts from its own snapshot while that stands in the log', async (
   assert.equal(again.collection('books').size, 2);
 });
 
+test('a snapshot of its own that a fail-over has taken out of the log is not used', async () => {
+  const files = new SimulatedFiles();
+  const one = await open(files);
+  await one.transact(put('lost'));
+  await one.compact();
+  await one.close();
+  engine.snapshots.clear();
+  engine.failOver(0);
+  const two = await open();
+  await two.transact(put('other'));
+  assert.deepEqual(contentOf(await open(files)), contentOf(two));
+});
+
 test('a snapshot of its own that is damaged is no reason not to start', async () => {
   const files = new SimulatedFiles();
   const one = await open(files);

@@ -62,9 +62,9 @@ export function composeNodes(deps: NodesDeps): Nodes {
     }),
   });
   const { ownership } = membership;
-  replica.maintainWhen(() => ownership.isMaintainer());
-  const unfollow = replica.onReload((isOver) => {
-    if (isOver) membership.restart();
+  replica.writeSnapshotsWhen(() => ownership.isMaintainer());
+  const unfollow = replica.onReload((phase) => {
+    if (phase === 'end') membership.restart();
     else ownership.cutOffAll();
   });
   const view = { node, membership, replica, clock };

@@ -12,7 +12,7 @@ export function storeMetrics(
 ): readonly MetricSource[] {
   return [
     counter('store_commits_total', 'Batches made durable, each with one fdatasync.',
-      () => store.statistics.commits),
+      () => store.statistics.batches),
     counter('store_transactions_total', 'Transactions committed.',
       () => store.statistics.transactions),
     gauge('store_journal_bytes', 'Bytes in the current journal.',

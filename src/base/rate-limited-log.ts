@@ -18,7 +18,7 @@ export class RateLimitedLog {
   #timer: Timer | null = null;
 
   /** `onSuppressed` is called at the end of a second in which lines were suppressed. */
-  constructor(clock: Clock, onSuppressed: (count: number) => void) {
+  constructor(clock: Clock, onSuppressed: (count: number) => void = () => {}) {
     this.#clock = clock;
     this.#onSuppressed = onSuppressed;
   }

@@ -3,7 +3,7 @@ import { parseAddress, href } from './base/screen-address.ts';
 import { ApiError, BASE } from './base/api-calls.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
-import { session } from './base/caller-session.ts';
+import { callerSession } from './base/caller-session.ts';
 import { listenToKeys, openKeysDialog } from './keyboard.ts';
 import { emptyState, noticeRegion, showFailureIn, showNotice } from './parts/notice.ts';
 import { heading } from './parts/facts.ts';
@@ -20,7 +20,7 @@ const navigation = h('nav', { 'aria-label': 'Screens' });
 const banner = h('p', { class: 'banner', role: 'alert', hidden: true },
   'The connection to the server is lost. What you see may be old; trying again.');
 const signOut = h('button', { type: 'button', class: 'quiet', onclick: () => {
-  session.signOut();
+  callerSession.signOut();
   location.reload();
 } }, 'Sign out');
 let closeScreen: () => void = () => {};
@@ -29,7 +29,7 @@ let displayedHash: string | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 function allowedScreens(): readonly Screen[] {
-  return screens.filter(({ scope = 'read' }) => session.may(scope));
+  return screens.filter(({ scope = 'read' }) => callerSession.may(scope));
 }
 
 function showScreen(): void {
@@ -55,12 +55,12 @@ function showScreen(): void {
 
 function showNotFound(container: HTMLElement): () => void {
   fill(container, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
-    + `another scope: yours may ${session.scope}.`, null));
+    + `another scope: yours may ${callerSession.scope}.`, null));
   return () => {};
 }
 
 function showNavigation(current: string | undefined): void {
-  signOut.hidden = session.token === null;
+  signOut.hidden = callerSession.token === null;
   fill(navigation, ...allowedScreens().map(({ name, title }) => h('a', {
     href: href([name]), 'aria-current': name === current ? 'page' : null,
   }, title)));
@@ -132,8 +132,8 @@ function themeSwitch(): HTMLElement {
   return button;
 }
 
-session.onRefused = () => openSignIn(onSignedIn);
-session.onConnection = (isOnline) => {
+callerSession.onRefused = () => openSignIn(onSignedIn);
+callerSession.onConnection = (isOnline) => {
   banner.hidden = isOnline;
   if (!isOnline) connectSoon();
   else if (displayedHash !== null && main.querySelector('.failure') !== null) showScreen();
@@ -157,6 +157,6 @@ addEventListener('hashchange', showScreen);
 setInterval(() => {
   refreshTimes();
   // Screens that send no requests notice here that the server is gone.
-  if (!document.hidden && displayedHash !== null && session.isOnline) void connect();
+  if (!document.hidden && displayedHash !== null && callerSession.isOnline) void connect();
 }, REFRESH_TIMES_MS);
 void connect();

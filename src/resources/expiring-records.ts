@@ -1,6 +1,7 @@
 /**
  * Removes the expired records of a collection, and those that expire next where there are too many,
- * in transactions of its own. It keeps nothing in memory for each record.
+ * in transactions of its own. A sweep finds them by a walk over all records. Between sweeps nothing
+ * is kept in memory for a record.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -19,19 +20,22 @@ type ExpiringRecordsDeps = {
   /** The records in the plural, for messages. */
   readonly noun: string;
   /** Reads the expiry, in milliseconds since the epoch, without parsing the record. */
-  readonly expiresAtMs: (bytes: Buffer) => number;
+  readonly readExpiryMs: (bytes: Buffer) => number;
   readonly limits: ExpiryLimits;
   /** Whether this node may remove records: of several nodes one does. Absent: it may. */
   readonly mayRemove?: () => boolean;
 };
 
-type ExpiringRecord = { readonly id: string; readonly atMs: number; readonly bytes: number };
+type ExpiringRecord =
+  { readonly id: string; readonly expiryMs: number; readonly byteCount: number };
 
-const SWEEP_MS = 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
 /** Records removed in one transaction. */
 const CHUNK_RECORDS = 250;
 /** Records visited in one turn of the event loop: a millisecond of work. */
 const TURN_RECORDS = 2000;
+/** A line each second is enough, however many sweeps remove too many records. */
+const WARNINGS_A_SECOND = 1;
 /** The share of a limit that is freed at once, so that not every new record removes one. */
 const SLACK_RATIO = 0.05;
 
@@ -47,7 +51,7 @@ export class ExpiringRecords {
   constructor(deps: ExpiringRecordsDeps) {
     this.#deps = deps;
     this.#records = deps.store.collection(deps.collection);
-    this.#warnings = new RateLimitedLog(deps.clock, () => {});
+    this.#warnings = new RateLimitedLog(deps.clock);
     this.#unfollow = this.#records.onChange(() => {
       if (this.#isStarted && this.#mayRemove() && this.#exceedsLimits()) this.#startSweep();
     });
@@ -87,18 +91,20 @@ export class ExpiringRecords {
     }).finally(() => {
       this.#sweep = null;
       if (!this.#isStarted) return;
-      this.#timer = this.#deps.clock.startTimer(SWEEP_MS, () => this.#startSweep());
+      this.#timer = this.#deps.clock.startTimer(SWEEP_INTERVAL_MS, () => this.#startSweep());
     });
   }
 
   async #sweepAll(): Promise<void> {
     if (!this.#mayRemove()) return;
     const nowMs = this.#deps.clock.now();
-    await this.#remove(await this.#find(({ atMs }) => atMs <= nowMs));
+    await this.#remove(await this.#find(({ expiryMs }) => expiryMs <= nowMs));
+    // Each round removes one record at least, so this ends; a transaction that fails ends it, too.
     while (this.#isStarted && this.#mayRemove() && this.#exceedsLimits()) {
       const surplus = this.#selectSurplus(await this.#find(() => true));
       this.#warnings.warning(this.#deps, `${this.#deps.noun} are removed before their time is `
-        + 'over, as there are too many', { removed: surplus.length, ...this.#deps.limits }, 1);
+        + 'over, as there are too many', { removed: surplus.length, ...this.#deps.limits },
+      WARNINGS_A_SECOND);
       await this.#remove(surplus);
     }
   }
@@ -111,7 +117,7 @@ export class ExpiringRecords {
       const bytes = this.#records.bytesAt(slot);
       const id = this.#records.idAt(slot);
       if (bytes === undefined || id === undefined) continue;
-      const record = { id, atMs: this.#deps.expiresAtMs(bytes), bytes: bytes.length };
+      const record = { id, expiryMs: this.#deps.readExpiryMs(bytes), byteCount: bytes.length };
       if (isSelected(record)) matches.push(record);
       visitedCount += 1;
       if (visitedCount % TURN_RECORDS === 0) await nextTurn();
@@ -122,32 +128,35 @@ export class ExpiringRecords {
   /** The records that expire next, as many as must go to be within the limits. */
   #selectSurplus(records: ExpiringRecord[]): ExpiringRecord[] {
     const { countMax, bytesMax } = this.#deps.limits;
-    let count = this.#records.size - (countMax - Math.floor(countMax * SLACK_RATIO));
-    let bytes = this.#records.bytesTotal - (bytesMax - Math.floor(bytesMax * SLACK_RATIO));
-    if (this.#records.size <= countMax) count = 0;
-    if (this.#records.bytesTotal <= bytesMax) bytes = 0;
-    records.sort((left, right) => left.atMs - right.atMs || (left.id < right.id ? -1 : 1));
+    let countToFree = surplusOf(this.#records.size, countMax);
+    let bytesToFree = surplusOf(this.#records.bytesTotal, bytesMax);
+    records.sort((left, right) => left.expiryMs - right.expiryMs || (left.id < right.id ? -1 : 1));
     const end = records.findIndex((record) => {
-      if (count <= 0 && bytes <= 0) return true;
-      count -= 1;
-      bytes -= record.bytes;
+      if (countToFree <= 0 && bytesToFree <= 0) return true;
+      countToFree -= 1;
+      bytesToFree -= record.byteCount;
       return false;
     });
     return end === -1 ? records : records.slice(0, end);
   }
 
   async #remove(records: readonly ExpiringRecord[]): Promise<void> {
-    const { store, collection, expiresAtMs } = this.#deps;
+    const { store, collection, readExpiryMs } = this.#deps;
     for (let start = 0; start < records.length && this.#isStarted; start += CHUNK_RECORDS) {
       await store.transact((transaction) => {
-        for (const { id, atMs } of records.slice(start, start + CHUNK_RECORDS)) {
+        for (const { id, expiryMs } of records.slice(start, start + CHUNK_RECORDS)) {
           const bytes = transaction.find(collection, id);
           // The record may have been renewed since.
-          if (bytes !== undefined && expiresAtMs(bytes) === atMs) {
+          if (bytes !== undefined && readExpiryMs(bytes) === expiryMs) {
             transaction.delete(collection, id);
           }
         }
       });
     }
   }
+}
+
+/** How much must go of an amount beyond its limit, with some slack; nothing when it is within. */
+function surplusOf(amount: number, limit: number): number {
+  return amount <= limit ? 0 : amount - limit + Math.floor(limit * SLACK_RATIO);
 }

@@ -53,11 +53,14 @@ type IdempotentResponse = {
   readonly body: Buffer | string;
 };
 
-/** To be called in the transaction that commits the effect; with null where there is no effect. */
-type Respond = (transaction: Transaction | null, response: IdempotentResponse) => void;
+/**
+ * Puts the response aside; it is sent once the effect is committed. To be called in the transaction
+ * of the effect, in which a response to a request with a key is stored; with null for no effect.
+ */
+type KeepResponse = (transaction: Transaction | null, response: IdempotentResponse) => void;
 
-/** Commits the effect of a request, and calls `respond` once for each run of its transaction. */
-type IdempotentHandler = (body: IdempotentBody, respond: Respond) => Promise<unknown>;
+/** Commits the effect of a request; calls `keepResponse` once for each run of its transaction. */
+type IdempotentHandler = (body: IdempotentBody, keepResponse: KeepResponse) => Promise<unknown>;
 
 type StoredResponse = {
   readonly createdAt: string;
@@ -69,12 +72,13 @@ type StoredResponse = {
 };
 
 /**
- * Serves a request that may have an `Idempotency-Key`; one without is handled and its response
- * sent. Throws what `handle` throws, what reading the body throws, and with a key: `malformed` for
+ * Serves a write whose client may repeat it. With an `Idempotency-Key` the effect happens once; a
+ * request without a key is handled each time that it comes. Throws what `handle` throws, what
+ * reading the body throws, and with a key: `malformed` for
  * a bad one, `conflict` while another request with it is being served, `invalid` when it came with
  * another body before.
  */
-export async function serveIdempotently(
+export async function serveOnce(
   keys: IdempotencyKeys | null, exchange: Exchange, mediaTypes: readonly string[],
   handle: IdempotentHandler,
 ): Promise<void> {
@@ -112,7 +116,7 @@ export class IdempotencyKeys {
     this.#clock = clock;
     this.#records = new ExpiringRecords({
       store, clock, log, limits, collection: IDEMPOTENCY_KEYS.name, noun: 'idempotency keys',
-      expiresAtMs: (bytes) => readCreatedAt(bytes) + RETENTION_MS,
+      readExpiryMs: (bytes) => readCreatedAt(bytes) + RETENTION_MS,
       ...deps.mayRemove === undefined ? {} : { mayRemove: deps.mayRemove },
     });
   }

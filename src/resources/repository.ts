@@ -1,7 +1,9 @@
 /**
  * The repository of a resource creates, reads, replaces, patches and deletes its records. A write
- * parses the body by the model's schema, sets the timestamps, checks the caller's precondition and
- * stores the record, all in one transaction. The format of a stored record is record.ts's.
+ * parses the body by the model's schema, sets the timestamps and stores the record in one
+ * transaction. A new record is encoded before its transaction. A replacement or patch is encoded
+ * within it, as it depends on the stored record, which the caller's precondition is asked about.
+ * The format of a stored record is record.ts's.
  */
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';

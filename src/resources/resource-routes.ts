@@ -11,7 +11,7 @@ import type {
 } from '../server/http-route.ts';
 import { createPrecondition } from './conditional-request.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveIdempotently, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
 } from './idempotency-keys.ts';
 import { notFoundError } from './not-found.ts';
 import type { Repository } from './repository.ts';
@@ -93,9 +93,9 @@ function postRoute(
         } },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
-    handle: (exchange) => serveIdempotently(keys, exchange, BODY_MEDIA_TYPES, (body, respond) =>
+    handle: (exchange) => serveOnce(keys, exchange, BODY_MEDIA_TYPES, (body, keepResponse) =>
       repository.add(parseBody(body), readHops(exchange), (transaction, representation) =>
-        respond(transaction, {
+        keepResponse(transaction, {
           status: 201, headers: buildHeaders(exchange, representation), body: representation.bytes,
         }))),
   };

@@ -11,7 +11,8 @@
 export interface StoredRecord {
   readonly bytes: Buffer;
   /**
-   * The form that readers get, made from `bytes` and cached by its reader; the store ignores it.
+   * The form that callers of the API get. The repository (resources/repository.ts) makes it from
+   * `bytes` and caches it here, so that it goes when the record goes; the store never reads it.
    */
   representation: RecordRepresentation | undefined;
 }
@@ -27,9 +28,12 @@ export type CollectionSpec = {
   readonly name: string;
   /** The first member of every record; its value is 1-128 of `[A-Za-z0-9._~-]`. */
   readonly key: 'id' | 'identifier';
-  /** String members with unique values: no two records share one, not even in two members. */
+  /**
+   * String members with unique values: no two records share one, not even in two members. So no
+   * incoming webhook may have the name that is another's path segment.
+   */
   readonly unique?: readonly string[];
-  /** Whether a unique value names a record as its key does. */
+  /** Whether callers may name a record by a unique value in place of its key. */
   readonly hasNames?: boolean;
 };
 
@@ -49,14 +53,18 @@ export type Change = {
   readonly after: Buffer | null;
 };
 
-/** Committed records. Every method is synchronous and sees one consistent state. */
+/**
+ * Committed records. Every method is synchronous and sees one consistent state. A slot is a number
+ * under which a record is found without its id for as long as it lives; later another record gets
+ * it.
+ */
 export interface Collection {
   readonly spec: CollectionSpec;
   readonly size: number;
   /** Sum of the records' bytes. */
   readonly bytesTotal: number;
   find(id: string): StoredRecord | undefined;
-  /** The bytes of a record. Unlike `find` it does not put the record into the cache. */
+  /** The bytes of a record, as `Transaction.find` returns them; unlike `find` it caches nothing. */
   findBytes(id: string): Buffer | undefined;
   /** Ids by unique value; empty unless the collection `hasNames`. */
   readonly idByName: ReadonlyMap<string, string>;
@@ -73,8 +81,8 @@ export interface Collection {
   /** Negative, zero or positive, as the id in `left` sorts before, like or after `right`'s. */
   compareSlots(left: number, right: number): number;
   /**
-   * Calls `listener` for each change as it is applied, in commit order. `slot` is the record's,
-   * stable while the record lives. Returns a function that ends it.
+   * Calls `listener` for each change as it is applied, in commit order: so projections, the word
+   * index and the workers follow a collection. Returns a function that ends it.
    */
   onChange(listener: (change: Change, slot: number) => void): () => void;
 }
@@ -97,19 +105,24 @@ export interface Walk {
 
 /** A transaction sees the committed state, what is staged before it, and its own writes. */
 export interface Transaction {
+  /** The bytes of a record. */
   find(collection: string, id: string): Buffer | undefined;
   /** The id of the record with this id or, where the collection `hasNames`, with this name. */
   findId(collection: string, name: string): string | undefined;
   /**
    * Stages the whole record. `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8;
-   * it is copied. Throws `conflict` when another record has one of its unique values.
+   * it is copied. Returns the record with the copy, so that its representation can be cached at
+   * once. Throws `conflict` when another record has one of its unique values.
    */
   put(collection: string, id: string, json: string | Buffer): StoredRecord;
   /** Stages the removal of a record. False when there is none. */
   delete(collection: string, id: string): boolean;
 }
 
-/** Time, ids and hops of a transaction. Drawn once before it, as it may run several times. */
+/**
+ * Time, ids and hops for a transaction that makes events: the hooks of a repository and the event
+ * publisher take them. They are drawn once before it, as it may run several times.
+ */
 export type TransactionInputs = {
   readonly nowMs: number;
   /** A UUIDv7 from which all ids made in the transaction are derived: see `deriveIds`. */
@@ -131,8 +144,8 @@ export interface LogReader {
   /** The last transaction that `next` has returned. */
   readonly sequence: number;
   /**
-   * The next few transactions up to `applied`, which must have been applied; an empty array after
-   * that one. Rejects with `gone` when compaction has deleted them.
+   * The next few transactions up to `appliedSequence`, which must have been applied; an empty array
+   * after that one. Rejects with `gone` when compaction has deleted them.
    */
   next(appliedSequence: number): Promise<readonly LoggedTransaction[]>;
   /** Idempotent. */
@@ -179,7 +192,8 @@ export interface Store {
 export type StoreStatistics = {
   readonly sequence: number;
   readonly generation: number;
-  readonly commits: number;
+  /** Batches made durable since the start of the process; each holds one transaction or more. */
+  readonly batches: number;
   readonly transactions: number;
   readonly journalBytes: number;
   readonly isCompacting: boolean;
@@ -187,13 +201,17 @@ export type StoreStatistics = {
   readonly compactedMs: number | null;
 };
 
+/** A reload may begin again before it has ended; that is not told twice. */
+export type ReloadPhase = 'begin' | 'end';
+
 /** The store as one node's replica of a log that an engine keeps for several nodes. */
 export interface Replica {
   /** The engine's address for people, without credentials. */
   readonly engine: string;
   /** The durability that the engine has, in words. */
   readonly durability: string;
-  readonly log: string;
+  /** A UUID. Another id means another log, whose sequences tell nothing of this one. */
+  readonly logId: string;
   /** The last transaction that is applied here. */
   readonly sequence: number;
   /** The last transaction that was seen in the log. */
@@ -212,19 +230,23 @@ export interface Replica {
     /** From the first attempt to the answer, summed over all appends. */
     readonly durationMs: number;
   };
-  /** A full engine that takes a transaction of this size has room again. */
+  /**
+   * A full engine that takes a transaction of this size has room again: while the store takes no
+   * writes, the membership pads this node's own record to it.
+   */
   readonly probeBytes: number;
   /** Resolves with true once `sequence` is applied here, with false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**
    * Whether this process was paused before `nowMs`, which is about now, and may still be behind:
-   * true until it has caught up, or the engine is known to be away.
+   * true until it has caught up, or the engine is known to be away. The caller passes the time, as
+   * each request has read the monotonic clock already.
    */
   isBehindSincePause(nowMs: number): boolean;
   /** Resolves when it has caught up; rejects with `unavailable` after 2 s. */
   waitAfterPause(): Promise<void>;
-  /** Calls `listener` when a reload begins (false), and when it is over (true). */
-  onReload(listener: (isOver: boolean) => void): () => void;
+  /** Calls `listener` when a reload begins and when it ends. Returns a function that ends it. */
+  onReload(listener: (phase: ReloadPhase) => void): () => void;
   /** Sets who decides, when a snapshot is due, whether this node writes it to the engine. */
-  maintainWhen(mayMaintain: () => boolean): void;
+  writeSnapshotsWhen(mayWrite: () => boolean): void;
 }

@@ -222,10 +222,10 @@ class JournaledStore implements OpenedStore {
   }
 
   get statistics(): StoreStatistics {
-    const { commits, transactions } = this.#commit;
+    const { batchCount, transactions } = this.#commit;
     const { sequence, generation, bytes, snapshots } = this.#deps.journal;
     return {
-      sequence, commits, transactions, generation,
+      sequence, generation, batches: batchCount, transactions,
       journalBytes: bytes,
       isCompacting: snapshots.isRunning,
       compactedMs: snapshots.writtenMs,

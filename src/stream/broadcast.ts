@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createConcurrencyLimiter } from '../base/turns.ts';
-import type { ChangeLog, Change, Replica } from '../store/store-port.ts';
+import type { ChangeLog, Change, ReloadPhase, Replica } from '../store/store-port.ts';
 import { createChangeEvents, encodeEvents } from './stream-event.ts';
 import type { StreamPosition, StreamFilter, ChangeEvent } from './stream-event.ts';
 import { StreamReader, type ReaderConnection } from './stream-reader.ts';
@@ -63,7 +63,7 @@ export class Broadcast {
     this.#options = options;
     this.#topics = new Map(options.topics.map((topic) => [topic.collection.name, topic]));
     const { replica } = options;
-    this.#unfollowReloads = replica?.onReload((isOver) => this.#onReload(isOver)) ?? (() => {});
+    this.#unfollowReloads = replica?.onReload((phase) => this.#onReload(phase)) ?? (() => {});
   }
 
   /**
@@ -139,9 +139,9 @@ export class Broadcast {
   }
 
   /** The log was replaced by another: readers that come back must read the lists anew. */
-  #onReload(isOver: boolean): void {
+  #onReload(phase: ReloadPhase): void {
     this.#endAll();
-    if (isOver) this.#replacedUpTo = this.#sequence = this.#options.sequence();
+    if (phase === 'end') this.#replacedUpTo = this.#sequence = this.#options.sequence();
   }
 
   async #openMissed(position: StreamPosition | null): ReturnType<ChangeLog['since']> {

@@ -125,7 +125,7 @@ function createExpiringEventIds(
 ): ExpiringRecords {
   return new ExpiringRecords({
     store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
-    expiresAtMs: readExpiryMs, limits: EVENT_ID_LIMITS,
+    readExpiryMs, limits: EVENT_ID_LIMITS,
     mayRemove: () => ownership.isMaintainer(),
   });
 }

@@ -155,7 +155,8 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
     tests: ['resources/idempotency-keys.test.ts'],
   },
   {
-    file: 'resources/expiring-records.ts', text: 'expiresAtMs(bytes) === atMs', replacement: 'true',
+    file: 'resources/expiring-records.ts', text: 'readExpiryMs(bytes) === expiryMs',
+    replacement: 'true',
     tests: ['resources/expiring-records.test.ts'],
   },
   {

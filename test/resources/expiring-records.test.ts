@@ -33,7 +33,7 @@ test('a record that is renewed while the expired ones are removed stays', async 
   };
   const records = new ExpiringRecords({
     store: renewing, clock, log: silentLogger, collection: 'marks', noun: 'marks',
-    expiresAtMs: (bytes) => JSON.parse(bytes.toString()).expiresAtMs,
+    readExpiryMs: (bytes) => JSON.parse(bytes.toString()).expiresAtMs,
     limits: { countMax: 100, bytesMax: 10_000 },
   });
   records.start();

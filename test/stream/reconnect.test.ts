@@ -6,11 +6,12 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import type { ReloadPhase } from '../../src/store/store-port.ts';
 import { createEventStream } from '../../src/stream/stream-routes.ts';
 import { startServer } from '../support/test-server.ts';
 
 test('a client that follows again on its connection leaves no listener there', async () => {
-  let reload = (_isOver: boolean): void => {};
+  let reload = (_phase: ReloadPhase): void => {};
   const stream = createEventStream({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
     sequence: () => 0, clock: systemClock, logger: silentLogger, findWebhookIds: (name) => [name],
@@ -38,7 +39,7 @@ test('a client that follows again on its connection leaves no listener there', a
     const asked = request({ port: server.port, path: '/api/stream', agent }).end();
     const [response] = await once(asked, 'response') as [IncomingMessage];
     response.resume();
-    reload(true);
+    reload('end');
     await Promise.all([once(response, 'end'), once(agent, 'free')]);
     for (const socket of sockets) listenerCounts.push(socket.listenerCount('end'));
   }

@@ -91,7 +91,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     },
     get statistics() {
       return {
-        sequence: lines.length, generation: 1, commits: lines.length, transactions: lines.length,
+        sequence: lines.length, generation: 1, batches: lines.length, transactions: lines.length,
         journalBytes: 0, isCompacting: false, compactedMs: null,
       };
     },

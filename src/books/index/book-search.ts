@@ -6,11 +6,11 @@ import type { BitSet } from '../../base/structures/bit-set.ts';
 export interface BookSearch {
   /**
    * The slots of all books that may match the text conditions and the ISBN; null when there is no
-   * index to help, and every book must be looked at. Slots that are written meanwhile are added.
+   * index to help, and every book must be looked at. Slots that change meanwhile are added.
    * Throws `unavailable` when the index is not ready in time and the caller is not patient.
    */
   find(
-    filter: BookFilter, writes: ConcurrentWrites, caller: SearchCaller,
+    filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null>;
 }
 
@@ -20,14 +20,14 @@ export type Candidates = {
   /** How many slots there are. */
   readonly count: number;
   /**
-   * Whether each candidate that was not written since is known to match the text conditions, so
+   * Whether each candidate that has not changed since is known to match the text conditions, so
    * that its texts need not be read again.
    */
   readonly isExact: boolean;
 };
 
-/** Which slots were written since the query began. */
-export interface ConcurrentWrites {
+/** The changes since the query began; the list of books keeps them (list/concurrent-changes.ts). */
+export interface SearchChanges {
   readonly changedSlots: ReadonlySet<number>;
 }
 

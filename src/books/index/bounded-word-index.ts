@@ -5,7 +5,7 @@
  */
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { BookFilter } from '../query/parse-query.ts';
-import type { SearchCaller, BookSearch, Candidates, ConcurrentWrites } from './book-search.ts';
+import type { SearchCaller, BookSearch, Candidates, SearchChanges } from './book-search.ts';
 import type { WordIndex, WordIndexOptions } from './word-index.ts';
 
 const loadWordIndex = lazyImport(() => import('./word-index.ts'));
@@ -13,7 +13,7 @@ const loadWordIndex = lazyImport(() => import('./word-index.ts'));
 export class BoundedWordIndex implements BookSearch {
   readonly #options: WordIndexOptions;
   /** null until the first search. */
-  #index: WordIndex | null = null;
+  #wordIndex: WordIndex | null = null;
   #isClosed = false;
 
   constructor(options: WordIndexOptions) {
@@ -22,30 +22,30 @@ export class BoundedWordIndex implements BookSearch {
 
   /** About how much memory the index takes. */
   get bytes(): number {
-    return this.#index?.bytes ?? 0;
+    return this.#wordIndex?.bytes ?? 0;
   }
 
   /** Whether the catalog is known to be too large for an index. */
   get isTooLarge(): boolean {
-    return this.#options.collection.size > (this.#index?.booksMax ?? Infinity);
+    return this.#options.collection.size > (this.#wordIndex?.booksMax ?? Infinity);
   }
 
   find(
-    filter: BookFilter, writes: ConcurrentWrites, caller: SearchCaller,
+    filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null> {
     if (this.isTooLarge) return Promise.resolve(null);
     return Promise.resolve(loadWordIndex(({ WordIndex: Index }) => {
       // An index that has a `booksMax` has dropped everything.
-      if (this.#index === null || this.#index.booksMax !== null) {
-        this.#index = new Index(this.#options);
-        if (this.#isClosed) this.#index.close();
+      if (this.#wordIndex === null || this.#wordIndex.booksMax !== null) {
+        this.#wordIndex = new Index(this.#options);
+        if (this.#isClosed) this.#wordIndex.close();
       }
-      return this.#index.find(filter, writes, caller);
+      return this.#wordIndex.find(filter, changes, caller);
     }));
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#index?.close();
+    this.#wordIndex?.close();
   }
 }

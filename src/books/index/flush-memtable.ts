@@ -24,7 +24,7 @@ export function* createSegment(memtable: Memtable): Steps<Segment | null> {
   const [firstSlot, placeBound] = findSlotRange(memtable);
   if (placeBound === 0) return null;
   const writer = new SegmentWriter({
-    terms: terms.count, termBytes: terms.end(terms.count - 1),
+    termCount: terms.count, termBytes: terms.end(terms.count - 1),
     postingBytes: terms.count * POSTING_BYTES, firstSlot, placeBound,
   });
   const order = yield* sortTerms(terms);

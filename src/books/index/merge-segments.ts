@@ -34,7 +34,7 @@ export function* mergeSegments(segments: readonly Segment[]): Steps<Segment | nu
     segments.reduce((total, segment) => total + read(segment), 0);
   const terms = sum(({ termCount }) => termCount);
   const writer = new SegmentWriter({
-    terms, termBytes: sum(({ termBytes }) => termBytes), firstSlot, placeBound,
+    termCount: terms, termBytes: sum(({ termBytes }) => termBytes), firstSlot, placeBound,
     postingBytes: sum(({ postingBytes }) => postingBytes) + terms * BYTES_GROWN_MAX,
   });
   const cursors = createCursors(segments);

@@ -12,13 +12,13 @@
 
 /**
  * Sets the bit of every place from `start` to `end` of `postings`, whether they are a list or a
- * bitmap. `words` must be long enough for all of the segment.
+ * bitmap. `bits` has 32 places an element, and must be long enough for all of the segment.
  */
 export function addPlaces(
-  words: Uint32Array, postings: Uint8Array, start: number, end: number,
+  bits: Uint32Array, postings: Uint8Array, start: number, end: number,
 ): void {
   if (postings[start] === 0) {
-    addBitmap(words, postings, start + 1, end);
+    addBitmap(bits, postings, start + 1, end);
     return;
   }
   let place = -1;
@@ -32,8 +32,8 @@ export function addPlaces(
       gap |= (byte & 0x7f) << shift;
     }
     place += gap;
-    const word = place >>> 5;
-    words[word] = (words[word] ?? 0) | (1 << (place & 31));
+    const element = place >>> 5;
+    bits[element] = (bits[element] ?? 0) | (1 << (place & 31));
   }
 }
 
@@ -83,28 +83,29 @@ export function writeList(
   return end;
 }
 
-/** Packs the places that are set in `words` as bits. Returns the offset after them. */
-export function writeBitmap(into: Uint8Array, offset: number, words: Uint32Array): number {
-  let length = words.length;
-  while (length > 0 && words[length - 1] === 0) length -= 1;
+/** Packs the places that are set in `bits`. Returns the offset after them. */
+export function writeBitmap(into: Uint8Array, offset: number, bits: Uint32Array): number {
+  let length = bits.length;
+  while (length > 0 && bits[length - 1] === 0) length -= 1;
   into[offset] = 0;
   let end = offset + 1;
   for (let index = 0; index < length; index += 1) {
-    const word = words[index] ?? 0;
-    into[end] = word;
-    into[end + 1] = word >>> 8;
-    into[end + 2] = word >>> 16;
-    into[end + 3] = word >>> 24;
+    const element = bits[index] ?? 0;
+    into[end] = element;
+    into[end + 1] = element >>> 8;
+    into[end + 2] = element >>> 16;
+    into[end + 3] = element >>> 24;
     end += 4;
   }
   return end;
 }
 
-function addBitmap(words: Uint32Array, postings: Uint8Array, start: number, end: number): void {
-  let word = 0;
+function addBitmap(bits: Uint32Array, postings: Uint8Array, start: number, end: number): void {
+  let element = 0;
   for (let index = start; index < end; index += 4) {
-    words[word] = (words[word] ?? 0) | (postings[index] ?? 0) | ((postings[index + 1] ?? 0) << 8)
+    bits[element] = (bits[element] ?? 0)
+      | (postings[index] ?? 0) | ((postings[index + 1] ?? 0) << 8)
       | ((postings[index + 2] ?? 0) << 16) | ((postings[index + 3] ?? 0) << 24);
-    word += 1;
+    element += 1;
   }
 }

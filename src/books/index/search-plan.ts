@@ -1,7 +1,8 @@
 /**
  * Searches the memtable and the segments, the parts of the index. All words of a query must be in
  * one book, and a book is in one part only, so each part is searched by itself: sets of places (of
- * a segment) or documents (of the memtable) are intersected as bits, the rarest words first.
+ * a segment) or documents (of the memtable) are intersected as bits, 32 in an element, the rarest
+ * words first.
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/parse-query.ts';
@@ -68,17 +69,15 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet)
     const union = new Uint32Array(matches.length);
     for (const terms of groups[index] ?? []) {
       const places = yield* intersectPlaces(segment, terms, matches.length);
-      for (let word = 0; word < union.length; word += 1) {
-        union[word] = (union[word] ?? 0) | (places[word] ?? 0);
-      }
+      unite(union, places);
     }
     if (!intersect(matches, union)) return;
   }
   const target = into.words;
   const offset = segment.firstSlot >>> 5;
-  for (let word = 0; word < matches.length; word += 1) {
-    const bits = matches[word] ?? 0;
-    if (bits !== 0) target[word + offset] = (target[word + offset] ?? 0) | bits;
+  for (let index = 0; index < matches.length; index += 1) {
+    const bits = matches[index] ?? 0;
+    if (bits !== 0) target[index + offset] = (target[index + offset] ?? 0) | bits;
   }
 }
 
@@ -90,15 +89,15 @@ export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: BitS
   for (const group of plan.groups) {
     const union = new BitSet(bound);
     for (const terms of group) {
-      const places = yield* intersectDocuments(memtable, terms, bound);
-      for (let word = 0; word < union.words.length; word += 1) {
-        union.words[word] = (union.words[word] ?? 0) | (places[word] ?? 0);
-      }
+      const documents = yield* intersectDocuments(memtable, terms, bound);
+      unite(union.words, documents);
     }
     if (!intersect(matches.words, union.words)) return;
   }
-  for (let index = matches.next(0); index >= 0 && index < bound; index = matches.next(index + 1)) {
-    if (memtable.live.has(index)) into.add(memtable.slots[index] ?? 0);
+  let document = matches.next(0);
+  while (document >= 0 && document < bound) {
+    if (memtable.live.has(document)) into.add(memtable.slots[document] ?? 0);
+    document = matches.next(document + 1);
   }
 }
 
@@ -122,12 +121,12 @@ function findTermRanges(segment: Segment, { prefixes, isWholeTerm }: TermMatch):
 
 /** The places of the books that have a term of each kind, the rarest kind first. */
 function* intersectPlaces(
-  segment: Segment, terms: readonly TermRanges[], wordCount: number,
+  segment: Segment, terms: readonly TermRanges[], elementCount: number,
 ): Steps<Uint32Array> {
-  let all: Uint32Array | null = null;
+  let common: Uint32Array | null = null;
   let work = 0;
   for (const { ranges } of terms.toSorted((left, right) => left.bytes - right.bytes)) {
-    const places = new Uint32Array(wordCount);
+    const places = new Uint32Array(elementCount);
     for (const [first, end] of ranges) {
       for (let term = first; term < end; term += 1) {
         const start = segment.postingStart(term);
@@ -139,23 +138,31 @@ function* intersectPlaces(
         yield;
       }
     }
-    if (all === null) all = places;
-    else if (!intersect(all, places)) return all;
+    if (common === null) common = places;
+    else if (!intersect(common, places)) return common;
   }
-  return all ?? new Uint32Array(wordCount);
+  return common ?? new Uint32Array(elementCount);
 }
 
+/** The documents that have a term of each kind. */
 function* intersectDocuments(
   memtable: Memtable, terms: readonly TermMatch[], bound: number,
 ): Steps<Uint32Array> {
-  const all = new BitSet(bound);
-  all.words.fill(0xffff_ffff);
+  const common = new BitSet(bound);
+  common.words.fill(0xffff_ffff);
   for (const { prefixes, isWholeTerm } of terms) {
     const documents = new BitSet(bound);
     for (const start of prefixes) yield* memtable.addMatches(start, isWholeTerm, documents);
-    if (!intersect(all.words, documents.words)) break;
+    if (!intersect(common.words, documents.words)) break;
   }
-  return all.words;
+  return common.words;
+}
+
+/** Adds the numbers in `right` to `left`. */
+function unite(left: Uint32Array, right: Uint32Array): void {
+  for (let index = 0; index < left.length; index += 1) {
+    left[index] = (left[index] ?? 0) | (right[index] ?? 0);
+  }
 }
 
 /** Reduces `left` to the numbers that are in both. Returns whether there are any. */

@@ -1,8 +1,13 @@
 /**
  * An immutable part of the word index: a sorted dictionary of terms and, for each, the places of
  * the books that have it. A book's place is its slot in the store, counted from the segment's first
- * slot. Only `live` changes: removing a book clears its bit (a tombstone). All words of a book are
- * in the same segment, so a segment can be searched by itself.
+ * slot. Only `live` changes: removing a book clears its bit (a tombstone), and a book that has
+ * changed is indexed again in another part. All words of a book are in the same part, so a segment
+ * can be searched by itself.
+ *
+ * A term is a byte string: its tag (see memtable.ts), then the folded word in UTF-8. As a string it
+ * has one character for each byte (latin1), so that strings sort as the bytes do. Its places are
+ * packed as a list or as a bitmap, which their first byte tells: see packed-postings.ts.
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { writeBitmap, writeList } from './packed-postings.ts';
@@ -10,14 +15,14 @@ import { writeBitmap, writeList } from './packed-postings.ts';
 export class Segment {
   readonly postings: Uint8Array;
   readonly termCount: number;
-  /** The slot of place 0, a multiple of 32. */
+  /** The slot of place 0; a multiple of 32, so that bits of places are moved in whole elements. */
   readonly firstSlot: number;
   /** All places are below it. */
   readonly placeBound: number;
   /** The places whose books have not changed since the segment was written. */
   readonly live: BitSet;
-  /** How many books there were when the segment was written. */
-  readonly documentCount: number;
+  /** How many books were live when the segment was written. */
+  readonly bookCount: number;
   liveCount: number;
   readonly #terms: Buffer;
   readonly #termEnds: Uint32Array;
@@ -33,7 +38,7 @@ export class Segment {
     this.placeBound = data.placeBound;
     this.live = data.live;
     this.liveCount = data.live.count();
-    this.documentCount = this.liveCount;
+    this.bookCount = this.liveCount;
   }
 
   /** About how much memory it takes. */
@@ -78,6 +83,7 @@ export class Segment {
 }
 
 type SegmentData = {
+  /** The bytes of all terms, one term after another. */
   readonly terms: Buffer;
   readonly termEnds: Uint32Array;
   readonly termCount: number;
@@ -88,16 +94,22 @@ type SegmentData = {
   readonly live: BitSet;
 };
 
-/** Upper bounds of what a segment needs. Unused room is never touched, so it costs no memory. */
+/** How much room the writer takes. Unused room is never touched, so it costs no memory. */
 type SegmentCapacity = {
-  readonly terms: number;
+  /** At least as many terms as will be written. */
+  readonly termCount: number;
+  /** At least the bytes of these terms. */
   readonly termBytes: number;
+  /** About the bytes of their places: the writer takes more room when that is too little. */
   readonly postingBytes: number;
   readonly firstSlot: number;
   readonly placeBound: number;
 };
 
 const VARINT_BYTES_MAX = 5;
+/** The zero byte that a bitmap begins with. */
+const BITMAP_MARK_BYTES = 1;
+const ELEMENT_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 const NO_TERM = Buffer.alloc(0);
 
 /** Writes a segment: for each term, in rising order, `setTerm`, then `addList` or `addBitmap`. */
@@ -117,29 +129,32 @@ export class SegmentWriter {
   constructor(capacity: SegmentCapacity) {
     this.#capacity = capacity;
     this.#terms = Buffer.allocUnsafeSlow(capacity.termBytes);
-    this.#termEnds = new Uint32Array(capacity.terms);
-    this.#postingEnds = new Uint32Array(capacity.terms);
+    this.#termEnds = new Uint32Array(capacity.termCount);
+    this.#postingEnds = new Uint32Array(capacity.termCount);
     this.#postings = Buffer.allocUnsafeSlow(capacity.postingBytes);
   }
 
-  /** Sets the term whose places come next. Its bytes must not change until then. */
+  /** Sets the term whose places come next. Its bytes must not change until these are added. */
   setTerm(bytes: Buffer, start: number, end: number): void {
     this.#term = bytes;
     this.#termStart = start;
     this.#termEnd = end;
   }
 
-  /** Writes the term with the places from `start` to `end`, which rise; without any, nothing. */
+  /**
+   * Writes the term with its places, those from `start` to `end` in `places`, which must rise.
+   * Writes nothing when there are none.
+   */
   addList(places: Uint32Array, start: number, end: number): void {
     if (start === end) return;
     this.#reserve((end - start) * VARINT_BYTES_MAX);
     this.#finishTerm(writeList(this.#postings, this.#postingBytes, places, start, end));
   }
 
-  /** Writes the term with its places as bits, for terms that many books have. */
-  addBitmap(words: Uint32Array): void {
-    this.#reserve(words.length * 4 + 1);
-    this.#finishTerm(writeBitmap(this.#postings, this.#postingBytes, words));
+  /** Writes the term with its places as bits, 32 an element, for terms that many books have. */
+  addBitmap(bits: Uint32Array): void {
+    this.#reserve(bits.length * ELEMENT_BYTES + BITMAP_MARK_BYTES);
+    this.#finishTerm(writeBitmap(this.#postings, this.#postingBytes, bits));
   }
 
   finish(live: BitSet): Segment {
@@ -162,6 +177,7 @@ export class SegmentWriter {
     this.#termCount += 1;
   }
 
+  /** Makes room for as many bytes as the next places take in the worst case. */
   #reserve(bytes: number): void {
     const bytesNeeded = this.#postingBytes + bytes;
     if (bytesNeeded <= this.#postings.length) return;

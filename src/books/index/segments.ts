@@ -21,8 +21,8 @@ export class Segments {
   }
 
   /** Removed documents count too, as they take room. */
-  get documentCount(): number {
-    return sumDocuments(this.#all);
+  get bookCount(): number {
+    return sumBooks(this.#all);
   }
 
   /** Replaces `group` with `segment`, or with nothing. */
@@ -47,12 +47,12 @@ export class Segments {
   }
 
   #nextGroup(): readonly Segment[] {
-    const wasteful = this.#all.find(({ liveCount, documentCount }) =>
-      liveCount * 2 < documentCount);
+    const wasteful = this.#all.find(({ liveCount, bookCount }) =>
+      liveCount * 2 < bookCount);
     if (wasteful !== undefined) return [wasteful];
-    const largest = Math.max(...this.#all.map(({ documentCount }) => documentCount));
+    const largest = Math.max(...this.#all.map(({ bookCount }) => bookCount));
     const isDue = this.#all.length > SMALL_MIN
-      && this.documentCount - largest >= largest * SMALL_SHARE;
+      && this.bookCount - largest >= largest * SMALL_SHARE;
     return isDue ? this.#all : [];
   }
 }
@@ -61,6 +61,6 @@ function sumBytes(segments: readonly Segment[]): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function sumDocuments(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { documentCount }) => sum + documentCount, 0);
+function sumBooks(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { bookCount }) => sum + bookCount, 0);
 }

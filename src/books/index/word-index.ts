@@ -24,7 +24,7 @@ import type { SearchPlan } from './search-plan.ts';
 import { createSegment } from './flush-memtable.ts';
 import { mergeSegments } from './merge-segments.ts';
 import { Memtable } from './memtable.ts';
-import type { SearchCaller, Candidates, ConcurrentWrites } from './book-search.ts';
+import type { SearchCaller, Candidates, SearchChanges } from './book-search.ts';
 import type { Segment } from './segment.ts';
 import { Segments } from './segments.ts';
 
@@ -90,7 +90,7 @@ export class WordIndex {
 
   /** See `BookSearch`. Starts the build when it was not needed before. */
   async find(
-    filter: BookFilter, writes: ConcurrentWrites, caller: SearchCaller,
+    filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null> {
     // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index or to wait.
     const isHelpful = filter.isbn !== null
@@ -99,12 +99,12 @@ export class WordIndex {
     await this.#waitUntilCurrent(caller);
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
-    // A snapshot of the parts: what is written while this runs is in `writes`.
-    const steps = this.#find(plan, this.#memtable, this.#segments.all);
+    // A snapshot of the parts: what is written while this runs is in `changes`.
+    const steps = this.#searchParts(plan, this.#memtable, this.#segments.all);
     const slots = await this.#options.turns.run(steps, caller.isWanted);
     if (slots === null) return null;
-    // A part may have been searched before or after such a write, so the caller checks these books.
-    for (const slot of writes.changedSlots) slots.add(slot);
+    // A part may have been searched before or after such a change: the caller checks these books.
+    for (const slot of changes.changedSlots) slots.add(slot);
     return { slots, count: slots.count(), isExact: plan.isExact };
   }
 
@@ -115,7 +115,9 @@ export class WordIndex {
     this.#wakeWaiters();
   }
 
-  * #find(plan: SearchPlan, memtable: Memtable, segments: readonly Segment[]): Steps<BitSet> {
+  * #searchParts(
+    plan: SearchPlan, memtable: Memtable, segments: readonly Segment[],
+  ): Steps<BitSet> {
     const slots = new BitSet(this.#options.collection.slotBound);
     for (const segment of segments) {
       yield* findInSegment(segment, plan, slots);
@@ -130,7 +132,7 @@ export class WordIndex {
    * Throws `unavailable` when that takes too long for a caller that is not patient.
    */
   async #waitUntilCurrent({ isWanted, isPatient }: SearchCaller): Promise<void> {
-    this.#start();
+    this.#followCollection();
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX;
     for (;;) {
@@ -163,7 +165,7 @@ export class WordIndex {
   }
 
   /** Begins to follow the collection, with all of its slots pending. */
-  #start(): void {
+  #followCollection(): void {
     if (this.#unsubscribe !== null || !this.#isActive()) return;
     const { collection, clock } = this.#options;
     this.#unsubscribe = collection.onChange((_, slot) => this.#onChange(slot));
@@ -173,7 +175,10 @@ export class WordIndex {
     this.#startIndexing();
   }
 
-  /** Runs inside a commit, so it does as little as possible. */
+  /**
+   * The index follows the books here: the collection (store/records/collection.ts) calls it for
+   * each change that it applies. It runs inside a commit, so it does as little as possible.
+   */
   #onChange(slot: number): void {
     if (!this.#pendingSlots.add(slot)) return;
     this.#pendingCount += 1;
@@ -181,25 +186,18 @@ export class WordIndex {
     this.#startIndexing();
   }
 
+  /** Indexes the pending books in the background, unless that is under way. */
   #startIndexing(): void {
     if (this.#isIndexing || this.#pendingCount === 0) return;
     this.#isIndexing = true;
-    this.#runInBackground(this.#index(), () => {
+    this.#runInBackground(this.#indexPendingBooks(), () => {
       this.#isIndexing = false;
       if (this.#pendingCount === 0) this.#onAllIndexed();
       else this.#startIndexing();
     });
   }
 
-  #onAllIndexed(): void {
-    if (this.#isFirstBuild) {
-      this.#isFirstBuild = false;
-      this.#merge();
-    }
-    this.#wakeWaiters();
-  }
-
-  * #index(): Steps<void> {
+  * #indexPendingBooks(): Steps<void> {
     let slot = -1;
     let work = 0;
     while (this.#pendingCount > 0) {
@@ -225,28 +223,40 @@ export class WordIndex {
     const segment = yield* createSegment(this.#memtable);
     this.#memtable = new Memtable();
     this.#segments.replace([], segment);
+    const mustMerge = !this.#isFirstBuild || this.bytes > this.#bytesMax * UNMERGED_SHARE;
     if (this.bytes > this.#bytesMax) this.#dropAll();
-    else if (!this.#isFirstBuild || this.bytes > this.#bytesMax * UNMERGED_SHARE) this.#merge();
+    else if (mustMerge) this.#startMerging();
   }
 
-  /** Runs beside indexing and queries, as a merge of large segments takes seconds. */
-  #merge(): void {
+  #onAllIndexed(): void {
+    if (this.#isFirstBuild) {
+      this.#isFirstBuild = false;
+      this.#startMerging();
+    }
+    this.#wakeWaiters();
+  }
+
+  /**
+   * Merges segments in the background where they have become too many. It runs beside indexing and
+   * queries, as a merge of large segments takes seconds.
+   */
+  #startMerging(): void {
     const group = this.#segments.nextMerge(this.#bytesMax);
     if (this.#isMerging || group.length === 0) return;
     this.#isMerging = true;
-    this.#runInBackground(this.#replace(group), () => {
+    this.#runInBackground(this.#mergeGroup(group), () => {
       this.#isMerging = false;
-      this.#merge();
+      this.#startMerging();
     });
   }
 
-  * #replace(group: readonly Segment[]): Steps<void> {
+  * #mergeGroup(group: readonly Segment[]): Steps<void> {
     this.#segments.replace(group, yield* mergeSegments(group));
   }
 
   /** Gives up the index, as it takes more memory than it may; notes how many books would fit. */
   #dropAll(): void {
-    const bytesPerBook = this.bytes / this.#segments.documentCount;
+    const bytesPerBook = this.bytes / this.#segments.bookCount;
     this.#booksMax = Math.floor(this.#bytesMax / bytesPerBook * RETURN_SHARE);
     this.#unsubscribe?.();
     this.#memtable = new Memtable();
@@ -260,10 +270,10 @@ export class WordIndex {
   }
 
   /** A failure here is a bug: every later query throws it, as a broken index must not be used. */
-  #runInBackground(steps: Steps<void>, then: () => void): void {
+  #runInBackground(steps: Steps<void>, onDone: () => void): void {
     const isWanted = (): boolean => this.#isActive();
     this.#options.turns.runLater(steps, isWanted).then(() => {
-      if (isWanted()) then();
+      if (isWanted()) onDone();
     }).catch((reason: unknown) => {
       this.#failure ??= { reason };
       this.#wakeWaiters();

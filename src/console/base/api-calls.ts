@@ -1,5 +1,5 @@
 /** Calls the service's public API: the console has no other way to the service. */
-import { session } from './caller-session.ts';
+import { callerSession } from './caller-session.ts';
 
 type ProblemDocument = {
   readonly status: number;
@@ -35,32 +35,44 @@ type CallOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** The path prefix of the service: a reverse proxy may put it below one. */
+/** The path prefix under which a reverse proxy may publish the service; mostly empty. */
 export const BASE = location.pathname.replace(/\/console\/?$/, '');
 
-/** Throws ApiError. A 401 also opens the sign-in dialog above the screen, whose inputs stay. */
+/**
+ * Resolves with a response of status 2xx. Throws ApiError for any other, and what `sendRequest`
+ * throws. A response that breaks off while its body is read throws ApiError with status 0.
+ */
 export async function callApi<Body>(
   method: string, path: string, options: CallOptions = {},
 ): Promise<JsonResponse<Body>> {
   const response = await sendRequest(method, path, options);
-  const body = await readBody(response);
+  const body = await readBody(response, options.signal);
   const { status, headers } = response;
   if (response.ok) return { body: body as Body, status, headers };
-  const problem = typeof body === 'object' && body !== null ? body : {};
-  const text = typeof body === 'string' && body !== '' ? { detail: body.slice(0, 300) } : {};
-  throw new ApiError({ ...text, ...problem, status });
+  throw new ApiError({ ...toProblem(body), status });
+}
+
+/** A proxy before the server may answer with text, or with nothing, in place of a problem. */
+function toProblem(body: unknown): Partial<ProblemDocument> {
+  if (typeof body === 'object' && body !== null) return body;
+  return typeof body === 'string' && body !== '' ? { detail: body.slice(0, 300) } : {};
 }
 
 export async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
   return (await callApi<Body>('GET', path, signal === undefined ? {} : { signal })).body;
 }
 
-/** Resolves with the raw response, for streams and files. Throws ApiError without a response. */
+/**
+ * Resolves with the raw response, for streams and files. A 401 also opens the sign-in dialog above
+ * the screen, whose inputs stay. Throws ApiError (status 0) when the server cannot be reached, and
+ * the AbortError of `fetch` once `signal` is aborted.
+ */
 export async function sendRequest(
   method: string, path: string, { body, raw, headers = {}, signal }: CallOptions = {},
 ): Promise<Response> {
   const allHeaders = new Headers(headers);
-  if (session.token !== null) allHeaders.set('Authorization', `Bearer ${session.token}`);
+  if (callerSession.token !== null) allHeaders.set('Authorization',
+    `Bearer ${callerSession.token}`);
   if (body !== undefined && !allHeaders.has('Content-Type')) {
     allHeaders.set('Content-Type', 'application/json');
   }
@@ -72,17 +84,28 @@ export async function sendRequest(
       signal: signal ?? null,
     });
   } catch (thrown) {
-    if (signal?.aborted === true) throw thrown;
-    session.setOffline();
-    throw new ApiError({ status: 0, detail: 'the server cannot be reached' });
+    throw toConnectionError(thrown, signal);
   }
-  session.setOnline();
-  if (response.status === 401) session.notifyRefused();
+  callerSession.setOnline();
+  if (response.status === 401) callerSession.notifyRefused();
   return response;
 }
 
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text();
+/** Notes that the server is away, unless it was the caller who has ended the call. */
+function toConnectionError(thrown: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted === true) return thrown;
+  callerSession.setOffline();
+  return new ApiError({ status: 0, detail: 'the server cannot be reached' });
+}
+
+/** The body as JSON where it is, else as text. */
+async function readBody(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (thrown) {
+    throw toConnectionError(thrown, signal);
+  }
   if (!/\bjson\b/.test(response.headers.get('Content-Type') ?? '')) return text;
   try {
     return JSON.parse(text);

@@ -46,4 +46,4 @@ class CallerSession {
   }
 }
 
-export const session = new CallerSession();
+export const callerSession = new CallerSession();

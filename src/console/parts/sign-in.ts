@@ -1,7 +1,7 @@
 /** Asks for a token after a 401. Inputs on the screen behind stay as they are. */
 import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
-import { session } from '../base/caller-session.ts';
+import { callerSession } from '../base/caller-session.ts';
 import type { CallerScope } from '../base/caller-session.ts';
 import { openDialog } from './dialog.ts';
 
@@ -32,16 +32,16 @@ export function openSignIn(onDone: () => void): void {
     }
   });
   async function tryToken(): Promise<void> {
-    const before = session.token;
-    session.signIn(input.value.trim());
+    const before = callerSession.token;
+    callerSession.signIn(input.value.trim());
     try {
       await loadScope();
       // This dialog, or the one that opened when it was closed meanwhile.
       openedDialog?.close('done');
       onDone();
     } catch (thrown) {
-      if (before === null) session.signOut();
-      else session.signIn(before);
+      if (before === null) callerSession.signOut();
+      else callerSession.signIn(before);
       problem.textContent = thrown instanceof ApiError && thrown.status === 401
         ? 'This token is not known, or not any more.' : messageOf(thrown);
       input.select();
@@ -52,5 +52,5 @@ export function openSignIn(onDone: () => void): void {
 /** Asks the server what the token may do. Throws ApiError. */
 export async function loadScope(): Promise<void> {
   const { scope } = await getJson<{ readonly scope: CallerScope }>('/api/access');
-  session.scope = scope;
+  callerSession.scope = scope;
 }

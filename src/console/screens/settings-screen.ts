@@ -12,6 +12,7 @@ import { plainTable } from '../parts/plain-table.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { PublicSetting } from '../../settings/public-settings.ts';
 
+/** A token as `/api/tokens` lists it: a JSON object by TOKEN_MODEL in access/token.ts. */
 type ListedToken = {
   readonly identifier: string; readonly name: string; readonly scope: string;
   readonly createdAt: string; readonly lastUsedAt?: string; readonly expiresAt?: string;
@@ -61,9 +62,10 @@ function render(
     settingCount, list);
 }
 
-function renderSetting({ name, value, origin, unit, meaning, variable }: PublicSetting): Child[] {
+function renderSetting(setting: PublicSetting): Child[] {
+  const { name, value, origin, unit, meaning, variable: environmentVariable } = setting;
   return [
-    h('span', { title: variable }, name),
+    h('span', { title: environmentVariable }, name),
     h('span', {}, h('code', {}, formatValue(value)), ` ${unit}`),
     origin === 'default' ? origin : h('strong', {}, origin), meaning,
   ];

@@ -15,7 +15,7 @@ import type { Logger } from '../../base/log.ts';
 import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { AppendRequest, Journal } from '../journal/journal-port.ts';
-import type { LogReader } from '../store-port.ts';
+import type { LogReader, ReloadPhase } from '../store-port.ts';
 import { AppendWatch } from './appending/append-watch.ts';
 import { Appender } from './appending/appender.ts';
 import { ReconnectBackoff, TICK_MS } from './engine-link.ts';
@@ -135,7 +135,7 @@ export class EngineJournal implements Journal {
   }
 
   /** Calls `listener` when all records begin to be loaded anew, and when they may be read. */
-  onReload(listener: (isOver: boolean) => void): () => void {
+  onReload(listener: (phase: ReloadPhase) => void): () => void {
     return this.#reload.listen(listener);
   }
 

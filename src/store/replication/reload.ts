@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession } from '../engines/engine.ts';
+import type { ReloadPhase } from '../store-port.ts';
 import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import { reconcile } from './reconcile.ts';
 import type { ReplicatedRecords } from './replicated-records.ts';
@@ -23,14 +24,14 @@ export class Reload {
   /** The error for all readers and writers during a reload; null: there is none. */
   error: AppError | null = null;
   readonly #deps: ReloadDeps;
-  readonly #listeners = new Set<(isOver: boolean) => void>();
+  readonly #listeners = new Set<(phase: ReloadPhase) => void>();
 
   constructor(deps: ReloadDeps) {
     this.#deps = deps;
   }
 
   /** Calls `listener` when a reload begins, and when it ends. Returns what removes it. */
-  listen(listener: (isOver: boolean) => void): () => void {
+  listen(listener: (phase: ReloadPhase) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -43,7 +44,7 @@ export class Reload {
     if (this.error !== null) return this.error;
     this.error = new AppError('unavailable', 'the records of this node are loaded anew, as '
       + 'the log does not continue them', { retryAfterS: 5 });
-    for (const listener of this.#listeners) listener(false);
+    for (const listener of this.#listeners) listener('begin');
     return this.error;
   }
 
@@ -64,6 +65,6 @@ export class Reload {
   end(onOver: () => void): void {
     this.error = null;
     onOver();
-    for (const listener of this.#listeners) listener(true);
+    for (const listener of this.#listeners) listener('end');
   }
 }

@@ -104,7 +104,7 @@ function createReplica(
   const { records } = journal;
   return {
     engine, durability,
-    get log() { return records.log; },
+    get logId() { return records.log; },
     get sequence() { return records.position.sequence; },
     get headSequence() { return records.headSequence; },
     get lastResponseMs() { return link.heardMs; },
@@ -126,8 +126,8 @@ function createReplica(
     isBehindSincePause: (nowMs) => journal.pauseDetector.isBehind(nowMs),
     waitAfterPause: () => journal.pauseDetector.waitUntilCaughtUp(),
     onReload: (listener) => journal.onReload(listener),
-    maintainWhen(mayMaintain) {
-      journal.snapshots.mayMaintain = mayMaintain;
+    writeSnapshotsWhen(mayWrite) {
+      journal.snapshots.mayWriteToEngine = mayWrite;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Writes and loads snapshots of the records that several nodes share. Each node has one in its own
- * data directory (local-snapshot.ts) to start from. One of the nodes (`mayMaintain`) sends its
+ * data directory (local-snapshot.ts) to start from. One of the nodes (`mayWriteToEngine`) sends its
  * snapshots to the engine as well, keeps two there, and trims the log before the older one.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -52,7 +52,7 @@ type SnapshotFiles = Pick<WrittenSnapshot['manifest'], 'generation' | 'sequence'
 
 export class SnapshotKeeper implements Snapshots {
   /** Whether this node is the one that sends snapshots to the engine. */
-  mayMaintain: () => boolean = () => false;
+  mayWriteToEngine: () => boolean = () => false;
   writtenMs: number | null = null;
   readonly #options: SnapshotKeeperOptions;
   #records: ReplicatedRecords | null = null;
@@ -96,7 +96,7 @@ export class SnapshotKeeper implements Snapshots {
     const { clock, logger } = this.#options;
     if (this.#running !== null || this.#isStopping || !this.#isDue()) return;
     if (clock.monotonicMs() < this.#retryAfterMs) return;
-    this.#runExclusively(() => this.#write(this.mayMaintain())).then(() => {
+    this.#runExclusively(() => this.#write(this.mayWriteToEngine())).then(() => {
       this.#failures = 0;
     }, (error: unknown) => {
       if (this.#isStopping) return;
@@ -156,7 +156,7 @@ export class SnapshotKeeper implements Snapshots {
 
   #isDue(): boolean {
     if (this.#records === null) return false;
-    const unsentBytes = this.mayMaintain() ? this.#unsentBytes : 0;
+    const unsentBytes = this.mayWriteToEngine() ? this.#unsentBytes : 0;
     const logBytes = this.#records.appliedBytes + unsentBytes;
     return logBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
       || measureGarbage(this.#records.collections).isWorthCompacting;

@@ -33,7 +33,7 @@ type GroupCommitOptions = {
 
 export class GroupCommit {
   /** How many appends have been committed, and how many transactions in them. */
-  commits = 0;
+  batchCount = 0;
   transactions = 0;
   readonly #options: GroupCommitOptions;
   readonly #window = new BatchWindow();
@@ -243,7 +243,7 @@ export class GroupCommit {
     const { transactions } = batch;
     const committedTransactions = transactions.slice(0, this.#appendedCount);
     batch.transactions = transactions.slice(this.#appendedCount);
-    this.commits += 1;
+    this.batchCount += 1;
     this.transactions += committedTransactions.length;
     this.#apply(committedTransactions);
     for (const { bytes } of committedTransactions) batch.bytes -= bytes;
@@ -263,10 +263,10 @@ export class GroupCommit {
       sequence += 1;
       if (feed.isFollowed) {
         const changes: Change[] = [];
-        staging.apply(transaction, (change) => changes.push(change));
+        staging.applyToCommitted(transaction, (change) => changes.push(change));
         feed.notify(sequence, changes);
       } else {
-        staging.apply(transaction);
+        staging.applyToCommitted(transaction);
       }
     }
   }

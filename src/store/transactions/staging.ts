@@ -89,7 +89,7 @@ export class Staging {
   }
 
   /** Applies a transaction's operations to the committed state; `onChange` receives each change. */
-  apply(
+  applyToCommitted(
     transaction: StagedTransaction, onChange: ((change: Change) => void) | null = null,
   ): void {
     for (const operation of transaction.operations) {

@@ -23,8 +23,8 @@ export type ActionCall = {
   readonly context: ActionContext;
   /** The same as in `context`, which is created only when it is read. */
   readonly requestId: string | null;
-  /** The origin of the request; null: there is no request. */
-  readonly origin: RequestOrigin | null;
+  /** The origin of the request; null where an outgoing webhook runs the action for an event. */
+  readonly requestOrigin: RequestOrigin | null;
   readonly options: ActionOptions;
   /** The places of the signature, or of the secret itself. Neither may be logged. */
   readonly secretSources: readonly ValueSource[];

@@ -14,7 +14,7 @@ import {
   isTargetUrl, resolveHeaders,
 } from '../http/target-rules.ts';
 import {
-  REQUEST_HEADER, buildPassedHeaders, appendQuery, type PassedHeaders, type RequestOrigin,
+  REQUEST_ID_HEADER, buildPassedHeaders, appendQuery, type PassedHeaders, type RequestOrigin,
 } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { listQueryParameters } from '../senders/request/hide-signature.ts';
@@ -23,8 +23,8 @@ import { ActionResult } from './action.ts';
 import { findUnknownOptions } from './action-registry.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './action-registry.ts';
 
-/** A request that is queued durably and sent later. */
-export type QueuedForward = {
+/** A request to the target, sent at once or queued durably and sent later. */
+export type Forward = {
   readonly url: string;
   readonly method: string;
   readonly headers: PassedHeaders;
@@ -35,8 +35,9 @@ export type QueuedForward = {
 };
 
 /** Resolves with the delivery's identifier once the forward is on disk. */
-type QueueForward = (forward: QueuedForward) => Promise<string>;
+type QueueForward = (forward: Forward) => Promise<string>;
 
+/** Stands for no payload: the target is told that the body is JSON, so it gets JSON. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
 const OPTIONS: readonly OptionDoc[] = [
   { name: 'url', description: 'where to send: http or https', isRequired: true },
@@ -75,6 +76,7 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
     const exposedResponse = call.options['exposeResponse'] === true
       ? { response: formatResponseBody(response.body) } : {};
     if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposedResponse });
+    // `runAction` reads it, so that our caller is told, too.
     if (isChainRefused(response.headers)) call.isChainRefused = true;
     call.log.debug('a forward was refused', { url: redactUrl(), statusCode });
     const data = { statusCode, ...exposedResponse };
@@ -91,10 +93,12 @@ async function forwardLater(call: ActionCall, queue: QueueForward): Promise<Acti
   return ActionResult.ok({ deliveryId });
 }
 
-// The forward counts as a hop, as a forward to ourselves would go round for ever.
-function buildForward(call: ActionCall): QueuedForward {
-  const { options, origin } = call;
-  if (options['pass'] === true && origin !== null) return buildPassedForward(call, origin);
+/** An outgoing webhook has no request to pass: there `pass` does nothing. */
+function buildForward(call: ActionCall): Forward {
+  const { options, requestOrigin } = call;
+  if (options['pass'] === true && requestOrigin !== null) {
+    return buildPassedForward(call, requestOrigin);
+  }
   const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
   return {
     url: String(options['url']),
@@ -105,9 +109,7 @@ function buildForward(call: ActionCall): QueuedForward {
 }
 
 /** The request as it came, without the headers of its connection. */
-function buildPassedForward(
-  call: ActionCall, origin: RequestOrigin,
-): QueuedForward {
+function buildPassedForward(call: ActionCall, origin: RequestOrigin): Forward {
   const { options, context, secretSources } = call;
   const { query, body, eventId } = context;
   const hiddenParameters = listQueryParameters(secretSources);
@@ -123,11 +125,14 @@ function buildPassedForward(
   };
 }
 
-/** Adds the id of a stored request, by which the target can tell that it is sent again. */
+/**
+ * Adds the id of a stored request, by which the target can tell that it is sent again, and the
+ * number of hops: a forward counts as one, as a forward to ourselves would go round for ever.
+ */
 function addOwnHeaders(
   headers: PassedHeaders, { hops, requestId, options }: ActionCall,
 ): PassedHeaders {
-  const sentHeaders = requestId === null ? headers : { ...headers, [REQUEST_HEADER]: requestId };
+  const sentHeaders = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
   const hop = nextHop(hops, () => formatTargetLabel(String(options['url'])));
   return addChainHeader(sentHeaders, hop);
 }
@@ -144,8 +149,7 @@ function findOptionProblems(options: JsonObject): string[] {
       + `not ${quote(method)}`);
   }
   if (headers !== undefined) {
-    problems.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
-      `headers${pointer.replace('/', ' ')} ${detail}`));
+    problems.push(...findHeaderProblems(headers).map(formatHeaderProblem));
   }
   for (const [name, value] of Object.entries({ exposeResponse, pass, passAuthorization })) {
     if (value === undefined || typeof value === 'boolean') continue;
@@ -158,4 +162,11 @@ function findOptionProblems(options: JsonObject): string[] {
     problems.push(`mode must be sync or queue, not ${quote(mode)}`);
   }
   return problems;
+}
+
+/** The pointer is `/Name`, or empty for the headers as a whole. */
+function formatHeaderProblem(
+  { pointer, detail }: { readonly pointer: string; readonly detail: string },
+): string {
+  return `headers${pointer.replace('/', ' ')} ${detail}`;
 }

@@ -2,7 +2,7 @@
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveIdempotently, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { JSON_TYPE, objectSchema, jsonResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -62,17 +62,17 @@ export function bulkRoute(
     ],
     handle(exchange) {
       refuseChained(exchange);
-      return serveIdempotently(keys, exchange, [JSON_TYPE], async (body, respond) => {
+      return serveOnce(keys, exchange, [JSON_TYPE], async (body, keepResponse) => {
         const { isDryRun, filter } = parse(parseBody(body));
         if (isDryRun) {
           const count = await jobs.count(kind, filter);
-          return respond(null, {
+          return keepResponse(null, {
             status: 200, headers: ['Content-Type', JSON_TYPE], body: JSON.stringify({ count }),
           });
         }
         return jobs.add(kind, filter, (transaction, job) => {
           const location = exchange.linkTo(`${jobResource.path}/${job.id}`);
-          respond(transaction, {
+          keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE, 'Location', location],
             body: JSON.stringify(toPublicJob(job)),
           });

@@ -7,7 +7,7 @@ import type { ObjectSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveIdempotently,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveOnce,
   type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -94,10 +94,10 @@ function emitRoute(
     ],
     handle(exchange) {
       const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
-      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) => {
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
         return events.emitJson(String(members['name']), payloadJson.toString(), hops,
-          (transaction, deliveries) => respond(transaction, {
+          (transaction, deliveries) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: JSON.stringify({ deliveries }),
           }));
@@ -234,11 +234,11 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
     handle(exchange) {
       refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
-      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) =>
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) =>
         service.resend(identifier, parseResendMode(parseOptionalBody(body)), (
           transaction, delivery,
         ) =>
-          respond(transaction, {
+          keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: JSON.stringify(service.toPublic(delivery)),
           })));

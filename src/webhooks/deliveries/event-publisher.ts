@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
-import type { QueuedForward } from '../actions/http-forward-action.ts';
+import type { Forward } from '../actions/http-forward-action.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
@@ -49,7 +49,7 @@ export interface EventPublisher {
   /** Emits an event with a JavaScript value. Throws `invalid` also if it cannot be JSON. */
   emitValue(name: string, payload: unknown): Promise<string[]>;
   /** Accepts a request that is to be sent durably. Returns the identifier of its delivery. */
-  queueForward(forward: QueuedForward): Promise<string>;
+  queueForward(forward: Forward): Promise<string>;
 }
 
 type EmitOptions = {

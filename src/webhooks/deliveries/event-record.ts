@@ -20,14 +20,14 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
-import type { QueuedForward } from '../actions/http-forward-action.ts';
+import type { Forward } from '../actions/http-forward-action.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { StoredDelivery } from './delivery.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
 type ForwardRecord = {
-  readonly forward: Omit<QueuedForward, 'body'> & { readonly encoding?: 'base64' };
+  readonly forward: Omit<Forward, 'body'> & { readonly encoding?: 'base64' };
   readonly text: string | null;
 };
 
@@ -78,7 +78,7 @@ export function encodeEventMembers(
 
 /** Encodes the members of a queued forward. */
 export function encodeForwardMembers(
-  { body, ...forward }: QueuedForward, deliveries: readonly string[] = [],
+  { body, ...forward }: Forward, deliveries: readonly string[] = [],
 ): string {
   const encoding = body === null || isUtf8(body) ? 'utf8' : 'base64';
   const request = JSON.stringify(encoding === 'utf8' ? forward : { ...forward, encoding });
@@ -116,7 +116,7 @@ export function readPayloadBytes(bytes: Buffer): Buffer | null {
 }
 
 /** Decodes the request that a queued forward sends. */
-export function decodeForward(bytes: Buffer): QueuedForward {
+export function decodeForward(bytes: Buffer): Forward {
   const record = decodeRecordAs<ForwardRecord>(bytes, ({ forward }) =>
     isJsonObject(forward) && typeof forward['url'] === 'string');
   const { forward: { encoding = 'utf8', ...forward }, text } = record;

@@ -22,11 +22,11 @@ export type PassedHeaders = Readonly<Record<string, string | readonly string[]>>
 const PRIVATE_HEADERS = ['cookie', 'proxy-authenticate'];
 const EVENT_ID_HEADER = 'x-hookshelf-event-id';
 /** The id of a stored request. It is the same each time that the request is sent on. */
-export const REQUEST_HEADER = 'x-hookshelf-request';
+export const REQUEST_ID_HEADER = 'x-hookshelf-request';
 // Headers that we set ourselves, as a caller could claim anything.
 const OWN_HEADERS = [
   'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id', EVENT_ID_HEADER,
-  REQUEST_HEADER, CHAIN_HEADER,
+  REQUEST_ID_HEADER, CHAIN_HEADER,
 ];
 const SENDABLE_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 

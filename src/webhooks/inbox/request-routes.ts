@@ -3,7 +3,7 @@ import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { createPrecondition } from '../../resources/conditional-request.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveIdempotently,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveOnce,
   type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -133,10 +133,10 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Htt
     handle(exchange) {
       refuseChained(exchange);
       const id = exchange.params[0] ?? '';
-      return serveIdempotently(keys, exchange, [JSON_TYPE], (body, respond) =>
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) =>
         service.replay(id, parseReplayOptions(parseOptionalBody(body)), (transaction, request) => {
           const { headers, bytes } = service.represent(request);
-          respond(transaction, { status: 202, headers, body: bytes });
+          keepResponse(transaction, { status: 202, headers, body: bytes });
         }));
     },
   };

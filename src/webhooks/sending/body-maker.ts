@@ -77,7 +77,7 @@ async function runConfiguredAction(
       request: null, attempt: 1, replay: false,
     },
     requestId: null,
-    origin: null,
+    requestOrigin: null,
     secretSources: [],
     options: configuration.options,
     hops,

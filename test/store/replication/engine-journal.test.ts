@@ -90,7 +90,7 @@ test('a node that starts reads what is there', async () => {
   await one.transact(put('a'));
   const two = await open();
   assert.ok(has(two, 'a'));
-  assert.equal(two.replica?.log, one.replica?.log);
+  assert.equal(two.replica?.logId, one.replica?.logId);
 });
 
 for (const call of ['append', 'appendLocked']) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { OpenedStore } from '../../../src/store/store.ts';
+import type { ReloadPhase } from '../../../src/store/store-port.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { SharedStoreRig, put, putHook } from '../../support/shared-store-rig.ts';
 import type { SimulatedEngine } from '../../support/simulated-engine.ts';
@@ -34,14 +35,14 @@ test('a log that was cut back is loaded anew, and what differs is told', async (
     putHook('h2', 's1')(transaction);
   });
   await turnsUntil(() => two.statistics.sequence === 5);
-  const told: (boolean | string)[] = [];
-  two.replica?.onReload((isOver) => told.push(isOver));
+  const told: string[] = [];
+  two.replica?.onReload((phase) => told.push(phase));
   two.collection('books').onChange(({ id, after }) => told.push(`${id} ${after !== null}`));
   engine.failOver(2);
   await clock.advance(2000);
   await turnsUntil(() => two.statistics.sequence === 2 && one.statistics.sequence === 2);
   assert.deepEqual([contentOf(one), contentOf(two)], [kept, kept]);
-  assert.deepEqual(told, [false, 'b false', 'a true', true]);
+  assert.deepEqual(told, ['begin', 'b false', 'a true', 'end']);
   assert.match(logged.join('\n'), /does not continue .*"reason":"the log ends at 2, and 5 was/);
   await two.transact(putHook('h3', 's2'));
   await turnsUntil(() => one.statistics.sequence === 3);
@@ -85,8 +86,8 @@ async function leaveBehind(): Promise<{ two: OpenedStore; three: OpenedStore }> 
 
 test('a node that was away while the log was trimmed loads the snapshot', async () => {
   const { two, three } = await leaveBehind();
-  const told: (readonly [boolean, number])[] = [];
-  two.replica?.onReload((isOver) => told.push([isOver, two.statistics.sequence]));
+  const told: (readonly [ReloadPhase, number])[] = [];
+  two.replica?.onReload((phase) => told.push([phase, two.statistics.sequence]));
   let written: Promise<unknown> | null = null;
   // While what was loaded takes its place here; it is committed before the barrier is.
   engine.faults = (call) => {
@@ -98,7 +99,7 @@ test('a node that was away while the log was trimmed loads the snapshot', async 
   await turnsUntil(() => two.statistics.sequence === 6);
   await written;
   assert.deepEqual(contentOf(two), contentOf(three));
-  assert.deepEqual(told, [[false, 1], [true, 6]], 'nobody reads what is as old as it was then');
+  assert.deepEqual(told, [['begin', 1], ['end', 6]], 'nobody reads what is as old as it was then');
 });
 
 test('a node that loses its session while it catches up with a snapshot goes on', async () => {

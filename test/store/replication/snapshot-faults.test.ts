@@ -22,7 +22,7 @@ afterEach(() => rig.close());
 
 test('a snapshot that the engine did not get is tried again after a minute, then two', async () => {
   const one = await rig.open();
-  one.replica?.maintainWhen(() => true);
+  one.replica?.writeSnapshotsWhen(() => true);
   engine.faults = (call) => call === 'writePart' ? 'refused' : 'none';
   await one.transact(put('a', 'x'.repeat(110_000)));
   const failures = (): number =>
@@ -41,7 +41,7 @@ test('a snapshot that the engine did not get is tried again after a minute, then
 
 test('backups do not put off the snapshot that the engine is due', async () => {
   const one = await rig.open();
-  one.replica?.maintainWhen(() => true);
+  one.replica?.writeSnapshotsWhen(() => true);
   for (const id of ['a', 'b']) {
     await one.transact(put(id, 'x'.repeat(60_000)));
     (await one.openBackup()).close();

@@ -114,7 +114,7 @@ test('two snapshots are kept, and the log from the older one on', async () => {
 
 test('the node that may gives the engine a snapshot when it is due, others do not', async () => {
   const [one, two] = [await open(), await open()];
-  two.replica?.maintainWhen(() => true);
+  two.replica?.writeSnapshotsWhen(() => true);
   const text = 'x'.repeat(10_000);
   for (let count = 0; count < 12; count += 1) await one.transact(put('a', text));
   await turnsUntil(() => [one, two].every(({ statistics }) =>

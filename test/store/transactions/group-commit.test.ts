@@ -45,7 +45,7 @@ test('writers of the same and the next turns share one write and one sync', asyn
   writes.push(...Array.from({ length: 32 }, (_, index) => store.transact(putBook(`b${index}`))));
   await Promise.all(writes);
   assert.deepEqual(files.history.slice(before).map(({ kind }) => kind), ['write', 'datasync']);
-  assert.deepEqual([store.statistics.commits, store.statistics.transactions], [1, 64]);
+  assert.deepEqual([store.statistics.batches, store.statistics.transactions], [1, 64]);
   await store.close();
 });
 

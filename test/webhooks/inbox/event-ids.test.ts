@@ -53,7 +53,7 @@ test('expired ids are removed, whatever the order in which they came', async () 
   const clock = new ManualClock(NOW + 3 * HOUR);
   const records = new ExpiringRecords({
     store, clock, log: silentLogger, collection: eventIdCollection.name, noun: 'ids',
-    expiresAtMs: readExpiryMs, limits: { countMax: 100, bytesMax: 1e9 },
+    readExpiryMs, limits: { countMax: 100, bytesMax: 1e9 },
   });
   records.start();
   const left = store.collection(eventIdCollection.name);
@@ -67,7 +67,7 @@ test('of too many those go first that expire first', async () => {
   const store = await storeWith(...keys);
   const records = new ExpiringRecords({
     store, clock: new ManualClock(NOW), log: silentLogger, noun: 'ids',
-    collection: eventIdCollection.name, expiresAtMs: readExpiryMs,
+    collection: eventIdCollection.name, readExpiryMs,
     limits: { countMax: 2, bytesMax: 1e9 },
   });
   records.start();

@@ -2,7 +2,7 @@
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { showNotice, showFailureNotice } from '../notice.ts';
 
 type JobProgress = {
@@ -39,7 +39,7 @@ export class JobWatch {
       callApi('DELETE', path).catch(showFailureNotice);
     } }, 'Stop it');
     fill(this.element, h('div', { class: 'card job' }, text, bar,
-      session.may('write') ? stop : null));
+      callerSession.may('write') ? stop : null));
     const poll = async (): Promise<void> => {
       if (this.#isClosed) return;
       try {

@@ -1,7 +1,7 @@
 /** A live list of requests or deliveries, with filters, pause, and sending many again. */
 import { fill, h } from '../../base/dom.ts';
 import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { listenToChanges } from '../../base/change-stream.ts';
 import { heading } from '../facts.ts';
 import { emptyState, showFailureIn } from '../notice.ts';
@@ -126,7 +126,7 @@ function openWithLabels<Item extends WorkItem>(
   const resendButton = asyncButton('Send many again…', () => openBulkDialog(container, {
     ...bulk, nouns, filter: filters.readQuery(),
   }, (id) => job.watch(id)));
-  fill(actions, pause, session.may('write') ? resendButton : null);
+  fill(actions, pause, callerSession.may('write') ? resendButton : null);
   fill(container, job.element, filters.element, list.element);
   return () => {
     stop();

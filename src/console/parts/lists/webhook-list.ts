@@ -3,7 +3,7 @@ import { href } from '../../base/screen-address.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
 import { emptyState, showFailureIn, showFailureNotice } from '../notice.ts';
@@ -71,7 +71,7 @@ export function openWebhookList<Row>(
       showFailureIn(table, thrown, () => void reload());
     }
   }
-  const add = session.may('admin')
+  const add = callerSession.may('admin')
     ? h('a', { href: href([screen, 'new']), class: 'button primary' }, 'Add a webhook') : null;
   fill(container, heading(title, add), filters.element, count, table);
   void reload();

@@ -3,7 +3,7 @@ import { callApi, sendRequest } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { runExclusively } from '../../parts/async-button.ts';
@@ -27,7 +27,7 @@ export function openTransfer(container: HTMLElement): () => void {
     h('div', { class: 'actions' }, ...Object.keys(FORMATS).map((name) => h('button', {
       type: 'button', onclick: () => void exportBooks(name),
     }, `Download ${name}`))),
-    ...session.may('write') ? importSection(controller.signal) : []);
+    ...callerSession.may('write') ? importSection(controller.signal) : []);
   return () => controller.abort();
 }
 

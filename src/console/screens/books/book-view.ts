@@ -4,7 +4,7 @@ import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
@@ -35,7 +35,7 @@ function render(
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(container,
     backLink('books', 'Books'),
-    heading(book.title, ...session.may('write') ? [edit, remove] : []),
+    heading(book.title, ...callerSession.may('write') ? [edit, remove] : []),
     factList([
       ['Authors', book.authors.length === 0 ? '–' : h('ul', { class: 'plain-list' },
         ...book.authors.map(renderAuthor))],

@@ -2,7 +2,7 @@
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { href } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../../parts/facts.ts';
 import { FilterForm, appendQuery } from '../../parts/lists/filter-form.ts';
 import { emptyState } from '../../parts/notice.ts';
@@ -65,8 +65,8 @@ function openList(container: HTMLElement, { query }: ScreenAddress): () => void 
 
 function actions(): HTMLElement[] {
   const exports = h('a', { href: href(['books', 'import']), class: 'button' },
-    session.may('write') ? 'Import and export' : 'Export');
-  return session.may('write') ? [
+    callerSession.may('write') ? 'Import and export' : 'Export');
+  return callerSession.may('write') ? [
     exports, h('a', { href: href(['books', 'new']), class: 'button primary' }, 'Add a book'),
   ] : [exports];
 }

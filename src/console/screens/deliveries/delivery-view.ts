@@ -3,7 +3,7 @@ import { goToScreen, href } from '../../base/screen-address.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
@@ -45,7 +45,7 @@ function renderHead(
   return [
     backLink('deliveries', 'Deliveries'),
     heading(event ?? 'A forward',
-      ...session.may('write') ? actions(container, delivery, refresh) : []),
+      ...callerSession.may('write') ? actions(container, delivery, refresh) : []),
     factList([
       ['Status', badge(status)], ['Created', timeElement(createdAt)],
       ['To', hook === null ? label : h('a', { href: href(['outgoing', hook]) }, label)],

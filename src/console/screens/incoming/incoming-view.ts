@@ -5,7 +5,7 @@ import { BASE, callApi, getJson, getPage } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
@@ -67,7 +67,7 @@ function renderView(
     backLink('incoming', 'Incoming webhooks'),
     heading(name ?? pathSegment, h('a', {
       href: href(['requests'], { hook: pathSegment }), class: 'button',
-    }, 'Its requests'), ...session.may('admin') ? buttons(container, view) : []),
+    }, 'Its requests'), ...callerSession.may('admin') ? buttons(container, view) : []),
     description === undefined ? null : h('p', {}, description),
     factList([
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
@@ -81,7 +81,7 @@ function renderView(
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
     ]),
     setupSection(webhook, examples),
-    session.may('admin') ? testSection(view, examples) : null,
+    callerSession.may('admin') ? testSection(view, examples) : null,
     actionSection(webhook, actions),
     h('details', {}, h('summary', {}, 'All members'),
       h('pre', {}, JSON.stringify(webhook, null, 2))),

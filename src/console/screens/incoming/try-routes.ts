@@ -2,7 +2,7 @@
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatTimestamp } from '../../base/format.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
@@ -38,7 +38,7 @@ export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog):
 export function trySection(
   webhook: IncomingWebhook, readRoutes: () => unknown,
 ): HTMLElement | null {
-  if (!session.may('write')) return null;
+  if (!callerSession.may('write')) return null;
   const container = h('div', { class: 'record' });
   void showRecentRequests(webhook, readRoutes, container);
   return container;

@@ -4,7 +4,7 @@ import { callApi, getPage } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
@@ -42,7 +42,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
   fill(container, backLink('outgoing', 'Outgoing webhooks'),
     heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
-    }, 'Its deliveries'), ...session.may('admin') ? buttons(container, view) : []),
+    }, 'Its deliveries'), ...callerSession.may('admin') ? buttons(container, view) : []),
     description === undefined ? null : h('p', {}, description),
     factList([
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
@@ -56,7 +56,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
         : timeElement(previousSecret.validUntil)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
     ]),
-    sampleSection(() => webhook, session.may('write') ? path : null),
+    sampleSection(() => webhook, callerSession.may('write') ? path : null),
     h('details', {}, h('summary', {}, 'All members'),
       h('pre', {}, JSON.stringify(webhook, null, 2))));
 }

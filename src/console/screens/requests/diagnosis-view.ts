@@ -2,7 +2,7 @@
 import { href } from '../../base/screen-address.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
@@ -10,7 +10,7 @@ import type { InboxRequest } from './inbox-request.ts';
 
 /** A rejected request is diagnosed at once, any other when the user asks. */
 export function diagnosisSection(request: InboxRequest): HTMLElement | null {
-  if (!session.may('write')) return null;
+  if (!callerSession.may('write')) return null;
   const container = h('div', { role: 'status' });
   const run = async (): Promise<void> => {
     try {

@@ -4,7 +4,7 @@ import { goToScreen, href } from '../../base/screen-address.ts';
 import { BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
-import { session } from '../../base/caller-session.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { shellQuote } from '../../base/shell-quote.ts';
 import { badge } from '../../parts/badge.ts';
 import { headerTable } from '../../parts/header-table.ts';
@@ -101,7 +101,7 @@ function actions(
   curl.className = '';
   const compare = asyncButton('Compare…', () => openCompareDialog(container, request));
   const readActions = [curl, compare];
-  if (!session.may('write')) return readActions;
+  if (!callerSession.may('write')) return readActions;
   const onReplayed = (replayedId: string): void => {
     if (replayedId === id) refresh();
     else goIfStillHere(container, ['requests', replayedId]);
@@ -150,7 +150,7 @@ function requestLink(id: string | null): HTMLElement | null {
 async function fetchCurl(request: InboxRequest): Promise<string> {
   const { method, path, id, bodyBytes } = request;
   // The scope write also shows the signatures, without which nothing is accepted.
-  const { query, headers } = session.may('write')
+  const { query, headers } = callerSession.may('write')
     ? await getJson<InboxRequest>(`${requestPath(id)}/headers`) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
   const lines = [`curl -X ${shellQuote(method)} ${shellQuote(url)}`];

@@ -62,7 +62,7 @@ export class StoredActionCall extends IncomingActionCall {
     return this.#run.request.id;
   }
 
-  get origin(): RequestOrigin {
+  get requestOrigin(): RequestOrigin {
     const { id, client, host, protocol } = this.#run.request;
     return {
       rawHeaders: listRawHeaders(this.#run.request),

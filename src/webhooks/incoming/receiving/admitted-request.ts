@@ -68,7 +68,7 @@ export class AdmittedActionCall extends IncomingActionCall {
     return this.#run.requestId;
   }
 
-  get origin(): RequestOrigin {
+  get requestOrigin(): RequestOrigin {
     return resolveOrigin(this.#request.exchange);
   }
 

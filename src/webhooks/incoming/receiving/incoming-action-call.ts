@@ -21,7 +21,7 @@ export abstract class IncomingActionCall implements ActionCall {
 
   abstract get context(): ActionContext;
   abstract get requestId(): string | null;
-  abstract get origin(): RequestOrigin;
+  abstract get requestOrigin(): RequestOrigin;
   abstract get log(): Logger;
   abstract get hops(): number;
   protected abstract get body(): Buffer;

@@ -35,7 +35,7 @@ async function backUp(disk: Disk, to: string): Promise<{ files: SimulatedFiles; 
   backup.close();
   const sources = names.map((name) => {
     const descriptor = copying.openSync(`${DIRECTORY}/${name}`, 'read');
-    return { name, descriptor, at: 0, bytes: copying.sizeSync(descriptor) };
+    return { name, descriptor, offset: 0, bytes: copying.sizeSync(descriptor) };
   });
   await writeBackup(copying, { files: sources, contents, close() {} }, to, 0);
   await store.close();

@@ -118,14 +118,14 @@ const BACKUP: readonly PlantedFault[] = [
   // A backup holds what is not known to be on disk.
   {
     file: 'store/backup/backup.ts',
-    text: 'bytes: name === last ? inUse.length : null', replacement: 'bytes: null',
+    text: 'bytes: name === currentJournal ? inUse.length : null', replacement: 'bytes: null',
     tests: ['store/backup/backup.test.ts'],
   },
   // Records that were changed on their way to another store pass for those that were moved.
   {
     file: 'store/backup/collection-sums.ts',
-    text: 'other?.records === records && other.sha256 === sha256',
-    replacement: 'other?.records === records',
+    text: 'actualSum?.records === records && actualSum.sha256 === sha256',
+    replacement: 'actualSum?.records === records',
     tests: ['store/backup/collection-sums.test.ts'],
   },
 ];

@@ -377,7 +377,7 @@ const BACKUP: readonly PlantedFault[] = [
   },
   {
     file: 'store/backup/restore.ts',
-    text: 'files.syncDirectorySync(before);', replacement: '',
+    text: 'files.syncDirectorySync(oldDataDirectory);', replacement: '',
     tests: ['crash/restore.test.ts'],
   },
 ];

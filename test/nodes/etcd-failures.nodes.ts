@@ -32,7 +32,7 @@ for (const [what, harm, mend] of [
       await cluster.ready();
       const other = await given.connect();
       const log = await other.readAfter(0, 1000);
-      assert.deepEqual(log.map(({ batch }) => batch), entries.map(({ batch }) => batch));
+      assert.deepEqual(log.map(({ batchId }) => batchId), entries.map(({ batchId }) => batchId));
     });
 }
 
@@ -54,8 +54,8 @@ test('without a majority nothing is written and nothing read; with it again, all
     await cluster.startAll();
     const session = await given.connect();
     await resend(session, given.head.log, first, entry);
-    assert.deepEqual((await session.readAfter(0, 9)).map(({ batch }) => batch),
-      [first.batch, entry.batch]);
+    assert.deepEqual((await session.readAfter(0, 9)).map(({ batchId }) => batchId),
+      [first.batchId, entry.batchId]);
   });
 
 test('what is left of a log that lost its head is refused', { skip }, async (context) => {
@@ -141,10 +141,10 @@ test('when the quota is used up, what was acknowledged is there, and nothing tha
     const found: string[] = [];
     for (let last = 0; last < (log?.sequence ?? 0);) {
       const page = await session.readAfter(last, 64);
-      found.push(...page.map(({ batch }) => batch));
+      found.push(...page.map(({ batchId }) => batchId));
       last = page.at(-1)?.sequence ?? Infinity;
     }
-    assert.deepEqual(found, entries.map(({ batch }) => batch));
+    assert.deepEqual(found, entries.map(({ batchId }) => batchId));
   });
 
 test('an old backup of etcd under a running node makes no append succeed', { skip },
@@ -246,11 +246,11 @@ async function resend(
   await until(async () => {
     try {
       await session.barrier(randomUUID());
-      if (await session.findBatch(entry.batch) !== null) return true;
+      if (await session.findBatch(entry.batchId) !== null) return true;
       return await session.append(log, expected, entry);
     } catch {
       return false;
     }
   }, 'the entry is there', MS_MAX);
-  assert.deepEqual(await session.findBatch(entry.batch), entry);
+  assert.deepEqual(await session.findBatch(entry.batchId), entry);
 }

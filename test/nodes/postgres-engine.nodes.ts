@@ -68,7 +68,7 @@ test('an entry comes back byte for byte, and only directly after its place', { s
   const entry = entryAfter(START, lines, 3);
   assert.equal(await one.append(log, START, entry), true);
   assert.deepEqual(await other.readAfter(0, 10), [entry]);
-  assert.deepEqual(await other.findBatch(entry.batch), entry);
+  assert.deepEqual(await other.findBatch(entry.batchId), entry);
   assert.equal(await other.findBatch(randomUUID()), null);
   for (const [where, place] of [
     [log, START], [log, { ...entry, chain: 'another' }], [randomUUID(), entry],

@@ -9,7 +9,7 @@ const START = { sequence: 0, chain: '' };
 
 function entry(first: number): LogEntry {
   return {
-    first, sequence: first, batch: `batch-${first}`, chain: `chain-${first}`,
+    first, sequence: first, batchId: `batch-${first}`, chain: `chain-${first}`,
     lines: Buffer.from(`line ${first}\n`),
   };
 }
@@ -35,7 +35,7 @@ test('what is built under the lock follows all that was missed', async () => {
   assert.equal(other?.sequence, 0);
   await session.append(LOG, START, entry(1));
   const built = await session.appendLocked(LOG, START, (missed, head) => {
-    assert.deepEqual([missed.map(({ batch }) => batch), head.sequence], [['batch-1'], 1]);
+    assert.deepEqual([missed.map(({ batchId }) => batchId), head.sequence], [['batch-1'], 1]);
     return entry(2);
   });
   assert.equal(built?.sequence, 2);

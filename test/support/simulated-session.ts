@@ -114,7 +114,7 @@ export class SimulatedSession implements EngineSession {
 
   findBatch(batch: string): Promise<LogEntry | null> {
     return this.#call('findBatch', async () =>
-      this.#engine.visible.find((entry) => entry.batch === batch) ?? null);
+      this.#engine.visible.find((entry) => entry.batchId === batch) ?? null);
   }
 
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
@@ -175,7 +175,7 @@ export class SimulatedSession implements EngineSession {
     const refusal = refuse(entry);
     if (refusal !== null) throw refusal;
     assert(entry.lines.length <= this.#engine.maxBatchBytes);
-    assert(!entries.some(({ batch }) => batch === entry.batch), 'a batch is there once');
+    assert(!entries.some(({ batchId }) => batchId === entry.batchId), 'a batch is there once');
     assert.equal(entry.first, (this.#engine.head?.sequence ?? 0) + 1);
     entries.push({ ...entry, lines: Buffer.from(entry.lines) });
     await this.#engine.durable();

@@ -8,17 +8,17 @@ export type BackupFile = {
   readonly bytes: number;
   readonly descriptor: Descriptor;
   /** Where its bytes begin there. */
-  readonly at: number;
+  readonly offset: number;
 };
 
 const CHUNK_BYTES = 1 << 20;
 
 export async function* readChunks(
-  files: Files, { name, descriptor, at, bytes }: BackupFile,
+  files: Files, { name, descriptor, offset, bytes }: BackupFile,
 ): AsyncGenerator<Buffer> {
-  for (let done = 0; done < bytes; done += CHUNK_BYTES) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - done));
-    const count = await readFully(files, descriptor, chunk, at + done);
+  for (let chunkStart = 0; chunkStart < bytes; chunkStart += CHUNK_BYTES) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - chunkStart));
+    const count = await readFully(files, descriptor, chunk, offset + chunkStart);
     if (count < chunk.length) throw new AppError('damaged', `${name} became shorter while copied`);
     yield chunk;
   }

@@ -43,9 +43,9 @@ export function openBackup(
     ...journals.map(journalName),
   ];
   // The journal in use is synced up to there; what may lie behind is no part of it.
-  const last = journalName(inUse.generation);
+  const currentJournal = journalName(inUse.generation);
   return openFiles(files, directory, names.map((name) =>
-    ({ name, bytes: name === last ? inUse.length : null })), contents);
+    ({ name, bytes: name === currentJournal ? inUse.length : null })), contents);
 }
 
 /**
@@ -68,7 +68,7 @@ export function openFiles(
         throw new AppError('unavailable', `what was to be copied is no file of the store: ${name}`);
       }
       const descriptor = files.openSync(join(directory, name), 'read');
-      openedFiles.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeSync(descriptor) });
+      openedFiles.push({ name, descriptor, offset: 0, bytes: bytes ?? files.sizeSync(descriptor) });
     }
   } catch (error) {
     close();
@@ -101,7 +101,8 @@ export async function writeBackup(
 
 /** Whether a file has lost bytes that were still to be copied: a compaction is deleting it. */
 export function isCutShort(files: Files, backup: Backup): boolean {
-  return backup.files.some(({ descriptor, at, bytes }) => files.sizeSync(descriptor) < at + bytes);
+  return backup.files.some(({ descriptor, offset, bytes }) => files.sizeSync(descriptor) < offset
+    + bytes);
 }
 
 async function fillEmptyDirectory(

@@ -37,16 +37,19 @@ export function computeDigest(sums: readonly CollectionSum[]): string {
   return loadCrypto().createHash('sha256').update(text).digest('hex');
 }
 
-/** Throws `damaged` where `found` is not what was `wanted`; `what` names where it was found. */
+/**
+ * Throws `damaged` where a collection of `expected` is missing from `actual`, or differs there.
+ * `what` names, for the message, where `actual` was read.
+ */
 export function checkSums(
   expected: readonly CollectionSum[], actual: readonly CollectionSum[], what: string,
 ): void {
   const byName = new Map(actual.map((sum) => [sum.collection, sum]));
   for (const { collection, records, sha256 } of expected) {
-    const other = byName.get(collection);
-    if (other?.records === records && other.sha256 === sha256) continue;
+    const actualSum = byName.get(collection);
+    if (actualSum?.records === records && actualSum.sha256 === sha256) continue;
     throw new AppError('damaged', `${what}: the ${collection} are not those that were to be there `
-      + `(${other?.records ?? 0} records where there are ${records}, or other ones)`);
+      + `(${actualSum?.records ?? 0} records where there are ${records}, or other ones)`);
   }
 }
 

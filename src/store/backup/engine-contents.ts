@@ -71,16 +71,16 @@ export async function withEngine<T>(
 /** Everything up to the head: from the newest snapshot that is good. Throws `not_found`. */
 export async function loadContents(connection: EngineConnection): Promise<ReplicatedRecords> {
   const head = getHead(connection);
-  let first: unknown = null;
+  let firstError: unknown = null;
   for (const start of await listStarts(connection, head)) {
     try {
       return await loadFrom(connection, head, start);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      first ??= error;
+      firstError ??= error;
     }
   }
-  throw first ?? createUnfinishedError(connection, head);
+  throw firstError ?? createUnfinishedError(connection, head);
 }
 
 /**
@@ -170,9 +170,9 @@ async function listStarts(
   { link, session }: EngineConnection, head: LogHead,
 ): Promise<readonly (EngineSnapshot | null)[]> {
   const snapshots = await link.ask(session, session.snapshots.list());
-  const standing = snapshots.filter(({ sequence }) =>
+  const usable = snapshots.filter(({ sequence }) =>
     sequence >= head.floor && sequence <= head.sequence);
-  return head.floor === 0 ? [...standing, null] : standing;
+  return head.floor === 0 ? [...usable, null] : usable;
 }
 
 function createEmptyRecords(

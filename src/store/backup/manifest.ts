@@ -43,7 +43,7 @@ export function encodeManifest(
 /** Throws `damaged` for what is no manifest. */
 export async function readManifest(files: Files, file: BackupFile): Promise<BackupManifest> {
   const bytes = Buffer.alloc(Math.min(file.bytes, BYTES_MAX));
-  const count = await readFully(files, file.descriptor, bytes, file.at);
+  const count = await readFully(files, file.descriptor, bytes, file.offset);
   const manifest = parseManifest(bytes.toString('utf8', 0, count));
   if (manifest !== null) return manifest;
   throw createIncompleteError(`${MANIFEST_NAME} is not the manifest of a backup`);
@@ -57,7 +57,7 @@ export async function findManifest(
   const descriptor = files.openSync(join(directory, MANIFEST_NAME), 'read');
   try {
     const bytes = files.sizeSync(descriptor);
-    return await readManifest(files, { name: MANIFEST_NAME, descriptor, at: 0, bytes });
+    return await readManifest(files, { name: MANIFEST_NAME, descriptor, offset: 0, bytes });
   } finally {
     files.closeSync(descriptor);
   }
@@ -83,7 +83,7 @@ export async function checkDirectory(
   for (const name of files.listSync(directory).filter(isBackupName)) {
     const descriptor = files.openSync(join(directory, name), 'read');
     try {
-      const file = { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
+      const file = { name, descriptor, offset: 0, bytes: files.sizeSync(descriptor) };
       const chunks = hashChunks(files, file, sums);
       while ((await chunks.next()).done !== true);
     } finally {

@@ -51,27 +51,27 @@ type Confirm = () => Promise<void>;
 
 /** Throws `conflict` where the engine holds another log, `damaged` where it reads back another. */
 export async function moveToEngine(
-  source: FrozenRecords, opened: EngineConnection, confirm: Confirm,
+  source: FrozenRecords, connection: EngineConnection, confirm: Confirm,
 ): Promise<readonly CollectionSum[]> {
-  const { engine, head } = opened;
+  const { engine, head } = connection;
   checkSize(source, engine);
   const sums = await sumCollections(source.collections);
-  if (source.sequence === 0) return beginEmpty(opened, sums, confirm);
+  if (source.sequence === 0) return beginEmpty(connection, sums, confirm);
   if (head !== null && head.sequence === source.sequence && head.floor === head.sequence) {
     // Cut off when all was done, if it is the same.
-    const existing = await sumCollections((await loadNewest(opened, head)).collections);
+    const existing = await sumCollections((await loadNewest(connection, head)).collections);
     if (computeDigest(existing) === computeDigest(sums)) {
       await confirm();
       return sums;
     }
   }
-  const reserved = await reserveLog(opened, source, sums);
-  const entry = createFirstEntry(reserved);
-  await sendRecords(source, opened, reserved.log, entry);
-  await readBack(opened, reserved, entry, sums);
+  const reservedHead = await reserveLog(connection, source, sums);
+  const entry = createFirstEntry(reservedHead);
+  await sendRecords(source, connection, reservedHead.log, entry);
+  await readBack(connection, reservedHead, entry, sums);
   await confirm();
-  const { link, session } = opened;
-  if (await link.ask(session, session.append(reserved.log, reserved, entry))) return sums;
+  const { link, session } = connection;
+  if (await link.ask(session, session.append(reservedHead.log, reservedHead, entry))) return sums;
   throw new AppError('conflict', `${engine.name}: another process moves records there too`);
 }
 
@@ -102,7 +102,7 @@ export async function moveToDirectory(
   }
 }
 
-/** Roughly, before anything is written; `sendImage` looks closer. */
+/** Roughly, before anything is written; `sendSnapshot` counts exactly. */
 function checkSize({ collections }: FrozenRecords, { name, maxSnapshotBytes }: Engine): void {
   const bytes = [...collections.values()].reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
   if (bytes <= maxSnapshotBytes) return;
@@ -153,24 +153,24 @@ async function sendRecords(
 }
 
 async function readBack(
-  opened: EngineConnection, { log }: LogHead, entry: LogEntry, sums: readonly CollectionSum[],
+  connection: EngineConnection, { log }: LogHead, entry: LogEntry, sums: readonly CollectionSum[],
 ): Promise<void> {
-  const { engine, link, session } = opened;
+  const { engine, link, session } = connection;
   const snapshots = await link.ask(session, session.snapshots.list());
-  const written = snapshots.find((snapshot) => isSamePosition(snapshot, entry));
-  if (written === undefined) {
+  const snapshot = snapshots.find((snapshot) => isSamePosition(snapshot, entry));
+  if (snapshot === undefined) {
     throw new AppError('damaged', `${engine.name}: what was written there is not there`);
   }
-  const { collections } = await loadSnapshot(opened, { log }, written);
+  const { collections } = await loadSnapshot(connection, { log }, snapshot);
   checkSums(sums, await sumCollections(collections), engine.name);
 }
 
 async function loadNewest(
-  opened: EngineConnection, head: LogHead,
+  connection: EngineConnection, head: LogHead,
 ): Promise<Pick<FrozenRecords, 'collections'>> {
-  const { link, session } = opened;
+  const { link, session } = connection;
   const [newest] = await link.ask(session, session.snapshots.list());
-  return loadFrom(opened, head, newest ?? null);
+  return loadFrom(connection, head, newest ?? null);
 }
 
 async function writeLocalSnapshot(
@@ -188,10 +188,10 @@ async function writeLocalSnapshot(
 
 /** Stands where the snapshot does, as an entry does at each. Nobody applies it. */
 function createFirstEntry({ sequence, chain }: LogHead): LogEntry {
-  const [batch, lines] = [randomUUID(), Buffer.alloc(0)];
+  const [batchId, lines] = [randomUUID(), Buffer.alloc(0)];
   return {
-    first: sequence + 1, sequence: sequence + 1, batch, lines,
-    chain: computeChain(chain, batch, lines),
+    first: sequence + 1, sequence: sequence + 1, batchId, lines,
+    chain: computeChain(chain, batchId, lines),
   };
 }
 

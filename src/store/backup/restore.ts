@@ -70,15 +70,16 @@ function swapIn(options: RestoreOptions, stage: string): string | null {
   const pendingPath = join(directory, RESTORE_PENDING);
   if (!files.existsSync(pendingPath)) files.closeSync(files.openSync(pendingPath, 'create'));
   files.syncDirectorySync(directory);
-  const old = listData(files, directory);
+  const oldNames = listData(files, directory);
   const time = new Date(nowMs).toISOString().replaceAll(':', '-');
-  const before = old.length === 0 ? null : join(directory, `before-${time}`);
-  if (before !== null) {
-    files.makeDirectorySync(before);
+  const oldDataDirectory = oldNames.length === 0 ? null : join(directory, `before-${time}`);
+  if (oldDataDirectory !== null) {
+    files.makeDirectorySync(oldDataDirectory);
     // A crash must not leave files in a directory that has no name yet.
     files.syncDirectorySync(directory);
-    for (const name of old) files.renameSync(join(directory, name), join(before, name));
-    files.syncDirectorySync(before);
+    for (const name of oldNames) files.renameSync(join(directory, name), join(oldDataDirectory,
+      name));
+    files.syncDirectorySync(oldDataDirectory);
     files.syncDirectorySync(directory);
   }
   for (const name of listData(files, stage)) {
@@ -88,7 +89,7 @@ function swapIn(options: RestoreOptions, stage: string): string | null {
   files.syncDirectorySync(directory);
   files.unlinkSync(pendingPath);
   files.syncDirectorySync(directory);
-  return before;
+  return oldDataDirectory;
 }
 
 /** A directory with a backup, or a tar file. Throws `damaged` when it is not a whole one. */
@@ -131,7 +132,7 @@ function listDirectory(
   checkNothingPending(files, from);
   return files.listSync(from).filter(isBackupName).sort().map((name) => {
     const descriptor = open(join(from, name));
-    return { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
+    return { name, descriptor, offset: 0, bytes: files.sizeSync(descriptor) };
   });
 }
 
@@ -139,21 +140,20 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
   const entries = new Map<string, BackupFile>();
   const block = Buffer.alloc(TAR_BLOCK_BYTES);
   const size = files.sizeSync(descriptor);
-  let at = 0;
+  let offset = 0;
   while (true) {
-    const count = await readFully(files, descriptor, block, at);
+    const count = await readFully(files, descriptor, block, offset);
     const header = decodeTarHeader(block.subarray(0, count));
     if (header === 'end') return [...entries.values()];
-    at += TAR_BLOCK_BYTES;
-    if (header === null || at + header.bytes > size) {
-      const offset = at - TAR_BLOCK_BYTES;
+    const contentOffset = offset + TAR_BLOCK_BYTES;
+    if (header === null || contentOffset + header.bytes > size) {
       throw new AppError('damaged', `${path}, offset ${offset}: not a whole tar file`);
     }
     const name = basename(header.name);
     if (header.isFile && (isBackupName(name) || name === MANIFEST_NAME)) {
-      entries.set(name, { name, descriptor, at, bytes: header.bytes });
+      entries.set(name, { name, descriptor, offset: contentOffset, bytes: header.bytes });
     }
-    at += header.bytes + tarPadding(header.bytes);
+    offset = contentOffset + header.bytes + tarPadding(header.bytes);
   }
 }
 

@@ -30,9 +30,9 @@ export async function verifyDirectory(
   checkNothingPending(files, directory);
   const manifest = await findManifest(files, directory);
   if (manifest !== null) await checkDirectory(files, directory, manifest);
-  const before = readInventory(files, directory);
+  const inventoryBefore = readInventory(files, directory);
   const state = await recoverState(source).catch((error: unknown) => {
-    checkStillThere(source, listPaths(source, before));
+    checkStillThere(source, listPaths(source, inventoryBefore));
     throw error;
   });
   checkStillThere(source, listReadPaths(source, state));

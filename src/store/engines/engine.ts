@@ -26,7 +26,7 @@ export type LogPosition = {
 export type LogEntry = LogPosition & {
   readonly first: number;
   /** A UUID that its writer has drawn: the same when it is sent again. */
-  readonly batch: string;
+  readonly batchId: string;
   /** Lines of journal/journal-line.ts, each with its line feed: UTF-8 without a NUL. */
   readonly lines: Buffer;
 };
@@ -92,7 +92,7 @@ export interface EngineSession {
    */
   appendLocked(log: string, from: LogPosition, build: BuildEntry): Promise<LogEntry | null>;
   /** The entry of a batch, if it is in the log. */
-  findBatch(batch: string): Promise<LogEntry | null>;
+  findBatch(batchId: string): Promise<LogEntry | null>;
   /**
    * The first `maxEntries` entries with a higher `sequence`, in order, from a primary alone. Fewer
    * only where the log ends, or once they have `PAGE_BYTES`.

@@ -10,17 +10,17 @@ import type { LogEntry, LogPosition } from '../engines/engine.ts';
 /** The position before the first entry. */
 export const LOG_START: LogPosition = { sequence: 0, chain: '' };
 
-export function computeChain(before: string, batch: string, lines: Buffer): string {
-  return createHash('sha256').update(before + batch, 'latin1').update(lines).digest('hex');
+export function computeChain(before: string, batchId: string, lines: Buffer): string {
+  return createHash('sha256').update(before + batchId, 'latin1').update(lines).digest('hex');
 }
 
 /** Returns why `entry` does not continue the log at `position`; null: it does. */
 export function findBreak(position: LogPosition, entry: LogEntry): string | null {
-  const { first, sequence, chain, batch, lines } = entry;
+  const { first, sequence, chain, batchId, lines } = entry;
   if (first !== position.sequence + 1 || sequence < first) {
     return `transactions ${first} to ${sequence} where ${position.sequence + 1} is due`;
   }
-  if (chain === computeChain(position.chain, batch, lines)) return null;
+  if (chain === computeChain(position.chain, batchId, lines)) return null;
   return `transaction ${first} does not continue what was applied here`;
 }
 

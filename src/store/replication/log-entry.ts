@@ -33,10 +33,10 @@ export function encodeEntry(
   }
   // A copy: the encoder uses its buffer again, and the entry may be sent again later.
   const lines = Buffer.from(encoder.bytes);
-  const batch = randomUUID();
+  const batchId = randomUUID();
   return {
     first: sequence + 1, sequence: sequence + transactions.length,
-    chain: computeChain(chain, batch, lines), batch, lines,
+    chain: computeChain(chain, batchId, lines), batchId, lines,
   };
 }
 

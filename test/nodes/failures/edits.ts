@@ -32,7 +32,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'lose the chain check': {
     edits: [['store/replication/log-chain.ts',
-      'if (chain === computeChain(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
+      'if (chain === computeChain(position.chain, batchId, lines))',
+      'if (chain !== batchId + lines)']],
     scenario: 'an old backup is restored while a node is away', rule: 'image',
   },
   'tail a standby': {
@@ -47,10 +48,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'send again without looking whether it is there': {
     edits: [
       [APPENDER,
-        'const ownEntry = await this.#link.ask(session, session.findBatch(sent.batch));',
+        'const ownEntry = await this.#link.ask(session, session.findBatch(sent.batchId));',
         'const ownEntry = null;'],
       [APPENDER,
-        'missed.find(({ batch }) => batch === sent.batch)', 'undefined'],
+        'missed.find(({ batchId }) => batchId === sent.batchId)', 'undefined'],
       // The engine's session looks as well.
       ['store/engines/postgres/postgres-session.ts',
         'return row !== undefined && decodeEntry(row).chain === entry.chain;', 'return false;'],

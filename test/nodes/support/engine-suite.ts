@@ -48,10 +48,12 @@ export async function beginCase(context: TestContext, open: OpenEngine): Promise
 }
 
 /** An entry of `count` transactions directly after `expected`. */
-export function entryAfter(expected: LogPosition, count = 1, text = 'x', batch = randomUUID()) {
+export function entryAfter(expected: LogPosition, count = 1, text = 'x', batchId = randomUUID()) {
   const lines = Buffer.from(`${text}\n`.repeat(count));
-  const chain = createHash('sha256').update(expected.chain + batch).update(lines).digest('hex');
-  return { first: expected.sequence + 1, sequence: expected.sequence + count, batch, chain, lines };
+  const chain = createHash('sha256').update(expected.chain + batchId).update(lines).digest('hex');
+  return {
+    first: expected.sequence + 1, sequence: expected.sequence + count, batchId, chain, lines,
+  };
 }
 
 export async function appendAll(
@@ -117,12 +119,12 @@ const CASES: readonly (readonly [string, Run])[] = [
     const entries = await appendAll(given, 100);
     const other = await given.connect();
     for (const session of [given.session, other]) {
-      assert.deepEqual(await session.findBatch(entries[70]?.batch ?? ''), entries[70]);
+      assert.deepEqual(await session.findBatch(entries[70]?.batchId ?? ''), entries[70]);
       assert.equal(await session.findBatch(randomUUID()), null);
     }
     const refused = entryAfter(START);
     assert.equal(await given.session.append(given.head.log, START, refused), false);
-    assert.equal(await given.session.findBatch(refused.batch), null);
+    assert.equal(await given.session.findBatch(refused.batchId), null);
   }],
   ['who is locked is told what it missed, and commits after it', async (given) => {
     const { head, connect } = given;
@@ -146,16 +148,16 @@ const CASES: readonly (readonly [string, Run])[] = [
       let at: LogPosition = START;
       for (let index = 0; index < 30; index += 1) {
         const committed = await own.appendLocked(head.log, at, (missed, found) => {
-          seen.push(...missed.map(({ batch }) => batch));
+          seen.push(...missed.map(({ batchId }) => batchId));
           return entryAfter(found);
         });
         assert.ok(committed !== null);
-        seen.push(committed.batch);
+        seen.push(committed.batchId);
         at = committed;
       }
       return { seen, at };
     }));
-    const log = (await session.readAfter(0, 1000)).map(({ batch }) => batch);
+    const log = (await session.readAfter(0, 1000)).map(({ batchId }) => batchId);
     assert.equal(log.length, 90);
     for (const { seen, at } of told) assert.deepEqual(seen, log.slice(0, at.sequence));
   }],

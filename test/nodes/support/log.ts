@@ -13,10 +13,10 @@ export function newHead(log = randomUUID()): LogHead {
 export function entryAfter(
   { sequence, chain }: LogPosition, lines = '{"a":"\u00e9"}\n', count = 1,
 ): LogEntry {
-  const batch = randomUUID();
+  const batchId = randomUUID();
   return {
-    first: sequence + 1, sequence: sequence + count, batch, lines: Buffer.from(lines),
-    chain: createHash('sha256').update(chain).update(batch).update(lines).digest('hex'),
+    first: sequence + 1, sequence: sequence + count, batchId, lines: Buffer.from(lines),
+    chain: createHash('sha256').update(chain).update(batchId).update(lines).digest('hex'),
   };
 }
 

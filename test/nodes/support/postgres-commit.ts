@@ -14,7 +14,7 @@ export function createPostgresCommit(primary: () => PostgresServer): () => Promi
   let opened: { readonly server: PostgresServer; readonly connection: Connection } | null = null;
   return async () => {
     const server = primary();
-    if (opened?.server !== server || opened.connection.lost !== null) {
+    if (opened?.server !== server || opened.connection.lossError !== null) {
       opened?.connection.close();
       opened = { server, connection: await open(server) };
     }

@@ -4,14 +4,14 @@ import { LOG_START, computeChain, findBreak } from '../../../src/store/replicati
 
 const lines = Buffer.from('{}\n{}\n');
 const entry = {
-  first: 1, sequence: 2, batch: 'batch', lines,
+  first: 1, sequence: 2, batchId: 'batch', lines,
   chain: computeChain(LOG_START.chain, 'batch', lines),
 };
 
 test('an entry follows one position', () => {
   assert.equal(findBreak(LOG_START, entry), null);
   assert.match(findBreak({ ...LOG_START, chain: 'f' }, entry) ?? '', /does not continue/);
-  assert.match(findBreak(LOG_START, { ...entry, batch: 'other' }) ?? '', /does not continue/);
+  assert.match(findBreak(LOG_START, { ...entry, batchId: 'other' }) ?? '', /does not continue/);
   assert.match(findBreak(LOG_START, { ...entry, lines: lines.subarray(3) }) ?? '', /not continue/);
 });
 

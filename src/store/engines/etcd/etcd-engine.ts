@@ -23,7 +23,7 @@ type EtcdOptions = {
 
 // etcd takes 1.5 MiB a request unless it is told otherwise, in its own form: base64 counts not.
 const REQUEST_BYTES = 1 << 20;
-const IMAGE_BYTES_MAX = 512 << 20;
+const SNAPSHOT_BYTES_MAX = 512 << 20;
 
 /** Throws `usage` for what is no URL of etcd. Connects to nothing yet. */
 export function createEtcdEngine(options: EtcdOptions): Engine {
@@ -37,7 +37,7 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
       await gateway.authenticate();
       gateway.prefer(await chooseMember(gateway));
       const durability = await describeDurability(gateway);
-      return new EtcdSession({ gateway, durability, random, sent: sentBatches });
+      return new EtcdSession({ gateway, durability, random, sentBatches });
     } catch (error) {
       gateway.close();
       throw error;
@@ -45,7 +45,7 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
   };
   return {
     kind: 'etcd', name: address.name,
-    maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxSnapshotBytes: IMAGE_BYTES_MAX,
+    maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxSnapshotBytes: SNAPSHOT_BYTES_MAX,
     connect,
     async inspect() {
       const session = await connect();
@@ -60,20 +60,20 @@ async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
   const { address } = gateway;
   const replies = address.endpoints.map(async (endpoint) =>
     ({ endpoint, outcome: await gateway.askMember(endpoint, '/v3/maintenance/status') }));
-  const leading = replies.map(async (reply) => {
+  const leaderSearches = replies.map(async (reply) => {
     const { endpoint, outcome } = await reply;
     if (!isLeader(outcome)) throw new AppError('unavailable', 'not the leader');
     return endpoint;
   });
   try {
-    return await Promise.any(leading);
+    return await Promise.any(leaderSearches);
   } catch {
     // Whether one follows, and why none does, is seen below.
   }
-  const all = await Promise.all(replies);
-  const following = all.find(({ outcome }) => outcome.kind === 'answer');
-  if (following !== undefined) return following.endpoint;
-  const [first] = all.map(({ outcome }) => outcome);
+  const allReplies = await Promise.all(replies);
+  const follower = allReplies.find(({ outcome }) => outcome.kind === 'answer');
+  if (follower !== undefined) return follower.endpoint;
+  const [first] = allReplies.map(({ outcome }) => outcome);
   const why = first === undefined || first.kind === 'answer' ? '' : first.message;
   const code = first?.kind === 'refused' ? 'misconfigured' : 'unknown_outcome';
   throw new AppError(code, `${address.name}: none of its members answers: ${why}`);
@@ -87,7 +87,10 @@ function isLeader(outcome: EtcdOutcome): boolean {
 
 async function describeDurability(gateway: Gateway): Promise<string> {
   const { members } = await gateway.read('/v3/cluster/member/list', {});
-  const voting = filterObjects(members).filter(({ isLearner }) => isLearner !== true).length;
-  if (voting < 2) return 'a write is on the disk of the one etcd member, and is lost with it';
-  return `a write is on the disks of ${Math.floor(voting / 2) + 1} of ${voting} etcd members`;
+  const votingMembers = filterObjects(members).filter(({ isLearner }) => isLearner !== true).length;
+  if (votingMembers < 2) {
+    return 'a write is on the disk of the one etcd member, and is lost with it';
+  }
+  const majority = Math.floor(votingMembers / 2) + 1;
+  return `a write is on the disks of ${majority} of ${votingMembers} etcd members`;
 }

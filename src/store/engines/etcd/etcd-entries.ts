@@ -33,8 +33,8 @@ export class EntryReader {
     const entries: LogEntry[] = [];
     let total = 0;
     for (let last = sequence; entries.length < maxEntries && total < PAGE_BYTES;) {
-      const fitting = Math.ceil(RANGE_BYTES / Math.max(1, this.#entryBytes));
-      const limit = Math.min(fitting, PAGE_ENTRIES_MAX, maxEntries - entries.length);
+      const entriesPerRange = Math.ceil(RANGE_BYTES / Math.max(1, this.#entryBytes));
+      const limit = Math.min(entriesPerRange, PAGE_ENTRIES_MAX, maxEntries - entries.length);
       const page = await readPage(this.#gateway, this.#keys, last, limit);
       entries.push(...page);
       const bytes = page.reduce((sum, { lines }) => sum + lines.length, 0);
@@ -47,10 +47,10 @@ export class EntryReader {
   }
 
   /** Looks through the whole log. */
-  async searchBatch(batch: string): Promise<LogEntry | null> {
+  async searchBatch(batchId: string): Promise<LogEntry | null> {
     for (let last = 0; ;) {
       const page = await this.readAfter(last, PAGE_ENTRIES_MAX);
-      const match = page.find((entry) => entry.batch === batch);
+      const match = page.find((entry) => entry.batchId === batchId);
       if (match !== undefined) return match;
       const end = page.at(-1);
       if (end === undefined) return null;

@@ -63,8 +63,8 @@ export function encodeFloor(sequence: number): string {
   return encodeBase64(formatSequence(sequence));
 }
 
-export function encodeEntry({ first, sequence, batch, chain, lines }: LogEntry): string {
-  const head = Buffer.from(`${JSON.stringify({ first, sequence, batch, chain })}\n`);
+export function encodeEntry({ first, sequence, batchId, chain, lines }: LogEntry): string {
+  const head = Buffer.from(`${JSON.stringify({ first, sequence, batch: batchId, chain })}\n`);
   return Buffer.concat([head, lines]).toString('base64');
 }
 
@@ -95,7 +95,7 @@ export function decodeEntry(value: Buffer): LogEntry {
   const { first, sequence, batch, chain } = parse(value.subarray(0, Math.max(0, end)), 'j/');
   if (!isCount(first) || !isCount(sequence) || typeof batch !== 'string'
     || typeof chain !== 'string') throw createDamagedError('j/');
-  return { first, sequence, batch, chain, lines: value.subarray(end + 1) };
+  return { first, sequence, batchId: batch, chain, lines: value.subarray(end + 1) };
 }
 
 export function decodeSnapshot(value: Buffer): EngineSnapshot {

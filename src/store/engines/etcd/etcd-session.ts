@@ -27,7 +27,7 @@ type EtcdSessionDeps = {
   /** In [0, 1). */
   readonly random: () => number;
   /** Where the batches that were sent last would end, by batch: of earlier sessions too. */
-  readonly sent: Map<string, number>;
+  readonly sentBatches: Map<string, number>;
 };
 
 const SENT_BATCHES_MAX = 16;
@@ -50,13 +50,13 @@ export class EtcdSession implements EngineSession {
   /** To be waited before the next append. */
   #yieldMs = 0;
 
-  constructor({ gateway, durability, random, sent }: EtcdSessionDeps) {
+  constructor({ gateway, durability, random, sentBatches }: EtcdSessionDeps) {
     this.durability = durability;
     this.#gateway = gateway;
     this.#keys = createKeys(gateway.address.prefix);
     this.#reader = new EntryReader(gateway, this.#keys);
     this.#random = random;
-    this.#sentBatches = sent;
+    this.#sentBatches = sentBatches;
     this.snapshots = createEtcdSnapshots(gateway, this.#keys);
   }
 
@@ -87,9 +87,9 @@ export class EtcdSession implements EngineSession {
   }
 
   async barrier(node: string): Promise<LogHead | null> {
-    const write = { request_put: { key: this.#keys.node(node), value: encodeBase64(node) } };
+    const putNode = { request_put: { key: this.#keys.node(node), value: encodeBase64(node) } };
     try {
-      return parseHead(await this.#transact([write, ...this.#headRanges]));
+      return parseHead(await this.#transact([putNode, ...this.#headRanges]));
     } catch (error) {
       // A linearizable read shows what a majority has, no less: the write adds that it can take
       // more. Where it cannot, as its quota is used up, a node may read.
@@ -111,14 +111,14 @@ export class EtcdSession implements EngineSession {
     let response = await this.#transact(this.#rangesAfter(from));
     // Who was away for long has much to read before it can contend.
     for (let endMs = Infinity; ;) {
-      const answeredMs = clock.monotonicMs();
-      const { head, missed } = await this.#readMissed(response);
-      const entry = build(missed, head);
+      const headReadMs = clock.monotonicMs();
+      const { head, missedEntries } = await this.#readMissed(response);
+      const entry = build(missedEntries, head);
       if (entry === null) return null;
-      const turnMs = clock.monotonicMs() - answeredMs;
+      const turnMs = clock.monotonicMs() - headReadMs;
       const conflict = await this.#append(log, head, entry, turnMs, this.#rangesAfter(head));
       if (conflict === null) return entry;
-      endMs = Math.min(endMs, answeredMs + turnMs + CONTENTION_MS_MAX);
+      endMs = Math.min(endMs, headReadMs + turnMs + CONTENTION_MS_MAX);
       if (clock.monotonicMs() >= endMs) {
         throw this.#createError('unavailable', 'other nodes were first for 2 s; try again');
       }
@@ -126,11 +126,11 @@ export class EtcdSession implements EngineSession {
     }
   }
 
-  async findBatch(batch: string): Promise<LogEntry | null> {
-    const sequence = this.#sentBatches.get(batch);
-    if (sequence === undefined) return await this.#reader.searchBatch(batch);
+  async findBatch(batchId: string): Promise<LogEntry | null> {
+    const sequence = this.#sentBatches.get(batchId);
+    if (sequence === undefined) return await this.#reader.searchBatch(batchId);
     const match = await findEntry(this.#gateway, this.#keys, sequence);
-    return match?.batch === batch ? match : null;
+    return match?.batchId === batchId ? match : null;
   }
 
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
@@ -183,7 +183,7 @@ export class EtcdSession implements EngineSession {
     log: string, expected: LogPosition, entry: LogEntry, turnMs: number,
     ranges: readonly object[],
   ): Promise<JsonFields | null> {
-    const isResent = this.#sentBatches.has(entry.batch);
+    const isResent = this.#sentBatches.has(entry.batchId);
     this.#remember(entry);
     const value = encodeHead(log, expected);
     const body = {
@@ -218,34 +218,34 @@ export class EtcdSession implements EngineSession {
    * apply first: it would win for seconds. So it lets them go first, when one has lost just now.
    */
   #yieldAfter(response: JsonFields, tookMs: number): void {
-    const [lost] = parseRanges(response)[0] ?? [];
-    const isRecent = lost !== undefined
-      && parseRevision(response) - lost.revision <= RECENT_REVISIONS;
-    const neededMs = isRecent ? Math.max(tookMs, Number(lost.value.toString())) : 0;
+    const [lostAppend] = parseRanges(response)[0] ?? [];
+    const isRecent = lostAppend !== undefined
+      && parseRevision(response) - lostAppend.revision <= RECENT_REVISIONS;
+    const neededMs = isRecent ? Math.max(tookMs, Number(lostAppend.value.toString())) : 0;
     this.#yieldMs = Math.min(YIELD_MS_MAX, neededMs * (0.5 + this.#random()));
   }
 
   /** The head in an answer to `rangesAfter`, and all entries up to it. */
-  async #readMissed(response: JsonFields): Promise<{ head: LogHead; missed: LogEntry[] }> {
+  async #readMissed(response: JsonFields): Promise<{ head: LogHead; missedEntries: LogEntry[] }> {
     const head = parseHead(response);
     if (head === null) throw this.#createError('damaged', 'the log is gone');
-    const missed = (parseRanges(response)[3] ?? []).map(({ value }) => decodeEntry(value));
-    for (let last = missed.at(-1); last !== undefined && last.sequence < head.sequence;) {
+    const missedEntries = (parseRanges(response)[3] ?? []).map(({ value }) => decodeEntry(value));
+    for (let last = missedEntries.at(-1); last !== undefined && last.sequence < head.sequence;) {
       const page = await this.readAfter(last.sequence, MISSED_MAX);
-      missed.push(...page.filter((entry) => entry.sequence <= head.sequence));
+      missedEntries.push(...page.filter((entry) => entry.sequence <= head.sequence));
       last = page.at(-1);
     }
-    return { head, missed };
+    return { head, missedEntries };
   }
 
-  async #isInLog({ sequence, batch, chain }: LogEntry): Promise<boolean> {
+  async #isInLog({ sequence, batchId, chain }: LogEntry): Promise<boolean> {
     const match = await findEntry(this.#gateway, this.#keys, sequence);
-    return match?.batch === batch && match.chain === chain;
+    return match?.batchId === batchId && match.chain === chain;
   }
 
-  #remember({ batch, sequence }: LogEntry): void {
-    this.#sentBatches.delete(batch);
-    this.#sentBatches.set(batch, sequence);
+  #remember({ batchId, sequence }: LogEntry): void {
+    this.#sentBatches.delete(batchId);
+    this.#sentBatches.set(batchId, sequence);
     for (const [oldest] of this.#sentBatches) {
       if (this.#sentBatches.size <= SENT_BATCHES_MAX) break;
       this.#sentBatches.delete(oldest);

@@ -19,8 +19,8 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
     },
     async readPart({ sequence }, part) {
       const range = await gateway.read('/v3/kv/range', { key: keys.part(sequence, part) });
-      const [found] = parseKeyValues(range);
-      if (found !== undefined) return decodePart(found.value);
+      const [match] = parseKeyValues(range);
+      if (match !== undefined) return decodePart(match.value);
       throw new AppError('damaged', `${gateway.address.name}: part ${part} of the snapshot at `
         + `sequence ${sequence} is not there any more`);
     },
@@ -34,7 +34,7 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
       const put = [{
         request_put: { key: keys.snapshot(at.sequence), value: encodeSnapshot(at, parts) },
       }];
-      const answer = await gateway.read('/v3/kv/txn', {
+      const response = await gateway.read('/v3/kv/txn', {
         // Trimming takes the parts of older ones away, those that are being written too.
         compare: [{
           key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(at.sequence + 1),
@@ -46,8 +46,9 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
           success: put,
         } }],
       });
-      const [inner] = filterObjects(answer.responses).map(({ response_txn: found }) => found);
-      if (answer.succeeded === true || (isJsonObject(inner) && inner.succeeded === true)) return;
+      if (response.succeeded === true) return;
+      const [{ response_txn: noLogResponse } = {}] = filterObjects(response.responses);
+      if (isJsonObject(noLogResponse) && noLogResponse.succeeded === true) return;
       throw new AppError('unavailable',
         `${gateway.address.name}: the log was trimmed past sequence `
         + `${at.sequence} while a snapshot of it was written; the next one will do`);

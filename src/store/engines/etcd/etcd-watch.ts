@@ -17,20 +17,20 @@ export function watchKey(gateway: Gateway, key: string, wake: () => void): () =>
   let pause: Timer | null = null;
   const begin = (): void => {
     if (isEnded) return;
-    const opened = gateway.open('/v3/watch', (response) => {
+    const watchRequest = gateway.open('/v3/watch', (response) => {
       // The first says that it was created; what came before it is asked for once more.
       response.on('data', wake);
       // Told as the close of the request too.
-      response.on('error', () => opened.destroy());
-      response.on('end', () => opened.destroy());
+      response.on('error', () => watchRequest.destroy());
+      response.on('end', () => watchRequest.destroy());
     });
-    request = opened;
-    opened.setTimeout(SILENCE_MS_MAX, () => opened.destroy());
-    opened.on('error', () => opened.destroy());
-    opened.on('close', () => {
+    request = watchRequest;
+    watchRequest.setTimeout(SILENCE_MS_MAX, () => watchRequest.destroy());
+    watchRequest.on('error', () => watchRequest.destroy());
+    watchRequest.on('close', () => {
       if (!isEnded) pause = gateway.clock.startTimer(PAUSE_MS, begin);
     });
-    opened.end(JSON.stringify({ create_request: { key } }));
+    watchRequest.end(JSON.stringify({ create_request: { key } }));
   };
   begin();
   return () => {

@@ -41,7 +41,7 @@ export interface Connection {
    */
   queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult>;
   /** Why it is of no use any more; null as long as it is. */
-  readonly lost: AppError | null;
+  readonly lossError: AppError | null;
   /** Ends it without a word to a statement under way: the server finishes that. Idempotent. */
   close(): void;
 }
@@ -71,7 +71,7 @@ const loadDriver = lazyImport(findDriver);
 
 /** Resolves when the server has let us in. */
 export async function openConnection(options: DriverOptions): Promise<Connection> {
-  const postgres = await loadDriver((loaded) => loaded);
+  const postgres = await loadDriver((driver) => driver);
   if (postgres === null) {
     throw new AppError('misconfigured', 'the URL is of a PostgreSQL database, and the package '
       + 'that speaks to it is not installed: npm install postgres');
@@ -108,7 +108,7 @@ class DriverConnection implements Connection {
   #isOpened = false;
   #turn: Promise<unknown> = Promise.resolve();
   #warning: string | null = null;
-  lost: AppError | null = null;
+  lossError: AppError | null = null;
 
   constructor(options: DriverOptions, postgres: typeof import('postgres').default) {
     this.#options = options;
@@ -135,7 +135,7 @@ class DriverConnection implements Connection {
     const socket = await this.#options.open();
     this.#socket = socket;
     socket.once('close', () => this.#markLost('the connection was closed'));
-    if (this.lost !== null) socket.destroy();
+    if (this.lossError !== null) socket.destroy();
     return socket;
   }
 
@@ -152,9 +152,9 @@ class DriverConnection implements Connection {
       await this.#rejectWhenLost(this.#client.unsafe('select 1'));
     } catch (thrown) {
       if (isLate) throw new SilentServerRejection(host);
-      if (thrown instanceof AppError && thrown !== this.lost) throw thrown;
+      if (thrown instanceof AppError && thrown !== this.lossError) throw thrown;
       // The package leaves a server that is no primary with this code.
-      if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lost === null) {
+      if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lossError === null) {
         throw new AppError('unavailable', `${host} is a standby, not the primary`);
       }
       throw createLoginError(thrown, this.#options);
@@ -202,13 +202,13 @@ class DriverConnection implements Connection {
   }
 
   async #runQuery<Result>(run: () => Promise<Result>): Promise<Result> {
-    if (this.lost !== null) throw this.lost;
+    if (this.lossError !== null) throw this.lossError;
     this.#warning = null;
     try {
       return await this.#rejectWhenLost(run());
     } catch (thrown) {
       if (isLost(thrown)) this.#markLost(messageOf(thrown));
-      throw this.lost ?? convertRejection(thrown);
+      throw this.lossError ?? convertRejection(thrown);
     }
   }
 
@@ -232,12 +232,12 @@ class DriverConnection implements Connection {
   }
 
   #markLost(reason: string): void {
-    if (this.lost !== null) return;
-    this.lost = new AppError('unknown_outcome',
+    if (this.lossError !== null) return;
+    this.lossError = new AppError('unknown_outcome',
       `the connection to PostgreSQL at ${this.#options.host} is lost (${reason})`);
-    this.#rejectPending(this.lost);
+    this.#rejectPending(this.lossError);
     // Only the socket: asking the server to cancel could make it confirm what is not replicated.
     this.#socket?.destroy();
-    this.#options.onLost?.(this.lost);
+    this.#options.onLost?.(this.lossError);
   }
 }

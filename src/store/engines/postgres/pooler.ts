@@ -11,8 +11,8 @@ import { markStatement } from './statements.ts';
 
 /** Among the statements of others a mark may be found again by chance; not each time. */
 const ROUNDS = 2;
-const NUMBERS = { 1: 'one connection', 2: 'two connections' } as const;
-const NEXT = { 1: 'second', 2: 'third' } as const;
+const CONNECTION_COUNTS = { 1: 'one connection', 2: 'two connections' } as const;
+const NEXT_ORDINALS = { 1: 'second', 2: 'third' } as const;
 
 /**
  * Throws `misconfigured` where statements of one connection go to several of the server, as with
@@ -46,11 +46,12 @@ export function isPoolFull(thrown: unknown): boolean {
 /** `count` connections stand, and the next was not to be had. */
 export function createPoolError(host: string, count: 1 | 2, thrown: unknown): AppError {
   const detail = thrown instanceof ConnectionLimitRejection ? ` (${thrown.serverMessage})` : '';
-  return new AppError('unavailable', `${host} lets ${NUMBERS[count]} in and no ${NEXT[count]}, as `
-    + `a pool of ${NUMBERS[count]} does${detail}. A node needs two, three while it starts or keeps `
-    + 'a snapshot, and a command beside it up to three more: raise the limits of pgbouncer '
-    + '(default_pool_size, max_db_connections, max_client_conn) or of the role, or connect to '
-    + 'PostgreSQL itself', {}, thrown);
+  return new AppError('unavailable',
+    `${host} lets ${CONNECTION_COUNTS[count]} in and no ${NEXT_ORDINALS[count]}, as `
+    + `a pool of ${CONNECTION_COUNTS[count]} does${detail}. A node needs two, three while it `
+    + 'starts or keeps a snapshot, and a command beside it up to three more: raise the limits of '
+    + 'pgbouncer (default_pool_size, max_db_connections, max_client_conn) or of the role, or '
+    + 'connect to PostgreSQL itself', {}, thrown);
 }
 
 /** Undefined where the service has no settings of such names. */
@@ -59,7 +60,7 @@ async function exchangeMark(connection: Connection, mark: string): Promise<unkno
     const { rows: [row] } = await connection.query(markStatement(mark));
     return row?.found ?? null;
   } catch (thrown) {
-    if (connection.lost !== null) throw thrown;
+    if (connection.lossError !== null) throw thrown;
     return undefined;
   }
 }

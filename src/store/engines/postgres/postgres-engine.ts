@@ -236,7 +236,7 @@ async function listen(writer: Connection): Promise<boolean> {
     await writer.query(LISTEN);
     return true;
   } catch (thrown) {
-    if (writer.lost !== null) throw thrown;
+    if (writer.lossError !== null) throw thrown;
     return false;
   }
 }

@@ -7,17 +7,17 @@ import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 
 /** The state of a transaction that came between others, and can be run again. */
-const REPEATABLE = ['40001', '40P01'];
+const REPEATABLE_STATES = ['40001', '40P01'];
 // Of these the connection is of no use any more, or the outcome is open: 40003 says so itself, and
 // 25006 comes from a server that has ceased to be the primary.
-const LOST = /^(08...|57P..|40003|25006|25P03|25P04)$/;
+const LOST_CONNECTION_STATES = /^(08...|57P..|40003|25006|25P03|25P04)$/;
 
 export class PostgresRejection extends AppError {
   readonly isRepeatable: boolean;
 
   constructor(code: ErrorCode, message: string, sqlState: string) {
     super(code, message);
-    this.isRepeatable = REPEATABLE.includes(sqlState);
+    this.isRepeatable = REPEATABLE_STATES.includes(sqlState);
   }
 }
 
@@ -44,7 +44,7 @@ export class ConnectionLimitRejection extends AppError {
 /** Whether an error of the driver leaves open what became of the statement. */
 export function isLost(thrown: unknown): boolean {
   const sqlState = systemCodeOf(thrown) ?? '';
-  return readSeverity(thrown) !== 'ERROR' || LOST.test(sqlState);
+  return readSeverity(thrown) !== 'ERROR' || LOST_CONNECTION_STATES.test(sqlState);
 }
 
 /** Of an error that is not of `isLost`: the statement has changed nothing. */
@@ -71,25 +71,26 @@ type LoginTarget = {
 };
 
 /** Why a server did not let us in, and what to do. */
-export function createLoginError(thrown: unknown, at: LoginTarget): AppError {
+export function createLoginError(thrown: unknown, target: LoginTarget): AppError {
   const reason = messageOf(thrown);
   switch (systemCodeOf(thrown)) {
     case '28P01': case '28000':
-      return new AppError('misconfigured', `PostgreSQL at ${at.host} does not let the user `
-        + `${at.user} in (${reason})${at.password === null ? '; no password was found: give one in '
-        + 'the URL, in a password file, or by PGPASSFILE' : ''}`);
+      return new AppError('misconfigured', `PostgreSQL at ${target.host} does not let the user `
+        + `${target.user} in (${reason})${target.password === null ? '; no password was found: '
+        + 'give one in the URL, in a password file, or by PGPASSFILE' : ''}`);
     case '3D000':
-      return new AppError('misconfigured', `PostgreSQL at ${at.host} has no database `
-        + `${at.database}: createdb -E UTF8 ${at.database}`);
-    case '53300': return new ConnectionLimitRejection(at.host, reason);
+      return new AppError('misconfigured', `PostgreSQL at ${target.host} has no database `
+        + `${target.database}: createdb -E UTF8 ${target.database}`);
+    case '53300': return new ConnectionLimitRejection(target.host, reason);
     // The package's own, with a host that it was not told.
-    case 'CONNECT_TIMEOUT': return new SilentServerRejection(at.host);
+    case 'CONNECT_TIMEOUT': return new SilentServerRejection(target.host);
     default:
       // As pgbouncer says it, under the state of a broken protocol.
       if (/no more connections allowed/.test(reason)) {
-        return new ConnectionLimitRejection(at.host, reason);
+        return new ConnectionLimitRejection(target.host, reason);
       }
-      return new AppError('unavailable', `PostgreSQL at ${at.host} does not let us in: ${reason}`);
+      return new AppError('unavailable',
+        `PostgreSQL at ${target.host} does not let us in: ${reason}`);
   }
 }
 

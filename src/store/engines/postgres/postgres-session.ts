@@ -37,12 +37,13 @@ type PostgresSessionDeps = {
 };
 
 /** Entries read for `appendLocked`, up to `until`; `missed`: those that `build` was not given. */
-type MissedEntries = { until: number; readonly missed: LogEntry[] };
+type MissedEntries = { lastSequence: number; readonly entries: LogEntry[] };
 
 
-type Run = (text: string, parameters: readonly (string | number)[]) => Promise<QueryResult>;
+type RunStatement = (text: string, parameters: readonly (string | number)[]) =>
+  Promise<QueryResult>;
 
-const ANSWER_BYTES_MAX = 16 << 20;
+const PAGE_LINES_BYTES_MAX = 16 << 20;
 const PAGE_ENTRIES = 64;
 // What others wait for.
 const LOCKED_BYTES = 1 << 20;
@@ -85,22 +86,22 @@ export class PostgresSession implements EngineSession {
 
   async append(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
     const { writer } = this.#deps;
-    const run: Run = (text, parameters) => writer.query(text, parameters);
+    const run: RunStatement = (text, parameters) => writer.query(text, parameters);
     if (await this.#repeat(() => this.#appendOnce(run, log, expected, entry))) return true;
     // An earlier sending of this batch may have been under way until now.
-    const [row] = await this.#deps.writer.queryBytes(FIND_BATCH, [entry.batch]);
+    const [row] = await this.#deps.writer.queryBytes(FIND_BATCH, [entry.batchId]);
     return row !== undefined && decodeEntry(row).chain === entry.chain;
   }
 
   async appendLocked(
     log: string, from: LogPosition, build: BuildEntry,
   ): Promise<LogEntry | null> {
-    const read: MissedEntries = { until: from.sequence, missed: [] };
-    return this.#repeat(() => this.#appendUnderLock(log, read, build));
+    const missedEntries: MissedEntries = { lastSequence: from.sequence, entries: [] };
+    return this.#repeat(() => this.#appendUnderLock(log, missedEntries, build));
   }
 
-  async findBatch(batch: string): Promise<LogEntry | null> {
-    const [row] = await this.#deps.reader.queryBytes(FIND_BATCH, [batch]);
+  async findBatch(batchId: string): Promise<LogEntry | null> {
+    const [row] = await this.#deps.reader.queryBytes(FIND_BATCH, [batchId]);
     return row === undefined ? null : decodeEntry(row);
   }
 
@@ -164,11 +165,11 @@ export class PostgresSession implements EngineSession {
   }
 
   async #appendOnce(
-    run: Run, log: string, expected: LogPosition, entry: LogEntry,
+    run: RunStatement, log: string, expected: LogPosition, entry: LogEntry,
   ): Promise<boolean> {
     this.#notifications.expectOwn(entry.sequence);
     const { rows: [row], warning } = await run(this.#append, [
-      expected.sequence, expected.chain, entry.sequence, entry.chain, entry.batch,
+      expected.sequence, expected.chain, entry.sequence, entry.chain, entry.batchId,
       entry.lines.toString(), log,
     ]).catch((thrown: unknown) => {
       this.#notifications.dropOwn(entry.sequence);
@@ -186,18 +187,18 @@ export class PostgresSession implements EngineSession {
   }
 
   async #appendUnderLock(
-    log: string, read: MissedEntries, build: BuildEntry,
+    log: string, missedEntries: MissedEntries, build: BuildEntry,
   ): Promise<LogEntry | null> {
     const { writer } = this.#deps;
     try {
-      const head = await this.#lock(read);
-      this.#notifications.markRead(read.until);
-      const entry = build(read.missed.splice(0), head);
+      const head = await this.#lock(missedEntries);
+      this.#notifications.markRead(missedEntries.lastSequence);
+      const entry = build(missedEntries.entries.splice(0), head);
       if (entry === null) {
         await writer.query('rollback');
         return null;
       }
-      const run: Run = (text, parameters) => writer.queryAndCommit(text, parameters);
+      const run: RunStatement = (text, parameters) => writer.queryAndCommit(text, parameters);
       if (await this.#appendOnce(run, log, head, entry)) return entry;
       throw new AppError('unavailable', 'the log is another one than it was');
     } catch (thrown) {
@@ -210,26 +211,26 @@ export class PostgresSession implements EngineSession {
    * Locks the head, and reads what was missed. Who has much to read gives the lock back meanwhile.
    * Mostly it is little, and one message does it: each costs either side some 200 µs.
    */
-  async #lock(read: MissedEntries): Promise<LogHead> {
+  async #lock(missedEntries: MissedEntries): Promise<LogHead> {
     const { writer } = this.#deps;
     for (let locks = 1; ; locks += 1) {
       const [row, ...page] = await writer.queryAllBytes(
-        lockStatement(read.until, PAGE_ENTRIES, LOCKED_BYTES));
+        lockStatement(missedEntries.lastSequence, PAGE_ENTRIES, LOCKED_BYTES));
       const head = decodeLockedHead(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
-      addEntries(read, page.map(decodeEntry));
-      const isNear = read.until >= head.sequence;
+      addEntries(missedEntries, page.map(decodeEntry));
+      const isNear = missedEntries.lastSequence >= head.sequence;
       if (!isNear && locks < LOCKS_MAX) await writer.query('rollback');
-      await this.#readMissed(read, head.sequence);
+      await this.#readMissed(missedEntries, head.sequence);
       if (isNear || locks === LOCKS_MAX) return head;
     }
   }
 
-  async #readMissed(read: MissedEntries, until: number): Promise<void> {
-    while (read.until < until) {
-      const page = await readPage(this.#deps.writer, read.until, PAGE_ENTRIES);
+  async #readMissed(missedEntries: MissedEntries, until: number): Promise<void> {
+    while (missedEntries.lastSequence < until) {
+      const page = await readPage(this.#deps.writer, missedEntries.lastSequence, PAGE_ENTRIES);
       if (page.length === 0) return;
-      addEntries(read, page);
+      addEntries(missedEntries, page);
     }
   }
 
@@ -267,15 +268,16 @@ export class PostgresSession implements EngineSession {
   }
 }
 
-function addEntries(read: MissedEntries, page: readonly LogEntry[]): void {
-  read.missed.push(...page);
-  read.until = page.at(-1)?.sequence ?? read.until;
+function addEntries(missedEntries: MissedEntries, page: readonly LogEntry[]): void {
+  missedEntries.entries.push(...page);
+  missedEntries.lastSequence = page.at(-1)?.sequence ?? missedEntries.lastSequence;
 }
 
 async function readPage(
   connection: Connection, sequence: number, maxEntries: number,
 ): Promise<LogEntry[]> {
-  const rows = await connection.queryBytes(READ_AFTER, [sequence, maxEntries, ANSWER_BYTES_MAX]);
+  const rows = await connection.queryBytes(READ_AFTER, [sequence, maxEntries,
+    PAGE_LINES_BYTES_MAX]);
   return rows.map(decodeEntry);
 }
 

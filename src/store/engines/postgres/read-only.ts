@@ -4,13 +4,14 @@ import type { Connection } from './driver.ts';
 import { READ_ONLY_CAUSE } from './statements.ts';
 
 /** Where PostgreSQL has a setting from (`pg_settings.source`), and how it is taken back there. */
-const RESET: Readonly<Record<string, (database: string) => string>> = {
+const RESET_BY_SOURCE: Readonly<Record<string, (database: string) => string>> = {
   'database': (database) => `alter database "${database}" reset default_transaction_read_only`,
   'user': () => 'alter role … reset default_transaction_read_only',
   'database user': (database) => `alter role … in database "${database}" reset `
     + 'default_transaction_read_only',
 };
-const RESET_FILE = 'in postgresql.conf, or by alter system reset default_transaction_read_only';
+const RESET_ELSEWHERE =
+  'in postgresql.conf, or by alter system reset default_transaction_read_only';
 
 export async function explainReadOnly(
   connection: Connection, host: string, database: string,
@@ -24,7 +25,7 @@ export async function explainReadOnly(
       + '(transaction_read_only is on)');
   }
   const source = String(row.source);
-  const reset = RESET[source]?.(database) ?? RESET_FILE;
+  const reset = RESET_BY_SOURCE[source]?.(database) ?? RESET_ELSEWHERE;
   return new AppError('misconfigured', `PostgreSQL at ${host} is the primary, and is set to take `
     + `no writes: default_transaction_read_only is on (source: ${source}). Some services set it `
     + `when the disk fills: make room there. Else take it back: ${reset}, in a session that begins `

@@ -32,7 +32,7 @@ export function decodeEntry(columns: Columns): LogEntry {
   if (!lines) throw new AppError('damaged', 'an entry of the log in PostgreSQL has no lines');
   return {
     sequence: readNumber(row, 'sequence'), first: readNumber(row, 'first'),
-    batch: readText(row, 'batch'), chain: readText(row, 'chain'), lines,
+    batchId: readText(row, 'batch'), chain: readText(row, 'chain'), lines,
   };
 }
 

@@ -41,7 +41,7 @@ export const HAS_TABLES = "select to_regclass('hookshelf.node') is not null as i
  * What a server is set to, for all of its users or for ours, must neither cancel an append that
  * waits for its standbys nor hide the warning of one that was cancelled.
  */
-const SESSION: Readonly<Record<string, string>> = {
+const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   client_min_messages: 'warning',
   default_transaction_isolation: 'read committed',
@@ -60,7 +60,7 @@ const SESSION: Readonly<Record<string, string>> = {
 
 /** Sets those that this version has, to what it was built with. */
 export const SET_SESSION = 'select set_config(s.name, v.value, false) from pg_settings s join '
-  + `(values ${formatPairs(SESSION)}) v (name, value) on s.name = v.name `
+  + `(values ${formatPairs(SESSION_SETTINGS)}) v (name, value) on s.name = v.name `
   + 'where position(v.value in coalesce(s.enumvals::text, v.value)) > 0';
 
 export const INSPECT = "select current_setting('server_version_num')::int as version, "
@@ -119,14 +119,14 @@ export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_leng
   + 'where before < $3 order by sequence';
 
 // Any two numbers that nobody else is likely to lock in this database.
-const TURN = '1752394571, 1';
+const TURN_LOCK = '1752394571, 1';
 
 /**
  * For `lockStatement`, once for each connection: planning them took a third of its time. A pooler
  * may have given us a connection on which they are prepared.
  */
 export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_turn as select 1 where '
-  + `pg_advisory_xact_lock(${TURN}) is null; prepare hookshelf_head as select ${HEAD} from `
+  + `pg_advisory_xact_lock(${TURN_LOCK}) is null; prepare hookshelf_head as select ${HEAD} from `
   + `hookshelf.head for update; prepare hookshelf_after (bigint, bigint, bigint) as ${READ_AFTER}`;
 
 /**

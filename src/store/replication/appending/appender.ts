@@ -157,7 +157,7 @@ export class Appender {
       const [first] = page;
       if (this.#pending !== pending || first === undefined) return;
       // The batch that was sent is this entry. `#resolveDoubt` finds it.
-      if (first.batch === pending.sent?.batch) return;
+      if (first.batchId === pending.sent?.batchId) return;
       // A log that was trimmed meanwhile does not continue the records, and so cannot tell.
       if (!await records.acceptInTurns(page)) return;
       // Another node's entry is at the position the batch was sent for: it is not in the log.
@@ -184,7 +184,7 @@ export class Appender {
   async #resolveDoubt(session: EngineSession, pending: PendingAppend): Promise<void> {
     const { sent } = pending;
     if (sent === null) return;
-    const ownEntry = await this.#link.ask(session, session.findBatch(sent.batch));
+    const ownEntry = await this.#link.ask(session, session.findBatch(sent.batchId));
     if (this.#pending !== pending) return;
     if (ownEntry !== null) {
       this.#finishFound(pending, ownEntry);
@@ -227,7 +227,8 @@ export class Appender {
   ): LogEntry | null {
     if (this.#pending !== pending) return null;
     const { sent } = pending;
-    const ownEntry = sent === null ? undefined : missed.find(({ batch }) => batch === sent.batch);
+    const ownEntry = sent === null ? undefined
+      : missed.find(({ batchId }) => batchId === sent.batchId);
     if (ownEntry !== undefined) {
       // The entries after it are not applied here: the journal reads them again.
       this.#finishFound(pending, ownEntry);

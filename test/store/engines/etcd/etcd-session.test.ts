@@ -14,12 +14,12 @@ import { until } from '../../../support/children.ts';
 const LOG = '00000000-0000-4000-8000-000000000000';
 const START = { sequence: 0, chain: '' };
 const ENTRY: LogEntry = {
-  first: 1, sequence: 2, batch: '00000000-0000-4000-8000-000000000001', chain: 'c2',
+  first: 1, sequence: 2, batchId: '00000000-0000-4000-8000-000000000001', chain: 'c2',
   lines: Buffer.from('a\nb\n'),
 };
 const UNDONE = { succeeded: false };
 const THERE = { kvs: [{ key: 'x', value: Buffer.concat([
-  Buffer.from(`${JSON.stringify({ ...ENTRY, lines: undefined })}\n`), ENTRY.lines,
+  Buffer.from(`{"first":1,"sequence":2,"batch":"${ENTRY.batchId}","chain":"c2"}\n`), ENTRY.lines,
 ]).toString('base64') }] };
 const NO_SPACE = { status: 429, code: 8, message: 'etcdserver: mvcc: database space exceeded' };
 

@@ -134,6 +134,8 @@ export function afterAttempt(
 export function afterLateAttempt(
   delivery: Delivery, { attempt, kind }: AttemptOutcome, nowMs: number,
 ): Delivery {
+  // A failure of the proxy uses up no attempt, so it is not recorded as one.
+  if (kind === 'proxy') return withUpdatedAt(delivery, nowMs);
   const after = { ...delivery, attempts: addAttempt(delivery.attempts, attempt) };
   return kind === 'delivered' ? finish(after, 'delivered', nowMs) : withUpdatedAt(after, nowMs);
 }

@@ -74,11 +74,14 @@ test("a proxy's own failure uses up no attempt and backs off to five minutes", (
   assert.deepEqual([delivery.failures, delivery.attempts.length], [0, 0]);
 });
 
-test('an attempt that ends after a cancel is kept, and delivers all the same', () => {
+test('an attempt that ends after a cancel is kept, unless it was the proxy that failed', () => {
   const cancelled = cancelIfPending(fresh, START_MS) ?? fresh;
-  for (const [kind, status] of [['delivered', 'delivered'], ['failed', 'cancelled']] as const) {
+  for (const [kind, status, attempts] of [
+    ['delivered', 'delivered', 1], ['failed', 'cancelled', 1], ['proxy', 'cancelled', 0],
+  ] as const) {
     const after = afterLateAttempt(cancelled, outcome(kind), START_MS + 1000);
-    assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt], [status, 1, null]);
+    assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt],
+      [status, attempts, null]);
   }
 });
 

@@ -181,6 +181,7 @@ test('the last attempt gets no more than what is left of the total time', async 
   await clock.advance(149);
   assert.equal(client.statistics().failures, 0);
   await clock.advance(1);
+  assert.equal(client.statistics().failures, 1);
   assert.deepEqual([(await error).code, (await error).attempts], ['ETIMEDOUT', 2]);
   assert.match((await error).message, /longer than 0\.149 s/);
 });

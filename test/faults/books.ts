@@ -99,6 +99,16 @@ const INDEX: readonly PlantedFault[] = [
     tests: ['books/index/bounded-word-index.test.ts'],
   },
   {
+    file: 'books/index/word-index.ts',
+    text: 'for (const slot of writes.changedSlots) slots.add(slot);', replacement: '',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
+    file: 'books/index/word-index.ts',
+    text: 'if (!this.#memtable.remove(slot)) this.#segments.remove(slot);', replacement: '',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
     file: 'books/index/merge-segments.ts',
     text: 'if (!isRising) places.subarray(0, count).sort();', replacement: '',
     tests: ['books/index/word-index.test.ts'],
@@ -151,6 +161,11 @@ const TRANSFERS: readonly PlantedFault[] = [
     file: 'books/transfer/csv.ts',
     text: ' && !/;|^[[{]/.test(author.name)', replacement: '',
     tests: ['books/transfer/csv.test.ts'],
+  },
+  {
+    file: 'books/transfer/record-splitter.ts',
+    text: 'if (this.isTooLong) this.#collector.clear();\n    else ', replacement: '',
+    tests: ['books/transfer/record-memory.test.ts'],
   },
   {
     file: 'books/transfer/json-splitter.ts',

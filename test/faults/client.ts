@@ -47,6 +47,10 @@ const ATTEMPTS: readonly PlantedFault[] = [
     tests: ['client/abandon.test.ts'],
   },
   {
+    file: 'client/http-call.ts', text: 'Math.min(timeoutMs, leftMs)', replacement: 'timeoutMs',
+    tests: ['client/retries.test.ts'],
+  },
+  {
     file: 'client/http-attempt.ts',
     text: 'connection.isReused && !connection.hasReceived', replacement: 'connection.isReused',
     tests: ['client/connection/pool.test.ts'],
@@ -64,6 +68,11 @@ const ATTEMPTS: readonly PlantedFault[] = [
 ];
 
 const CONNECTIONS: readonly PlantedFault[] = [
+  {
+    file: 'client/connection/tls.ts',
+    text: 'slot.session = null;', replacement: '',
+    tests: ['client/connection/tls.test.ts'],
+  },
   {
     file: 'client/connection/tls.ts',
     text: 'rejectUnauthorized: tls.verifiesCertificates', replacement: 'rejectUnauthorized: false',

@@ -25,6 +25,11 @@ const DELIVERIES: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/queue-capacity.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/delivery.ts',
+    text: "if (kind === 'proxy') return withUpdatedAt(delivery, nowMs);", replacement: '',
+    tests: ['webhooks/deliveries/delivery.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delivery-codec.ts',
     text: 'return hasMarkAt(bytes, NEXT_MARK, at) ? null : bytes', replacement: 'return bytes',
     tests: ['webhooks/deliveries/delivery-codec.test.ts'],
@@ -44,6 +49,11 @@ const DELIVERIES: readonly PlantedFault[] = [
     file: 'webhooks/deliveries/delivery-changes.ts',
     text: 'if (!hasDeliveries) transaction.delete(name, eventId);', replacement: '',
     tests: ['webhooks/sending/delivery-worker.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-changes.ts',
+    text: ' || transaction.find(fanOutCollection.name, eventId) !== undefined', replacement: '',
+    tests: ['webhooks/deliveries/delivery-changes.test.ts'],
   },
   {
     file: 'webhooks/deliveries/fan-out.ts',
@@ -100,6 +110,21 @@ const DELIVERIES: readonly PlantedFault[] = [
     file: 'webhooks/deliveries/delivery-retention.ts',
     text: "failed: 'failed'", replacement: "failed: 'finished'",
     tests: ['webhooks/sending/limits.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'isEmbedded ? [] : [identifier]', replacement: '[]',
+    tests: ['webhooks/deliveries/sent-request.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/queue-capacity.ts',
+    text: '-readFinishedBytes(record)', replacement: '0',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-record.ts',
+    text: '!/[\\r\\n]/.test(payloadJson)', replacement: 'true',
+    tests: ['webhooks/deliveries/payload-bytes.test.ts'],
   },
 ];
 
@@ -212,6 +237,24 @@ const INBOX: readonly PlantedFault[] = [
   },
 ];
 
+const RUNS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/runs/apply-run.ts',
+    text: "if (route.status !== 'pending') return applyLateRun(route, attempt);", replacement: '',
+    tests: ['webhooks/runs/apply-run.test.ts'],
+  },
+  {
+    file: 'webhooks/runs/request-worker.ts',
+    text: "hasFailed = before.status === 'pending' && ", replacement: 'hasFailed = ',
+    tests: ['webhooks/runs/request-worker.test.ts'],
+  },
+  {
+    file: 'webhooks/runs/request-worker.ts',
+    text: 'if (this.#loop.isStarted) this.#failIfOrphaned(request.hook);', replacement: '',
+    tests: ['webhooks/runs/request-worker.test.ts'],
+  },
+];
+
 const SCHEDULER: readonly PlantedFault[] = [
   {
     file: 'webhooks/scheduler/task-queues.ts',
@@ -271,6 +314,11 @@ const SENDING: readonly PlantedFault[] = [
     text: 'return this.#deps.fanOuts.unwrittenCount === 0;', replacement: 'return true;',
     tests: ['webhooks/deliveries/fan-out.test.ts'],
   },
+  {
+    file: 'webhooks/sending/webhook-retirement.ts',
+    text: 'if (!lease.isHeld(transaction)) return LEASE_LOST;', replacement: '',
+    tests: ['webhooks/sending/webhook-retirement.test.ts'],
+  },
 ];
 
 const BULK: readonly PlantedFault[] = [
@@ -279,8 +327,18 @@ const BULK: readonly PlantedFault[] = [
     text: "running: status === 'running' ? kind : undefined", replacement: 'running: undefined',
     tests: ['webhooks/bulk/jobs.test.ts'],
   },
+  {
+    file: 'webhooks/bulk/record-selection.ts',
+    text: 'idsAddedLater.add(id);', replacement: '{}',
+    tests: ['webhooks/bulk/jobs.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/run-job.ts',
+    text: ' || current.after !== job.after', replacement: '',
+    tests: ['webhooks/bulk/jobs.test.ts'],
+  },
 ];
 
 export const DELIVERY_FAULTS: readonly PlantedFault[] = [
-  ...DELIVERIES, ...DURABLE_QUEUE, ...INBOX, ...SCHEDULER, ...SENDING, ...BULK,
+  ...DELIVERIES, ...DURABLE_QUEUE, ...INBOX, ...RUNS, ...SCHEDULER, ...SENDING, ...BULK,
 ];

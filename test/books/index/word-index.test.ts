@@ -82,6 +82,19 @@ test('a book that changes while a query runs is among the candidates', async () 
   assert.equal((await finding)?.slots.count(), 50);
 });
 
+test('a book that was changed meanwhile is a candidate, whatever the index says', async () => {
+  const { collection, index } = createIndexed(4);
+  for (const title of ['sought', 'other']) {
+    collection.put({ ...randomBook(createRandom(1), title), title });
+  }
+  const { filter } = parseBookQuery('q=sought');
+  for (const changedSlots of [new Set<number>(), new Set([1])]) {
+    const found = await index.find(filter, { changedSlots }, NETWORK);
+    assert.deepEqual([found?.slots.has(1), found?.count],
+      [changedSlots.has(1), 1 + changedSlots.size]);
+  }
+});
+
 test('a query waits two seconds for the index, then says when to come again', async () => {
   const { timers, clock, collection, next, turns } = createSlow();
   const index = new WordIndex({ collection, turns, clock });

@@ -22,3 +22,15 @@ for (const [format, splitter, start, end] of [
     assert.deepEqual(records.map(({ problem }) => problem), [undefined]);
   });
 }
+
+for (const [format, splitter, start] of [
+  ['jsonl', new JsonLinesSplitter(), '{"title":"'], ['csv', new CsvSplitter(), 'title\n"'],
+] as const) {
+  test(`a ${format} record that is too long is not held`, () => {
+    splitter.push(Buffer.from(start));
+    const before = heldBytes();
+    for (let count = 0; count < 16; count += 1) splitter.push(Buffer.alloc(BYTES, 'x'));
+    const held = heldBytes() - before;
+    assert(held < heldBytesMax(BYTES), `${held} bytes are held`);
+  });
+}

@@ -118,17 +118,17 @@ test('takes only what existed when it began', () => withPlace(async (place) => {
 }));
 
 test('leaves out what is added later under an id that is older', () => withPlace(async (place) => {
-  await addThings(place.store, 300, { first: 1 });
+  await addThings(place.store, 600, { first: 1 });
   place.jobs.start();
   const midway = place.midway();
   const job = await place.jobs.add('count-up', {});
   await addThings(place.store, 1, { first: 0, colour: 'blue' });
   await place.store.transact((transaction) =>
-    putThing(transaction, { id: `${idOf(300)}-`, colour: 'blue', times: 0 }));
+    putThing(transaction, { id: `${idOf(600)}-`, colour: 'blue', times: 0 }));
   await midway;
   await place.store.transact((transaction) =>
-    putThing(transaction, { id: `${idOf(299)}-`, colour: 'blue', times: 0 }));
-  assert.deepEqual(counts(await place.ended(job)), ['done', 300, 300, 0]);
+    putThing(transaction, { id: `${idOf(599)}-`, colour: 'blue', times: 0 }));
+  assert.deepEqual(counts(await place.ended(job)), ['done', 600, 600, 0]);
   assert.equal(place.counted(0), 3);
 }));
 
@@ -237,6 +237,27 @@ for (const code of ['storage_full', 'unavailable'] as const) {
     assert.equal(place.counted(1), 10);
   }));
 }
+
+test('does nothing twice when a chunk that seemed lost is committed later', async () => {
+  const store = createMemoryStore([THINGS, jobCollection]);
+  await addThings(store, 250);
+  let isOutcomeKnown = true;
+  const place = new Place({
+    ...store,
+    transact(prepare) {
+      const committing = store.transact(prepare);
+      if (isOutcomeKnown) return committing;
+      isOutcomeKnown = true;
+      return Promise.reject(new AppError('unknown_outcome', 'perhaps'));
+    },
+  });
+  const job = await place.jobs.add('count-up', {});
+  isOutcomeKnown = false;
+  place.jobs.start();
+  assert.deepEqual(counts(await place.ended(job)), ['done', 250, 250, 0]);
+  assert.equal(place.counted(1), 250);
+  await place.jobs.close();
+});
 
 test('counts what cannot be done, and what fails with a bug, and does the others', () =>
   withPlace(async (place) => {

@@ -103,6 +103,15 @@ test('a payload that many hooks share counts once', async () => {
   })()), isFull);
 });
 
+test('a payload that all of its hooks have got counts no longer', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  for (let count = 0; count < 2; count += 1) await simulation.addHook('there');
+  for (let count = 0; count < 5; count += 1) {
+    assert.equal((await simulation.emit(PAYLOAD)).length, 2);
+    await simulation.clock.advance(1000);
+  }
+});
+
 test('bodies that templates make of little are bounded as well', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 40_000 } });
   simulation.targets.set('there', DOWN);

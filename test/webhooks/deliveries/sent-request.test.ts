@@ -104,6 +104,7 @@ for (const size of [10, 20_000]) {
       assert.equal(third.host, first.host);
       const { problems, delivered } = await simulation.run(deliveries.reconcile());
       assert.deepEqual([problems, delivered], [[], hooks + 1]);
+      await simulation.run(deliveries.resend(anew.identifier, 'retry'));
       await simulation.crash();
       assert.equal(simulation.delivery(anew.identifier)?.resendOf, id);
       assert.deepEqual((await simulation.run(simulation.webhooks.deliveries.reconcile())).problems,

@@ -79,6 +79,13 @@ test('a route that is done is not run again while another is', async () => {
   assert.deepEqual(inbox.runs.map(({ route }) => route).sort(), ['a', 'b', 'b', 'b', 'c']);
 });
 
+test('a request that comes after its webhook was removed fails', async () => {
+  const inbox = new InboxSimulation();
+  const id = await inbox.accept(inbox.nextId());
+  await inbox.clock.advance(1000);
+  assert.deepEqual(inbox.states(id), ['failed', 'failed']);
+});
+
 test('what is not there counts as a failed run', async () => {
   const inbox = new InboxSimulation();
   const hook = await inbox.addWebhook(['a']);
@@ -226,4 +233,19 @@ test('that a request has failed for good is told once, in the transaction of its
   const failing = inbox.store.lines.find((line) => line.some(({ json }) =>
     json?.includes('"status":"failed"') === true));
   assert.ok(failing?.some(({ collection }) => collection === 'deliveries'));
+});
+
+test('a run that fails after its request was given up tells of no failure', async () => {
+  const inbox = new InboxSimulation();
+  await inbox.addHook('listener', { triggerEvent: 'request.failed' });
+  const held = new Held();
+  inbox.act = held.act;
+  const hook = await inbox.addWebhook();
+  const id = await inbox.accept(hook);
+  await inbox.run(inbox.webhooks.resources.incoming.remove(hook));
+  assert.deepEqual(inbox.states(id), ['failed', 'failed']);
+  held.end(FAIL());
+  await inbox.clock.advance(1000);
+  assert.equal(inbox.request(id)?.routes[0]?.attempts.length, 2);
+  assert.deepEqual(inbox.requests, []);
 });

@@ -1,7 +1,16 @@
 /**
- * Finds the server elsewhere that a command works on: `--server`, else the environment. Flags take
- * precedence: `--data` over the environment's server. A command that works only on a data directory
- * of this machine rejects a server, as it would change another catalog than the caller means.
+ * Finds the server elsewhere that a command works on, and the file of its token. A local command
+ * works only on a data directory of this machine; it rejects a server, as it would change another
+ * catalog than the caller means. A flag takes precedence over the environment:
+ *
+ *   where the command may work        other commands   local commands
+ *   --server                          that server      usage error
+ *   --data                            this machine     this machine
+ *   HOOKSHELF_SERVER, HOOKSHELF_DATA  that server      this machine
+ *   HOOKSHELF_SERVER alone            that server      usage error
+ *
+ * Where nothing names a server, a command works on this machine. `--server` with `--data` is a
+ * usage error, and so is `--token-file` for a command that works on this machine.
  */
 import { AppError, messageOf } from '../base/errors.ts';
 import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
@@ -21,31 +30,39 @@ const READABLE_BY_OTHERS = 0o044;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Null when the command works here. Throws `usage`. */
+/** Null when the command works on this machine. Throws `usage`. */
 export function findRemoteServer(
   spec: CommandSpec, args: Arguments, environment: Environment,
 ): RemoteServer | null {
-  const flag = args.find('server');
-  const variable = environment[SERVER_VARIABLE] || undefined;
-  if (flag !== undefined) {
+  const serverFlag = args.find('server');
+  const serverVariable = environment[SERVER_VARIABLE] || undefined;
+  if (serverFlag !== undefined) {
     checkServerFlag(spec, args);
-    return { url: parseServerUrl(flag, '--server'), tokenFile: findTokenFile(args, environment) };
+    return {
+      url: parseServerUrl(serverFlag, '--server'),
+      tokenFile: findTokenFile(args, environment, serverFlag === serverVariable),
+    };
   }
-  const isHere = spec.isWithoutData === true || args.has('data');
-  if (variable === undefined || isHere) {
-    if (args.has('token-file')) {
-      throw new AppError('usage', '--token-file is for a server: name it with --server <url>');
-    }
-    return null;
+  if (serverVariable === undefined || isForThisMachine(spec, args, environment)) {
+    if (!args.has('token-file')) return null;
+    throw new AppError('usage', '--token-file is for a server: name it with --server <url>');
   }
   if (spec.isLocal === true) {
-    if (environment[DATA_VARIABLE]) return null;
     throw new AppError('usage', `${spec.name} works on a data directory of this machine, and `
       + `${SERVER_VARIABLE} names a server: name the directory with --data, or unset the variable`);
   }
   return {
-    url: parseServerUrl(variable, SERVER_VARIABLE), tokenFile: findTokenFile(args, environment),
+    url: parseServerUrl(serverVariable, SERVER_VARIABLE),
+    tokenFile: findTokenFile(args, environment, true),
   };
+}
+
+/** Whether a command works on this machine although the environment names a server. */
+function isForThisMachine(
+  spec: CommandSpec, args: Arguments, environment: Environment,
+): boolean {
+  if (spec.isWithoutData === true || args.has('data')) return true;
+  return spec.isLocal === true && Boolean(environment[DATA_VARIABLE]);
 }
 
 /**
@@ -86,15 +103,17 @@ function checkServerFlag(spec: CommandSpec, args: Arguments): void {
     + 'on a server elsewhere or on a data directory of this machine');
 }
 
-/** The token of the environment is never sent to another server than the environment's. */
-function findTokenFile(args: Arguments, environment: Environment): string | null {
+/**
+ * The environment's token goes to the environment's server alone: a server that only a flag names
+ * needs a token file from a flag.
+ */
+function findTokenFile(
+  args: Arguments, environment: Environment, isEnvironmentServer: boolean,
+): string | null {
   const flagFile = args.find('token-file');
   if (flagFile !== undefined) return flagFile;
   const environmentFile = environment[TOKEN_FILE_VARIABLE] || null;
-  const flag = args.find('server');
-  const variable = environment[SERVER_VARIABLE] || undefined;
-  const isOtherServer = flag !== undefined && variable !== undefined && flag !== variable;
-  if (environmentFile === null || !isOtherServer) return environmentFile;
+  if (environmentFile === null || isEnvironmentServer) return environmentFile;
   throw new AppError('usage', `${TOKEN_FILE_VARIABLE} is for the server that ${SERVER_VARIABLE} `
     + 'names: give the token for this one with --token-file');
 }

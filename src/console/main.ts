@@ -1,17 +1,25 @@
-/** The page: its frame, and the screen that the address names. */
+/**
+ * The page: its frame, and the screen that the address names.
+ *
+ * `checkServer` runs at the start, and every 10 s while the server is reachable. When it fails,
+ * `checkServerSoon` repeats it every 2 s. When any other request finds the server unreachable, the
+ * session calls `onConnectionChange`, which begins the same repetition. A refused token ends it;
+ * after the sign-in `onSignedIn` shows the screen.
+ */
 import { parseAddress, href } from './base/screen-address.ts';
 import { ApiError, BASE } from './base/api-calls.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
 import { callerSession } from './base/caller-session.ts';
 import { listenToKeys, openKeysDialog } from './keyboard.ts';
-import { emptyState, noticeRegion, showFailureIn, showNotice } from './parts/notice.ts';
+import { emptyState, hasFailure, noticeRegion, showFailureIn, showNotice } from './parts/notice.ts';
 import { heading } from './parts/facts.ts';
 import type { Screen } from './parts/screen.ts';
 import { openSignIn, loadScope } from './parts/sign-in.ts';
 import { screens } from './screens/all-screens.ts';
 
 const REFRESH_TIMES_MS = 10_000;
+const CHECK_SERVER_MS = 10_000;
 const RETRY_MS = 2000;
 const THEME_KEY = 'hookshelf-theme';
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -26,7 +34,7 @@ const signOut = h('button', { type: 'button', class: 'quiet', onclick: () => {
 let closeScreen: () => void = () => {};
 /** null: nothing has been shown yet. */
 let displayedHash: string | null = null;
-let timer: ReturnType<typeof setTimeout> | undefined;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
 function allowedScreens(): readonly Screen[] {
   return screens.filter(({ scope = 'read' }) => callerSession.may(scope));
@@ -34,6 +42,7 @@ function allowedScreens(): readonly Screen[] {
 
 function showScreen(): void {
   const address = parseAddress();
+  // The first screen is the overview, which every token may see.
   const [name = screens[0]?.name] = address.path;
   const screen = allowedScreens().find((candidate) => candidate.name === name);
   closeScreen();
@@ -46,9 +55,9 @@ function showScreen(): void {
   document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
   closeScreen = screen === undefined ? showNotFound(container) : screen.open(container, address);
   showNavigation(screen?.name);
-  const isOther = displayedHash !== null && displayedHash !== location.hash;
+  const hasAddressChanged = displayedHash !== null && displayedHash !== location.hash;
   displayedHash = location.hash;
-  if (!isOther) return;
+  if (!hasAddressChanged) return;
   scrollTo(0, 0);
   focusTitle();
 }
@@ -85,30 +94,36 @@ function focusTitle(): void {
   observer.observe(main, { childList: true, subtree: true });
 }
 
-/** A form that is being filled in stays: the token may have expired meanwhile. */
+/**
+ * A form that is being filled in stays: the token may have expired meanwhile. Every form for a
+ * record has the class `record` (`recordForm`, and the first step of a new incoming webhook).
+ */
 function onSignedIn(): void {
   if (main.querySelector('form.record') === null) return showScreen();
   showNavigation(parseAddress().path[0]);
   showNotice('Signed in. What you typed is still here.');
 }
 
-/** Asks for the scope until the server answers; `session.onConnection` reports the state. */
-async function connect(): Promise<void> {
-  clearTimeout(timer);
+/**
+ * Asks the server for the token's scope, which also shows whether the server is reachable. On
+ * success it shows the first screen, if none is shown yet; on failure it tries again soon.
+ */
+async function checkServer(): Promise<void> {
+  clearTimeout(retryTimer);
   try {
     await loadScope();
     if (displayedHash === null) showScreen();
   } catch (thrown) {
-    // The sign-in dialog continues.
+    // `callerSession.onRefused` has opened the sign-in dialog, and `onSignedIn` goes on from there.
     if (thrown instanceof ApiError && thrown.status === 401) return;
-    if (displayedHash === null) showFailureIn(main, thrown, () => void connect());
-    connectSoon();
+    if (displayedHash === null) showFailureIn(main, thrown, () => void checkServer());
+    checkServerSoon();
   }
 }
 
-function connectSoon(): void {
-  clearTimeout(timer);
-  timer = setTimeout(() => void connect(), RETRY_MS);
+function checkServerSoon(): void {
+  clearTimeout(retryTimer);
+  retryTimer = setTimeout(() => void checkServer(), RETRY_MS);
 }
 
 /**
@@ -133,10 +148,10 @@ function themeSwitch(): HTMLElement {
 }
 
 callerSession.onRefused = () => openSignIn(onSignedIn);
-callerSession.onConnection = (isOnline) => {
+callerSession.onConnectionChange = (isOnline) => {
   banner.hidden = isOnline;
-  if (!isOnline) connectSoon();
-  else if (displayedHash !== null && main.querySelector('.failure') !== null) showScreen();
+  if (!isOnline) checkServerSoon();
+  else if (displayedHash !== null && hasFailure(main)) showScreen();
 };
 document.querySelector('.skip')?.addEventListener('click', (event) => {
   // The link's `#main` is no address of a screen.
@@ -154,9 +169,10 @@ fill(document.querySelector('#app') ?? document.body,
   banner, main, noticeRegion());
 listenToKeys(allowedScreens);
 addEventListener('hashchange', showScreen);
+setInterval(refreshTimes, REFRESH_TIMES_MS);
 setInterval(() => {
-  refreshTimes();
-  // Screens that send no requests notice here that the server is gone.
-  if (!document.hidden && displayedHash !== null && callerSession.isOnline) void connect();
-}, REFRESH_TIMES_MS);
-void connect();
+  // Screens that send no requests notice here that the server is gone. While it is unreachable,
+  // `checkServerSoon` repeats the check.
+  if (!document.hidden && displayedHash !== null && callerSession.isOnline) void checkServer();
+}, CHECK_SERVER_MS);
+void checkServer();

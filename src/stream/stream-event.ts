@@ -15,23 +15,32 @@ import { quote } from '../base/text/error-message.ts';
 import type { Change, Operation } from '../store/store-port.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
-/** The point up to which a stream has been read. */
+/**
+ * The point up to which a stream has been read. The position `57.2` is between two events of
+ * transaction 57, so it is read as { sequence: 56, changesSeen: 2 }.
+ */
 export type StreamPosition = {
+  /** The last transaction of which all changes were seen. */
   readonly sequence: number;
-  /** Changes of the next transaction that were seen, too. */
+  /**
+   * How many changes of the transaction after that one were seen, too: see `ChangeEvent.number`.
+   */
   readonly changesSeen: number;
 };
 
 export type StreamFilter = {
   readonly topics: readonly StreamTopic[];
-  /** null: events of all webhooks, and those of none. */
+  /** null: events of any webhook, and events that belong to no webhook. */
   readonly webhookIds: readonly string[] | null;
 };
 
 /** A change as readers get it. The event's id differs between readers. */
 export type ChangeEvent = {
   readonly topic: StreamTopic;
-  /** The number of the change within its transaction, from 1 on. */
+  /**
+   * The number of the change within its transaction, from 1 on. It counts the changes that any
+   * topic has, selected or not, so that a number means the same to every reader.
+   */
   readonly number: number;
   /** null: the record belongs to no webhook. Undefined: to which is not known any more. */
   readonly webhookId: string | null | undefined;
@@ -49,13 +58,20 @@ export function parsePosition(text: string): StreamPosition {
       + `not ${quote(text)}`);
   }
   if (number === undefined) return { sequence: Number(sequence), changesSeen: 0 };
+  // Transaction `sequence` was seen in part, so the last that was seen as a whole is the one
+  // before.
   return { sequence: Number(sequence) - 1, changesSeen: Number(number) };
 }
 
-/** The events of a transaction, numbered by `topics`, of those topics that are selected. */
+/**
+ * Creates the events of a transaction for the topics that `isTopicSelected` takes. `topics` has all
+ * topics by the name of their collection; changes of other collections are not numbered. Each item
+ * is a `Change` when the transaction is sent live, and an `Operation` when it is read back from the
+ * log.
+ */
 export function createChangeEvents(
   changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
-  isSelected: (topic: StreamTopic) => boolean,
+  isTopicSelected: (topic: StreamTopic) => boolean,
 ): ChangeEvent[] {
   const events: ChangeEvent[] = [];
   let number = 0;
@@ -63,7 +79,7 @@ export function createChangeEvents(
     const topic = topics.get(change.collection);
     if (topic === undefined) continue;
     number += 1;
-    if (isSelected(topic)) events.push(createChangeEvent(change, topic, number));
+    if (isTopicSelected(topic)) events.push(createChangeEvent(change, topic, number));
   }
   return events;
 }
@@ -72,7 +88,8 @@ function createChangeEvent(
   change: Change | Operation, topic: StreamTopic, number: number,
 ): ChangeEvent {
   const { id } = change;
-  // The log holds no former versions.
+  // An `Operation` has `bytes`. The log holds no former versions, so `before` is undefined then: it
+  // is not known. null means that there was no record.
   const [before, after] = 'bytes' in change ? [undefined, change.bytes]
     : [change.before, change.after];
   if (after === null) {
@@ -95,17 +112,17 @@ export function formatEvent(
 
 /** The text of a transaction's events that the filter selects; `''` without any. */
 export function encodeEvents(
-  sequence: number, changes: readonly ChangeEvent[], filter: StreamFilter,
+  sequence: number, events: readonly ChangeEvent[], filter: StreamFilter,
 ): string {
-  const selectedChanges = changes.filter((change) => isSelected(change, filter));
-  const last = selectedChanges.length - 1;
-  return selectedChanges.map(({ number, text }, index) =>
+  const selectedEvents = events.filter((event) => matchesFilter(event, filter));
+  const last = selectedEvents.length - 1;
+  return selectedEvents.map(({ number, text }, index) =>
     `id: ${index === last ? sequence : `${sequence}.${number}`}\n${text}`).join('');
 }
 
 // A deletion whose webhook is unknown goes to all readers: one that never saw the record ignores
 // it.
-function isSelected({ topic, webhookId }: ChangeEvent, filter: StreamFilter): boolean {
+function matchesFilter({ topic, webhookId }: ChangeEvent, filter: StreamFilter): boolean {
   if (!filter.topics.includes(topic)) return false;
   if (filter.webhookIds === null) return true;
   return topic.hasWebhooks

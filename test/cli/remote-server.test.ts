@@ -94,12 +94,27 @@ test('help lists the options of a server for the commands that take them', async
 test('the token of the environment goes to the server of the environment alone', () =>
   inFolder(async (folder) => {
     const file = join(folder, 'token');
-    writeFileSync(file, 'hush\n');
-    const environment = { HOOKSHELF_SERVER: SERVER, HOOKSHELF_TOKEN_FILE: file };
-    const { code, stderr } = await runCommand(
-      ['book:list', '--server', 'http://127.0.0.2:9'], { environment });
+    writeFileSync(file, 'hush\n', { mode: 0o600 });
+    const words = ['book:list', '--server', 'http://127.0.0.2:9'];
+    for (const servers of [{ HOOKSHELF_SERVER: SERVER }, { HOOKSHELF_SERVER: '' }, {}]) {
+      const environment = { ...servers, HOOKSHELF_TOKEN_FILE: file };
+      const { code, stderr } = await runCommand(words, { environment });
+      assert.equal(code, 2, JSON.stringify(servers));
+      assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
+    }
+    const { stderr } = await runCommand(['book:list', '--server', SERVER], {
+      environment: { HOOKSHELF_SERVER: SERVER, HOOKSHELF_TOKEN_FILE: file },
+    });
+    assert.match(stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
+  }));
+
+test('--token-file is refused wherever a command works on this machine', () =>
+  inFolder(async (folder) => {
+    const { code, stderr } = await runCommand(['data:verify', '--token-file', 'x'], {
+      environment: { HOOKSHELF_SERVER: SERVER, HOOKSHELF_DATA: folder },
+    });
     assert.equal(code, 2);
-    assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
+    assert.match(stderr, /--token-file is for a server/);
   }));
 
 test('refuses a file that holds no token, and does not show it', () => inFolder(async (folder) => {

@@ -59,7 +59,7 @@ export const CLI_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'cli/remote-server.ts',
-    text: 'if (environmentFile === null || !isOtherServer) return environmentFile;',
+    text: 'if (environmentFile === null || isEnvironmentServer) return environmentFile;',
     replacement: 'return environmentFile;', tests: ['cli/remote-server.test.ts'],
   },
   {

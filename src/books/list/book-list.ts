@@ -10,7 +10,7 @@ import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
-import type { Scan } from './slot-filter.ts';
+import type { ScanInputs } from './slot-filter.ts';
 import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
 import type { PageResult } from './scan.ts';
 import {
@@ -76,11 +76,15 @@ type BookListDeps = BookListOptions & {
   readonly wholeScanLimiter: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
 };
 
+/** The books can be read once: from `source`, or from `stream` where that is set. */
 type ListResult = {
   readonly total: number;
   readonly cursor: string | null;
   readonly source: BookSource;
-  /** Set where the response can be sent without reading its books one by one. */
+  /**
+   * The same books as the body of a response, where that can be sent without reading them one by
+   * one. It shares its walk with `source`, so only one of the two may be used.
+   */
   readonly stream: PullChunk | null;
   /** To be called once the books have been read from `source`, or nobody wants them any more. */
   readonly close: () => void;
@@ -88,7 +92,7 @@ type ListResult = {
 
 async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   const query = parseBookQuery(exchange.search);
-  const buffer = asksForAll(query) && query.after === null ? deps.wholeCache.find() : null;
+  const buffer = asksForAll(query) && query.after === null ? deps.wholeCache.findOrBuild() : null;
   if (buffer !== null) {
     return exchange.sendStream(200, [
       'Content-Type', 'application/json', 'X-Total-Count', String(deps.collection.size),
@@ -96,7 +100,9 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
     ], streamBuffer(buffer));
   }
   const result = await findBooks(deps, query, {
-    isWanted: () => !exchange.response.destroyed, isPatient: exchange.isControl,
+    isWanted: () => !exchange.response.destroyed,
+    // A call over the control socket is a command on this machine, which waits as long as it takes.
+    isPatient: exchange.isControl,
   });
   try {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(result.total)];
@@ -115,6 +121,8 @@ async function findBooks(
   deps: BookListDeps, query: BookQuery, caller: SearchCaller,
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
+  // It records from now on. Here it is stopped on an error; `scanBooks` stops it, or has it stopped
+  // by `ListResult.close`, when the books have been read.
   const changes = new ConcurrentChanges(deps.collection);
   try {
     return await scanBooks(deps, query, changes, caller);
@@ -147,16 +155,17 @@ async function scanBooks(
   const { isWanted } = caller;
   const { collection, search, turns, wholeScanLimiter } = deps;
   const candidates = await search.find(query.filter, changes, caller);
-  const scan: Scan = { collection, query, candidates, changes };
+  const inputs: ScanInputs = { collection, query, candidates, changes };
   const runPage = async (steps: Steps<PageResult>): Promise<ListResult> => {
     const page = assertWanted(await turns.run(steps, isWanted));
     changes.stop();
     return createPage(page, query);
   };
-  if (isSparse(scan)) return runPage(scanSparse(scan));
-  if (query.limit !== null) return runPage(scanPage(scan, query.limit));
+  // The table in scan.ts says what each scan is for.
+  if (isSparse(inputs)) return runPage(scanSparse(inputs));
+  if (query.limit !== null) return runPage(scanPage(inputs, query.limit));
   const whole = assertWanted(
-    await wholeScanLimiter.run(() => turns.run(scanWhole(scan), isWanted)));
+    await wholeScanLimiter.run(() => turns.run(scanWhole(inputs), isWanted)));
   const source = sourceFromSlots(whole.slots, changes);
   // The books are still to be read: `changes` keeps them as they are now until they have been.
   const close = (): void => changes.stop();

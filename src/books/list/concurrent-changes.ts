@@ -2,6 +2,9 @@
  * The changes to the collection while one response is made. It records which books changed, and
  * keeps the bytes of those that were found before they changed and have not been sent yet, so that
  * the response has as many books as its `X-Total-Count` says.
+ *
+ * It begins to record when it is constructed. Its creator must call `stop` when the books have
+ * been read, and on an error: otherwise it listens to the collection for ever.
  */
 import type { Change, Collection } from '../../store/store-port.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
@@ -49,7 +52,7 @@ export class ConcurrentChanges {
     return bytes;
   }
 
-  /** Follows the collection no longer, and forgets what it kept. */
+  /** Stops following the collection, and forgets all copies. Idempotent. */
   stop(): void {
     this.#unsubscribe();
     this.#copies.clear();

@@ -2,13 +2,18 @@
  * Scans: which books match, and in what order. A scan walks through the collection in id order, or
  * through the candidates where these are few: the books of which the word index says that they may
  * match. It works in small steps (`base/turns.ts`), sees each book at most once whatever is written
- * meanwhile, and keeps no more than the response needs: the first `limit` books, or packed keys for
- * a response without limit.
+ * meanwhile, and holds no more than the response needs. The first row that fits says which scan
+ * runs:
+ *
+ *   scan        runs                                 walks through   holds
+ *   scanSparse  for up to SPARSE_MAX candidates      the candidates  all matches
+ *   scanPage    for a query with a limit             the collection  `limit` + 1 books
+ *   scanWhole   for a query without a limit          the collection  a slot and a key a match
  *
  * A book is found by its slot, the number that the store gives it for as long as it lives.
  */
 import { createSlotFilter } from './slot-filter.ts';
-import type { Scan } from './slot-filter.ts';
+import type { ScanInputs } from './slot-filter.ts';
 import type { Candidates } from '../index/book-search.ts';
 import { TopEntries } from './top-k.ts';
 import type { BookEntry } from './top-k.ts';
@@ -20,7 +25,11 @@ import { NumberList, createKeyColumn } from './sort-columns.ts';
 import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
-/** `entries` are the books after the cursor, in order; `total` counts those before it, too. */
+/**
+ * `entries` are the books after the cursor, in order, and `total` counts those before it, too. A
+ * scan for a page of `limit` books gives more entries than `limit` if there are more books, so that
+ * its caller sees that there is a next page: `scanPage` one more, `scanSparse` all of them.
+ */
 export type PageResult = { readonly entries: readonly BookEntry[]; readonly total: number };
 /** `slots` are those of the books after the cursor, in order. */
 type WholeResult = { readonly slots: Uint32Array; readonly total: number };
@@ -31,18 +40,18 @@ const SLOTS_COPIED_PER_YIELD = 4096;
 const SPARSE_MAX = 16_384;
 
 /** The first `limit` + 1 books after the cursor: the extra one shows whether there are more. */
-export function* scanPage(scan: Scan, limit: number): Steps<PageResult> {
-  const { collection, query } = scan;
+export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> {
+  const { collection, query } = inputs;
   const { sort, after } = query;
   const isById = sort.key === 'id';
-  const knownTotal = countWithoutReading(scan);
+  const knownTotal = countWithoutReading(inputs);
   const top = new TopEntries(limit + 1, sort);
   // Books before the cursor are passed over only where they need not be counted.
   const walk = collection.walk({
     isDescending: isById && sort.isDescending,
     after: isById && knownTotal !== null && after !== null ? after.id : null,
   });
-  const filter = createSlotFilter(scan);
+  const filter = createSlotFilter(inputs);
   let total = 0;
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
     if (filter.isYieldDue()) yield;
@@ -59,15 +68,15 @@ export function* scanPage(scan: Scan, limit: number): Steps<PageResult> {
 }
 
 /** All books after the cursor, as slots that `changes` keeps. */
-export function* scanWhole(scan: Scan): Steps<WholeResult> {
-  const { collection, query, changes } = scan;
+export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
+  const { collection, query, changes } = inputs;
   const { sort, after } = query;
   const isById = sort.key === 'id';
   const walk = collection.walk({ isDescending: isById && sort.isDescending });
   // The sort keys of `slots`; null where the walk comes in the order of the response.
   const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
   const slots = new NumberList();
-  const filter = createSlotFilter(scan);
+  const filter = createSlotFilter(inputs);
   let total = 0;
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
     if (filter.isYieldDue()) yield;
@@ -92,20 +101,20 @@ export function* scanWhole(scan: Scan): Steps<WholeResult> {
   return { slots: orderedSlots, total };
 }
 
-type SparseScan = Scan & { readonly candidates: Candidates };
+type SparseScanInputs = ScanInputs & { readonly candidates: Candidates };
 
 /** Whether there are so few candidates that all their books can be held at once. */
-export function isSparse(scan: Scan): scan is SparseScan {
-  return scan.candidates !== null && scan.candidates.count <= SPARSE_MAX;
+export function isSparse(inputs: ScanInputs): inputs is SparseScanInputs {
+  return inputs.candidates !== null && inputs.candidates.count <= SPARSE_MAX;
 }
 
 /** All matches after the cursor, sorted, among few candidates. */
-export function* scanSparse(scan: SparseScan): Steps<PageResult> {
-  const { query, candidates: { slots } } = scan;
+export function* scanSparse(inputs: SparseScanInputs): Steps<PageResult> {
+  const { query, candidates: { slots } } = inputs;
   const { sort, after } = query;
   const matches: BookEntry[] = [];
   const ids = new Set<string>();
-  const filter = createSlotFilter(scan);
+  const filter = createSlotFilter(inputs);
   for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
     if (filter.isYieldDue()) yield;
     const bytes = filter.find(slot);
@@ -135,7 +144,9 @@ function compareEntries(
 }
 
 /** The number of matching books, where it is known without reading them. */
-function countWithoutReading({ collection, query, candidates, changes }: Scan): number | null {
+function countWithoutReading(
+  { collection, query, candidates, changes }: ScanInputs,
+): number | null {
   if (hasMemberConditions(query.filter)) return null;
   if (!hasTextConditions(query.filter)) return collection.size;
   const isEachAMatch = candidates !== null && candidates.isExact

@@ -9,7 +9,7 @@ import type { Collection } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 
 /** The inputs of one scan. */
-export type Scan = {
+export type ScanInputs = {
   readonly collection: Collection;
   readonly query: BookQuery;
   /** The books that the word index found; null: all books may match. */
@@ -28,7 +28,9 @@ interface SlotFilter {
 // book parsed.
 const READS_PER_YIELD = 16;
 
-export function createSlotFilter({ collection, query, candidates, changes }: Scan): SlotFilter {
+export function createSlotFilter(
+  { collection, query, candidates, changes }: ScanInputs,
+): SlotFilter {
   const { filter } = query;
   const hasText = hasTextConditions(filter);
   let reads = 0;

@@ -21,8 +21,11 @@ export class WholeCatalogCache {
     this.#collection = collection;
   }
 
-  /** The collection as a JSON array, or null when it is to be streamed. */
-  find(): Buffer | null {
+  /**
+   * The collection as a JSON array: the cached one, or one that is built now. Null when the
+   * collection is to be streamed, as it is large or was written a moment ago.
+   */
+  findOrBuild(): Buffer | null {
     if (this.#buffer !== null) return this.#buffer;
     const { bytesTotal, size } = this.#collection;
     if (bytesTotal + size * BYTES_PER_BOOK > BYTES_MAX) return null;

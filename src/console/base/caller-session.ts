@@ -13,7 +13,7 @@ class CallerSession {
   /** Called when a token is needed. */
   onRefused: () => void = () => {};
   /** Called when the server becomes unreachable, and when it is reached again. */
-  onConnection: (isOnline: boolean) => void = () => {};
+  onConnectionChange: (isOnline: boolean) => void = () => {};
 
   may(scope: CallerScope): boolean {
     return RANKS.indexOf(this.scope) >= RANKS.indexOf(scope);
@@ -36,13 +36,13 @@ class CallerSession {
   setOffline(): void {
     if (!this.isOnline) return;
     this.isOnline = false;
-    this.onConnection(false);
+    this.onConnectionChange(false);
   }
 
   setOnline(): void {
     if (this.isOnline) return;
     this.isOnline = true;
-    this.onConnection(true);
+    this.onConnectionChange(true);
   }
 }
 

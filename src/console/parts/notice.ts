@@ -32,6 +32,11 @@ export function showFailureIn(container: HTMLElement, thrown: unknown, retry: ()
     h('button', { type: 'button', onclick: retry }, 'Try again')));
 }
 
+/** Whether a failure stands in the container, or in a part of it, in place of content. */
+export function hasFailure(container: HTMLElement): boolean {
+  return container.querySelector('.failure') !== null;
+}
+
 /** The content of an empty list: what to do next, with a command to copy. */
 export function emptyState(text: string, command: string | null, ...more: Child[]): HTMLElement {
   return h('div', { class: 'empty' },

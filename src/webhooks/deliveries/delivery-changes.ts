@@ -4,7 +4,7 @@
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
-import { TotalsRecord, type QueueTotals } from '../durable-queue/queue-totals.ts';
+import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import {
   decodeDelivery, encodeDelivery, readEventId, readStatus, readUpdatedMs,
@@ -25,7 +25,7 @@ export type DeliveryUnit = UnitOfWork<Delivery, DeliveryStatus>;
 export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   noun: 'deliveries',
   collection: deliveryCollection,
-  totals: new TotalsRecord('delivery-totals', DELIVERY_STATUSES, []),
+  totals: new TotalsAccess('delivery-totals', DELIVERY_STATUSES, []),
   idOf: ({ identifier }) => identifier,
   decode: decodeDelivery,
   encode: encodeDelivery,

@@ -4,7 +4,7 @@
  * for an attempt.
  */
 import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { TotalsRecord } from './queue-totals.ts';
+import type { TotalsAccess } from './queue-totals.ts';
 
 /**
  * Describes one durable queue. `Gone` are the ways besides `agedOut` in which a record may leave
@@ -14,7 +14,7 @@ export type QueueSpec<Item, Status extends string, Gone extends string = never> 
   /** The items' name for messages, in the plural. */
   readonly noun: string;
   readonly collection: CollectionSpec;
-  readonly totals: TotalsRecord<Status, Gone>;
+  readonly totals: TotalsAccess<Status, Gone>;
   readonly idOf: (item: Item) => string;
   readonly decode: (bytes: Buffer) => Item;
   /**

@@ -5,6 +5,7 @@
  *
  *     {"identifier":"totals","accepted":<n>,"<status>":<n>,…,"agedOut":<n>,"<gone>":<n>,…}
  */
+import { assert } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
 
@@ -14,7 +15,8 @@ export type QueueTotals<Status extends string, Gone extends string = never> =
 
 const TOTALS_ID = 'totals';
 
-export class TotalsRecord<Status extends string, Gone extends string = never> {
+/** Reads and writes the record of the totals. */
+export class TotalsAccess<Status extends string, Gone extends string = never> {
   readonly collection: CollectionSpec;
   readonly statuses: readonly Status[];
   /** The names of the counts that add up to `accepted`. */
@@ -53,12 +55,16 @@ export class TotalsRecord<Status extends string, Gone extends string = never> {
     return this.#summands.reduce((sum, name) => sum + totals[name], 0);
   }
 
+  /** Zeros where there is no record yet. Throws for a record that is no JSON object, as a bug. */
   #decode(bytes: Buffer | undefined): QueueTotals<Status, Gone> {
     if (bytes === undefined) return this.#zeros;
     const cachedTotals = this.#decoded.get(bytes);
     if (cachedTotals !== undefined) return cachedTotals;
     const record: unknown = JSON.parse(bytes.toString('utf8'));
-    return isJsonObject(record) ? this.#build((name) => Number(record[name] ?? 0)) : this.#zeros;
+    // Only `write` makes this record, so another value is a bug; zeros would hide it.
+    assert(isJsonObject(record), 'the totals of a queue are no JSON object');
+    // A count that a former version did not know is not in its record.
+    return this.#build((name) => Number(record[name] ?? 0));
   }
 
   #build(count: (name: string) => number): QueueTotals<Status, Gone> {

@@ -5,7 +5,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
-import { TotalsRecord } from '../durable-queue/queue-totals.ts';
+import { TotalsAccess } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import { decodeRequest, encodeRequest, readStatus, readUpdatedMs } from './request-codec.ts';
@@ -26,7 +26,7 @@ const STORED_STATUSES: readonly StoredStatus[] = [
 export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval> = {
   noun: 'requests',
   collection: requestCollection,
-  totals: new TotalsRecord<StoredStatus, RequestRemoval>(
+  totals: new TotalsAccess<StoredStatus, RequestRemoval>(
     'request-totals', STORED_STATUSES, ['deleted']),
   idOf: ({ id }) => id,
   decode: decodeRequest,

@@ -41,11 +41,11 @@ test('a small collection is one buffer from the second ask on, a large one never
     const collection = new FakeCollection();
     collection.put({ id: 'a', title: 'x'.repeat(length) });
     const whole = new WholeCatalogCache(collection);
-    assert.equal(whole.find(), null);
-    const first = whole.find();
+    assert.equal(whole.findOrBuild(), null);
+    const first = whole.findOrBuild();
     assert.equal(first !== null, isHeld, `${length}`);
-    assert.equal(whole.find(), first);
+    assert.equal(whole.findOrBuild(), first);
     collection.put({ id: 'a', title: 'y' });
-    assert.equal(whole.find(), null, 'it is made anew after a change');
+    assert.equal(whole.findOrBuild(), null, 'it is made anew after a change');
   }
 });

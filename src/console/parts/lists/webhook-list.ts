@@ -6,7 +6,7 @@ import { formatQuantity } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
-import { emptyState, showFailureIn, showFailureNotice } from '../notice.ts';
+import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
 import { FilterForm, appendQuery } from './filter-form.ts';
 import { VirtualRows } from './virtual-rows.ts';
 import type { RowColumn } from './virtual-rows.ts';
@@ -76,8 +76,7 @@ export function openWebhookList<Row>(
   fill(container, heading(title, add), filters.element, count, table);
   void reload();
   const timer = setInterval(() => {
-    const hasFailed = table.querySelector('.failure') !== null;
-    if (!document.hidden && !hasFailed) void show().catch(showFailureNotice);
+    if (!document.hidden && !hasFailure(table)) void show().catch(showFailureNotice);
   }, REFRESH_MS);
   return () => {
     clearInterval(timer);

@@ -100,7 +100,7 @@ const INDEX: readonly PlantedFault[] = [
   },
   {
     file: 'books/index/word-index.ts',
-    text: 'for (const slot of writes.changedSlots) slots.add(slot);', replacement: '',
+    text: 'for (const slot of changes.changedSlots) slots.add(slot);', replacement: '',
     tests: ['books/index/word-index.test.ts'],
   },
   {

@@ -62,7 +62,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     },
   });
   const requests = createRequestService({
-    store, clock, makeId, rejected: rejectedRequests, hooks: webhooks,
+    store, clock, makeId, rejected: rejectedRequests, webhooks,
     findRoutes(request, body) {
       const webhook = webhooks.find(request.hook);
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
@@ -74,7 +74,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   const eventIds = createExpiringEventIds(options, ownership);
   const worker = new RequestWorker({
-    store, hooks: webhooks, configurations, actions, runner, clock, log, random, makeId,
+    store, webhooks, configurations, actions, runner, clock, log, random, makeId,
     systemEvents, recent: recentRequests, ownership, payloadRoom: payloadBudget,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,

@@ -42,26 +42,26 @@ type Outgoing = {
 
 export function composeQueue(
   { store, clock, logger: log, makeId, outgoing }: WebhooksOptions,
-  hooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
+  webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
   const fanOuts = new FanOuts({ store, clock, log });
   const capacity = new QueueCapacity(store, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
   const events = createEventPublisher({
-    store, hooks: hooks.outgoing, fanOuts, makeId, clock, capacity,
+    store, webhooks: webhooks.outgoing, fanOuts, makeId, clock, capacity,
   });
-  return { fanOuts, capacity, events, systemEvents: createSystemEvents({ events, log, hooks }) };
+  return { fanOuts, capacity, events, systemEvents: createSystemEvents({ events, log, webhooks }) };
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {
-  readonly hooks: OutgoingWebhookIndex; readonly configurations: ConfigurationIndex;
+  readonly webhooks: OutgoingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
   readonly health: HealthMonitor;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED } = options;
-  const { hooks, configurations, actions, runner, health } = shared;
+  const { webhooks, configurations, actions, runner, health } = shared;
   const { fanOuts, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
@@ -69,17 +69,17 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createWebhookSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
-    store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
+    store, webhooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
     systemEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
   const retention = new Retention({
     ...deliveryRetention(outgoing, store), queue: deliveryQueue, store, clock, log, ownership,
   });
-  const retirement = { store, hooks, scheduler, clock };
+  const retirement = { store, webhooks, scheduler, clock };
   return {
     sender, worker,
-    deliveries: createDeliveryService({ store, fanOuts, hooks, clock, makeId, capacity }),
+    deliveries: createDeliveryService({ store, fanOuts, webhooks, clock, makeId, capacity }),
     removal: {
       onRemoved: (...removal) => stageCancelPending(retirement, ...removal),
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),

@@ -118,7 +118,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const actions = makeRegistry(options, events);
   const actionDeps = { configurations, actions, runner };
   const outgoing = composeOutgoing(options, {
-    ...actionDeps, hooks: indexes.outgoing, queue, health: health.outgoing,
+    ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing,
   });
   const incoming = composeIncoming(options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, health: health.incoming,
@@ -128,7 +128,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const keys = options.keys ?? null;
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
-    store, clock, makeId, log: options.logger, keys, requests, deliveries, hooks: directories,
+    store, clock, makeId, log: options.logger, keys, requests, deliveries, webhooks: directories,
     ownership: options.ownership ?? ALL_OWNED,
     whenFannedOut: () => queue.fanOuts.whenWritten(),
   });
@@ -148,8 +148,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
-    ...deliveryRoutes({ events, service: deliveries, hooks: directories.outgoing, keys }),
-    ...requestRoutes({ service: requests, keys, hooks: directories.incoming }),
+    ...deliveryRoutes({ events, service: deliveries, webhooks: directories.outgoing, keys }),
+    ...requestRoutes({ service: requests, keys, webhooks: directories.incoming }),
     ...jobRoutes,
   ];
   return {

@@ -34,7 +34,7 @@ type ComposeJobsDeps = {
   readonly deliveries: DeliveryService;
   /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
-  readonly hooks: WebhookDirectories;
+  readonly webhooks: WebhookDirectories;
 };
 
 /** Rejected requests are in memory alone: after a restart a job could not go on with them. */
@@ -59,7 +59,7 @@ export function composeJobs(
   return { jobs, routes };
 }
 
-function replayRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
+function replayRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
@@ -73,11 +73,11 @@ function replayRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
       as: asMember(
         '`retry` runs the same requests again, under the same ids; `new` copies of them'),
     },
-    resolveHookId: (name) => resolveHook(hooks.incoming, name),
+    resolveHookId: (name) => resolveHook(webhooks.incoming, name),
   });
 }
 
-function resendRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
+function resendRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
@@ -91,7 +91,7 @@ function resendRoute(jobs: Jobs, { keys, hooks }: ComposeJobsDeps): HttpRoute {
       as: asMember('`retry` sends the same deliveries again, under the same `webhook-id`; `new` '
         + 'makes new ones'),
     },
-    resolveHookId: (name) => resolveHook(hooks.outgoing, name),
+    resolveHookId: (name) => resolveHook(webhooks.outgoing, name),
   });
 }
 

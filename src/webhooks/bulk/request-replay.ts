@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
-import { readEvent, readHook, readReceivedMs, readStatus } from '../inbox/request-codec.ts';
+import { readEvent, readWebhookId, readReceivedMs, readStatus } from '../inbox/request-codec.ts';
 import { isInTime, toQueueFilter, type QueueFilter } from '../durable-queue/queue-filter.ts';
 import {
   REQUEST_STATUSES, requestCollection, type RequestStatus,
@@ -42,7 +42,7 @@ export function createRequestReplay({ store, service }: RequestReplayDeps): JobK
 function matchesFilter(filter: QueueFilter<RequestStatus>, bytes: Buffer): boolean {
   const { hook, status, event } = filter;
   if (status !== null && readStatus(bytes) !== status) return false;
-  if (hook !== null && readHook(bytes) !== hook) return false;
+  if (hook !== null && readWebhookId(bytes) !== hook) return false;
   if (event !== null && readEvent(bytes) !== event) return false;
   return isInTime(filter, readReceivedMs(bytes));
 }

@@ -121,7 +121,7 @@ export function readStatus(bytes: Buffer): DeliveryStatus {
  * null for any other delivery, and for a queued forward. It does not parse, because parsing took a
  * fifteenth of the time of an event.
  */
-export function readUntriedHook(bytes: Buffer): string | null {
+export function readUntriedWebhookId(bytes: Buffer): string | null {
   if (!hasMarkAt(bytes, UNTRIED_MARK, SECOND_MEMBER_AT)) return null;
   const start = SECOND_MEMBER_AT + UNTRIED_MARK.length;
   const end = findQuote(bytes, start);

@@ -60,12 +60,12 @@ const EVENT_SCHEMA: ObjectSchema = {
 
 export function deliveryRoutes(deps: {
   readonly events: Pick<EventPublisher, 'emitJson'>; readonly service: DeliveryService;
-  readonly hooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
+  readonly webhooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
 }): readonly HttpRoute[] {
-  const { events, service, hooks, keys } = deps;
+  const { events, service, webhooks, keys } = deps;
   return [
     emitRoute(events, keys),
-    listRoute(service, hooks),
+    listRoute(service, webhooks),
     getRoute(service),
     bodyRoute(service),
     resendRoute(service, keys),
@@ -106,7 +106,7 @@ function emitRoute(
   };
 }
 
-function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute {
+function listRoute(service: DeliveryService, webhooks: WebhookDirectory): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
@@ -120,7 +120,7 @@ function listRoute(service: DeliveryService, hooks: WebhookDirectory): HttpRoute
     ],
     handle: (exchange) => sendQueueList<Delivery, DeliveryStatus>(exchange, {
       path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
-      resolveHookId: (name) => resolveHook(hooks, name), idOf: ({ identifier }) => identifier,
+      resolveHookId: (name) => resolveHook(webhooks, name), idOf: ({ identifier }) => identifier,
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),

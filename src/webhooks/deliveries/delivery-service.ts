@@ -63,10 +63,10 @@ type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
 export function createDeliveryService(deps: {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten' | 'unwrittenCount'>;
-  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
 }): DeliveryService {
-  const { store, fanOuts, hooks, clock, makeId, capacity } = deps;
+  const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
     const bytes = records.find(identifier)?.bytes;
@@ -76,7 +76,7 @@ export function createDeliveryService(deps: {
   return {
     find,
     toPublic(delivery) {
-      const webhook = delivery.hook === null ? undefined : hooks.find(delivery.hook);
+      const webhook = delivery.hook === null ? undefined : webhooks.find(delivery.hook);
       const target = findTarget(store, delivery, webhook);
       return toPublicDelivery(delivery, { hookName: webhook?.name ?? null, target },
         webhook?.enabled === false);

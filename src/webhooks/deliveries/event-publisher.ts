@@ -63,13 +63,13 @@ type EmitOptions = {
 
 export function createEventPublisher(deps: {
   readonly store: Store;
-  readonly hooks: OutgoingWebhookIndex;
+  readonly webhooks: OutgoingWebhookIndex;
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
   readonly makeId: () => string;
   readonly clock: Clock;
   readonly capacity: QueueCapacity;
 }): EventPublisher {
-  const { store, hooks, fanOuts, makeId, clock, capacity } = deps;
+  const { store, webhooks, fanOuts, makeId, clock, capacity } = deps;
   const batch = new TurnBatch<Emission, readonly string[] | AppError>(
     store, ({ payloadJson }) => payloadJson.length,
     (transaction, emissions) => stageEmissions(deps, transaction, emissions));
@@ -94,7 +94,7 @@ export function createEventPublisher(deps: {
   return {
     stageEvent,
     emitJson,
-    hasListeners: (name, isSystem) => hooks.findTriggered(name, isSystem).length > 0,
+    hasListeners: (name, isSystem) => webhooks.findTriggered(name, isSystem).length > 0,
     emitValue: async (name, payload) => emitJson(name, encodePayload(payload)),
     async queueForward(forward) {
       const identifier = makeId();
@@ -126,7 +126,7 @@ type Emission = EmitOptions & {
 };
 
 type StagingDeps = {
-  readonly hooks: Pick<OutgoingWebhookIndex, 'find' | 'findListeners' | 'findTriggered'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findListeners' | 'findTriggered'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
 };
 
@@ -168,15 +168,16 @@ function stageEmission(
 
 /** Finds the identifiers of the webhooks that get an event. Throws like `stageEvent`. */
 function findListeners(
-  { hooks }: StagingDeps, transaction: Transaction, emission: Emission,
+  { webhooks }: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
   const { inputs, name, payloadJson, except, isSystem } = emission;
   if (!isEventName(name)) {
     throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
   }
   // This throws when the chain is too long, whether or not there are listeners.
-  nextHop(inputs.hops, () => describeListeners(hooks, name));
-  const listeners = hooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue, isSystem);
+  nextHop(inputs.hops, () => describeListeners(webhooks, name));
+  const listeners = webhooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue,
+    isSystem);
   const webhookIds = typeof except === 'string'
     ? listeners.filter((webhookId) => webhookId !== except) : listeners;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.
@@ -187,11 +188,11 @@ function findListeners(
 
 /** Describes for the log an event and where it would have gone. */
 function describeListeners(
-  hooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
+  webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
 ): string {
-  const webhookIds = hooks.findTriggered(name);
+  const webhookIds = webhooks.findTriggered(name);
   const [first] = webhookIds;
-  const { labels } = first === undefined ? {} : hooks.find(first) ?? {};
+  const { labels } = first === undefined ? {} : webhooks.find(first) ?? {};
   if (labels === undefined) return `the event ${name}`;
   const more = webhookIds.length === 1 ? '' : ` and ${webhookIds.length - 1} more`;
   return `the event ${name}, which webhook ${labels.webhook} sends to ${labels.target}${more}`;

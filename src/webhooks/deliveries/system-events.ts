@@ -68,9 +68,9 @@ export interface SystemEvents {
 
 export function createSystemEvents(deps: {
   readonly events: Pick<EventPublisher, 'stageEvent' | 'hasListeners'>; readonly log: Logger;
-  readonly hooks: WebhookDirectories;
+  readonly webhooks: WebhookDirectories;
 }): SystemEvents {
-  const { events, log, hooks } = deps;
+  const { events, log, webhooks } = deps;
   const stage = (
     transaction: Transaction, inputs: TransactionInputs, name: SystemEventName, data: object,
     except: string | null = null,
@@ -88,12 +88,12 @@ export function createSystemEvents(deps: {
   return {
     deliveryFailed(transaction, inputs, delivery) {
       if (isSystemEventName(delivery.event)) return;
-      const { name = null } = hooks.outgoing.find(delivery.hook ?? '') ?? {};
+      const { name = null } = webhooks.outgoing.find(delivery.hook ?? '') ?? {};
       stage(transaction, inputs, 'delivery.failed', { delivery: describeDelivery(delivery, name) });
     },
     webhookDisabled(transaction, inputs, { identifier, targetUrl, reason, delivery }) {
       if (delivery.event === 'webhook.disabled') return;
-      const { name = null } = hooks.outgoing.find(identifier) ?? {};
+      const { name = null } = webhooks.outgoing.find(identifier) ?? {};
       const webhook = { identifier, name, targetUrl: hideUrlSecrets(targetUrl) };
       stage(transaction, inputs, 'webhook.disabled',
         { webhook, reason, delivery: delivery.identifier }, identifier);
@@ -103,7 +103,7 @@ export function createSystemEvents(deps: {
         name.toLowerCase() === headerName ? [value] : []);
       if (valuesOf(SYSTEM_EVENT_HEADER).some(isSystemEventName)) return;
       const hops = parseHops(valuesOf(CHAIN_HEADER));
-      const { name = null } = hooks.incoming.find(request.hook) ?? {};
+      const { name = null } = webhooks.incoming.find(request.hook) ?? {};
       stage(transaction, { ...inputs, hops }, 'request.failed',
         { request: describeRequest(request, name) });
     },

@@ -230,7 +230,7 @@ const HOOK_LENGTH = ',"hook":"'.length;
 const QUOTE = 0x22;
 
 /** Reads the identifier of the incoming webhook, without parsing. */
-export function readHook(bytes: Buffer): string {
+export function readWebhookId(bytes: Buffer): string {
   const start = findHookStart(bytes);
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }

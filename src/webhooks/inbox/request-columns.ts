@@ -8,7 +8,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Collection } from '../../store/store-port.ts';
 import type { QueueFilter } from '../durable-queue/queue-filter.ts';
-import { readEventId, readEvent, readHook, readReceivedMs, readStatus } from './request-codec.ts';
+import {
+  readEventId, readEvent, readWebhookId, readReceivedMs, readStatus,
+} from './request-codec.ts';
 import { REQUEST_STATUSES, type RequestStatus } from './stored-request.ts';
 
 export type RequestFilter = QueueFilter<RequestStatus> & { readonly eventId: string | null };
@@ -96,7 +98,7 @@ export class RequestColumns {
     }
     this.#statuses[slot] = REQUEST_STATUSES.indexOf(readStatus(bytes)) + 1;
     if (isEntered) return;
-    this.#hooks[slot] = this.#hookNumbers.intern(readHook(bytes));
+    this.#hooks[slot] = this.#hookNumbers.intern(readWebhookId(bytes));
     const event = readEvent(bytes);
     this.#events[slot] = event === null ? 0 : this.#eventNumbers.intern(event);
     const eventId = readEventId(bytes);

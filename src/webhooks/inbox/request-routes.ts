@@ -41,12 +41,12 @@ const IF_MATCH: ParameterSpec = {
 
 export function requestRoutes(deps: {
   readonly service: RequestService;
-  readonly hooks: WebhookDirectory;
+  readonly webhooks: WebhookDirectory;
   readonly keys: IdempotencyKeys | null;
 }): readonly HttpRoute[] {
-  const { service, hooks, keys } = deps;
+  const { service, webhooks, keys } = deps;
   return [
-    requestListRoute(service, hooks),
+    requestListRoute(service, webhooks),
     getRoute(service),
     bodyRoute(service),
     headersRoute(service),
@@ -198,7 +198,7 @@ function getRequest(service: RequestService, exchange: Exchange): StoredRequest 
 }
 
 function requestListRoute(
-  service: RequestService, hooks: WebhookDirectory,
+  service: RequestService, webhooks: WebhookDirectory,
 ): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
@@ -214,7 +214,7 @@ function requestListRoute(
     ],
     handle: (exchange) => sendQueueList<StoredRequest, RequestStatus>(exchange, {
       path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
-      resolveHookId: (name) => resolveHook(hooks, name),
+      resolveHookId: (name) => resolveHook(webhooks, name),
       toPublic: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),

@@ -67,7 +67,7 @@ type RequestServiceDeps = {
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly rejected: RejectedRequests;
-  readonly hooks: Pick<WebhookDirectory, 'find'>;
+  readonly webhooks: Pick<WebhookDirectory, 'find'>;
   /** Finds the routes of the request's webhook; null when the webhook was removed. */
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
   /** Throws `unavailable` when there is no room for the request. */
@@ -75,11 +75,11 @@ type RequestServiceDeps = {
 };
 
 export function createRequestService(deps: RequestServiceDeps): RequestService {
-  const { store, clock, makeId, rejected, hooks } = deps;
+  const { store, clock, makeId, rejected, webhooks } = deps;
   const records = store.collection(requestCollection.name);
   const list = new RequestList(records, rejected);
   const toPublic = (request: StoredRequest): object =>
-    toPublicRequest(request, hooks.find(request.hook)?.name ?? null);
+    toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
   const represent = (request: StoredRequest): Representation => {
     const bytes = Buffer.from(JSON.stringify(toPublic(request)));
     return new Representation(request.id, bytes, Date.parse(request.updatedAt));

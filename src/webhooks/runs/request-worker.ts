@@ -105,8 +105,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   afterRemoved(webhookId: string): Promise<void> {
-    const { hooks, clock } = this.#deps;
-    return endPending(this.#endPendingDeps, webhookId, () => hooks.find(webhookId) === undefined,
+    const { webhooks, clock } = this.#deps;
+    return endPending(this.#endPendingDeps, webhookId, () => webhooks.find(webhookId) === undefined,
       (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
   }
 
@@ -129,7 +129,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   countAttempt({ storedRequest, attempt, unparsed }: FinishedRun): void {
     const { hook: webhookId, unparsed: before } = storedRequest.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
-      const { load = null } = this.#deps.hooks.find(webhookId) ?? {};
+      const { load = null } = this.#deps.webhooks.find(webhookId) ?? {};
       if (load !== null) load.unparsed += 1;
     }
     const { success, message, at } = attempt;
@@ -212,7 +212,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const { id, hook } = item;
     const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
     const { status = null, nextAttemptAt = null } = written?.routes[index] ?? {};
-    const { labels = { hook, hookName: null }, routes = [] } = this.#deps.hooks.find(hook) ?? {};
+    const { labels = { hook, hookName: null }, routes = [] } = this.#deps.webhooks.find(hook) ?? {};
     logRun(this.#deps, 'a kept request was run', {
       labels: {
         request: id, ...labels, route, status, attempt: attemptCount + 1, nextAttemptAt,
@@ -249,7 +249,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
   #queueSettings(webhookId: string): QueueSettings {
-    const { enabled = false } = this.#deps.hooks.find(webhookId) ?? {};
+    const { enabled = false } = this.#deps.webhooks.find(webhookId) ?? {};
     const mayStart = enabled && this.#ownsQueue(webhookId);
     return { key: webhookId, target: webhookId, mayStart };
   }
@@ -274,7 +274,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
    * its webhook is staged.
    */
   #failIfOrphaned(webhookId: string): void {
-    if (this.#deps.hooks.find(webhookId) !== undefined || !this.#ownsQueue(webhookId)) return;
+    if (this.#deps.webhooks.find(webhookId) !== undefined || !this.#ownsQueue(webhookId)) return;
     if (this.#scheduler.listTaskIds(webhookId, 1).length === 0) return;
     this.#loop.writeLater('requests of a removed webhook wait to be failed', { hook: webhookId },
       () => this.afterRemoved(webhookId));

@@ -28,7 +28,7 @@ import { parseRequestId, parseRouteIndex } from './route-task-id.ts';
 
 export type RunDeps = RouteDeps & {
   readonly store: Store;
-  readonly hooks: Pick<IncomingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<IncomingWebhookIndex, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly recent: RecentRequests;
@@ -68,7 +68,7 @@ export function runPendingRoute(
   if (storedRequest === null) return null;
   const index = parseRouteIndex(taskId);
   const route = storedRequest.item.routes[index];
-  const webhook = deps.hooks.find(storedRequest.item.hook);
+  const webhook = deps.webhooks.find(storedRequest.item.hook);
   if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
   let unparsedBody: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): FinishedRun | null => {

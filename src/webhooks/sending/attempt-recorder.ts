@@ -35,7 +35,7 @@ export type RecorderDeps = WriteRetryDeps & RetirementDeps & AttemptEventDeps & 
 
 type AttemptEventDeps = {
   readonly store: Store;
-  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly systemEvents: Pick<SystemEvents, 'deliveryFailed' | 'webhookDisabled'>;
   readonly makeId: () => string;
 };
@@ -65,7 +65,7 @@ function writeResult(
   deps: RecorderDeps, { outcome, sent, storedDelivery, lease }: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { hook: webhookId } = storedDelivery.item;
-  const webhook = webhookId === null ? undefined : deps.hooks.find(webhookId);
+  const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
   const { retrySchedule = deps.schedule } = webhook ?? {};
   const nowMs = deps.clock.now();
   const random = deps.random();
@@ -103,7 +103,7 @@ function writeResult(
  * stages them may run again.
  */
 function createAttemptEvents(
-  { store, hooks, systemEvents, makeId }: AttemptEventDeps, storedDelivery: StoredDelivery,
+  { store, webhooks, systemEvents, makeId }: AttemptEventDeps, storedDelivery: StoredDelivery,
   nowMs: number,
 ): AttemptEvents {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
@@ -114,7 +114,7 @@ function createAttemptEvents(
       systemEvents.deliveryFailed(transaction, inputs, after);
     },
     webhookDisabled(transaction, reason) {
-      const webhook = webhookId === null ? undefined : hooks.find(webhookId);
+      const webhook = webhookId === null ? undefined : webhooks.find(webhookId);
       if (webhook === undefined) return;
       const inputs = { nowMs, seed: disabledSeed, hops: findHops(store, storedDelivery) };
       systemEvents.webhookDisabled(transaction, inputs, {
@@ -156,7 +156,7 @@ function isDisabling(kind: AttemptOutcome['kind']): boolean {
 async function writeAndRetire(
   deps: RecorderDeps, webhookId: string, retiring: Parameters<typeof retireWebhook>[2],
 ): Promise<Delivery | undefined> {
-  const webhook = deps.hooks.find(webhookId);
+  const webhook = deps.webhooks.find(webhookId);
   const { own, isDisabled } = await retireWebhook(deps, webhookId, retiring);
   if (isDisabled && webhook !== undefined) {
     deps.log.warning('an outgoing webhook was disabled: its target answered 410',
@@ -187,7 +187,7 @@ async function writeAndDisableIfFailing(
 
 /** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */
 function logAttempt(
-  { log, hooks, store }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
+  { log, webhooks, store }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,
 ): void {
   const { identifier, hook, event } = storedDelivery.item;
@@ -196,7 +196,7 @@ function logAttempt(
   const isQuiet = isDelivered || outcome.isChainRefused === true;
   const labels = hook === null
     ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, storedDelivery) } }
-    : hooks.find(hook)?.labels ?? { hook, hookName: null };
+    : webhooks.find(hook)?.labels ?? { hook, hookName: null };
   log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
     status: written?.status ?? null, attempt: written?.attempts.length ?? null,

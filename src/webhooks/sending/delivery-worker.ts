@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
 import {
-  decodeDelivery, readUntriedHook, readStatus, readUpdatedMs,
+  decodeDelivery, readUntriedWebhookId, readStatus, readUpdatedMs,
 } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
@@ -34,7 +34,7 @@ import type { WebhookSender } from './webhook-sender.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
 type DeliveryWorkerDeps = RequestDeps & {
-  readonly hooks: OutgoingWebhookIndex;
+  readonly webhooks: OutgoingWebhookIndex;
   readonly scheduler: Scheduler;
   readonly ownership: Ownership;
   readonly sender: Pick<WebhookSender, 'attempt'>;
@@ -79,7 +79,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       followRecords(this.#records, (applied) => this.#applyChange(applied)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
-    deps.hooks.onChange((webhookId) => this.#onWebhookChange(webhookId));
+    deps.webhooks.onChange((webhookId) => this.#onWebhookChange(webhookId));
     deps.fanOuts.onIdle(() => this.#loop.requestRun());
   }
 
@@ -95,11 +95,11 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   statistics(): DeliveryStatistics {
-    const { scheduler, clock, hooks } = this.#deps;
+    const { scheduler, clock, webhooks } = this.#deps;
     const { oldestId } = scheduler;
     // A series that has no webhook, such as that of the forwards, is its own label.
     const formatLabel = (series: string): string => {
-      const webhook = hooks.find(series);
+      const webhook = webhooks.find(series);
       return webhook === undefined ? series : formatWebhookLabel(webhook);
     };
     return {
@@ -164,7 +164,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     // Such a task gets its next time when its result is written: see `dueTimeMs`.
     if (task?.state === 'unsettled') return;
     // Most deliveries are new and due at once. They need not be decoded.
-    const untriedWebhookId = task === undefined ? readUntriedHook(after) : null;
+    const untriedWebhookId = task === undefined ? readUntriedWebhookId(after) : null;
     if (untriedWebhookId !== null) {
       return this.#addTask(id, this.#webhookQueueSettings(untriedWebhookId), 0);
     }
@@ -193,7 +193,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   #webhookQueueSettings(webhookId: string): QueueSettings {
-    const { host = '', enabled = false, maxInFlight } = this.#deps.hooks.find(webhookId) ?? {};
+    const { host = '', enabled = false, maxInFlight } = this.#deps.webhooks.find(webhookId) ?? {};
     const mayStart = enabled && this.#ownsQueue(webhookId);
     return { key: webhookId, target: host, mayStart, runningMax: maxInFlight };
   }
@@ -226,8 +226,8 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
    * only if this process does not own it, and then nothing is cancelled.
    */
   #cancelIfOrphaned(key: string): void {
-    const { hooks, scheduler } = this.#deps;
-    if (hooks.find(key) !== undefined || !this.#ownsQueue(key)) return;
+    const { webhooks, scheduler } = this.#deps;
+    if (webhooks.find(key) !== undefined || !this.#ownsQueue(key)) return;
     if (scheduler.listTaskIds(key, 1).length === 0) return;
     this.#loop.writeLater('deliveries of a removed webhook wait to be cancelled', { hook: key },
       () => cancelPending(this.#deps, key));

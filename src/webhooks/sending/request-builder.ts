@@ -28,7 +28,7 @@ import { buildRequest, type DeliveryRequest } from './webhook-sender.ts';
 
 export type RequestDeps = {
   readonly store: Store;
-  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly bodies: BodyMaker;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,7 +65,7 @@ export function prepareRequest(
   if (payload === null || delivery.hook === null) {
     return { request: buildForwardRequest(identifier, eventRecord), sent: null, storedDelivery };
   }
-  const webhook = deps.hooks.find(delivery.hook);
+  const webhook = deps.webhooks.find(delivery.hook);
   if (webhook === undefined || !webhook.enabled) return null;
   const hops = readHops(eventRecord);
   const sendBody = (body: Buffer): PreparedAttempt => {

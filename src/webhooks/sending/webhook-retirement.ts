@@ -22,7 +22,7 @@ import type { QueueLease } from '../durable-queue/ownership.ts';
 
 export type RetirementDeps = {
   readonly store: Store;
-  readonly hooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   /** Has the committed pending deliveries of a webhook in the queue of its identifier. */
   readonly scheduler: Pick<Scheduler, 'listTaskIds' | 'suspend' | 'resume' | 'isSuspended'>;
   readonly clock: Clock;
@@ -77,9 +77,9 @@ export function stageCancelPending(
 
 /** Cancels the pending deliveries of a webhook, as long as the webhook is gone. */
 export function cancelPending(
-  { store, hooks, clock, scheduler }: RetirementDeps, webhookId: string,
+  { store, webhooks, clock, scheduler }: RetirementDeps, webhookId: string,
 ): Promise<void> {
-  const isGone = (): boolean => hooks.find(webhookId) === undefined;
+  const isGone = (): boolean => webhooks.find(webhookId) === undefined;
   return endPending(createEndPendingDeps(store, scheduler), webhookId, isGone,
     (nowMs) => (before) => cancelIfPending(before, nowMs), clock);
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, readUntriedHook, readStatus,
+  decodeDelivery, encodeDelivery, readUntriedWebhookId, readStatus,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 
@@ -42,7 +42,7 @@ test('what is stored of a delivery is read back', () => {
 
 test('a delivery that was not written again is known by its webhook alone', () => {
   const hookOf = (change: Partial<Delivery>): string | null =>
-    readUntriedHook(Buffer.from(encodeDelivery({ ...fresh, ...change })));
+    readUntriedWebhookId(Buffer.from(encodeDelivery({ ...fresh, ...change })));
   const embeddedEvent = '"depth":1,"deliveries":[],"payload":{"nextAttemptAt":"never"}';
   for (const change of [
     {}, { embeddedEvent }, { event: 'a "b" \\' }, { event: 'a\\', eventId: EVENT_ID },

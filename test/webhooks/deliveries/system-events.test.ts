@@ -250,7 +250,7 @@ test('a request that one of these events has caused is not told of', () => {
     identifier === 'h1' ? { identifier, name: 'shop' } : undefined;
   const directory = { find, findNamed: find };
   const { requestFailed } = createSystemEvents({
-    events, log: silentLogger, hooks: { incoming: directory, outgoing: directory },
+    events, log: silentLogger, webhooks: { incoming: directory, outgoing: directory },
   });
   const transaction = { find: () => undefined } as unknown as Transaction;
   const tell = (headers: readonly [string, string][]): void =>

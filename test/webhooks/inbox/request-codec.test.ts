@@ -6,7 +6,8 @@ import {
   getRequestBody, encodeBodyRecord,
 } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  decodeRequest, encodeRequest, readHook, isPinned, readStatus, estimateStoredBytes, readUpdatedMs,
+  decodeRequest, encodeRequest, readWebhookId, isPinned, readStatus, estimateStoredBytes,
+  readUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import {
   REQUEST_STATUSES, toPublicRequest, type StoredRequest,
@@ -96,7 +97,7 @@ describe('a stored request', () => {
     assert.deepEqual(decodeRequest(older), decodeRequest(bytes));
     for (const stored of [bytes, older]) {
       assert.equal(estimateStoredBytes(stored), bytes.length + 4000);
-      assert.equal(readHook(stored), decodeRequest(bytes).hook);
+      assert.equal(readWebhookId(stored), decodeRequest(bytes).hook);
     }
     const inline = Buffer.from(encodeRequest(makeStoredRequest({ body: Buffer.from('y') })));
     assert.equal(estimateStoredBytes(inline), inline.length);

@@ -17,7 +17,10 @@ export interface StoredRecord {
   representation: RecordRepresentation | undefined;
 }
 
-/** A record as callers of the API see it, with its version; see resources/representation.ts. */
+/**
+ * A record as callers of the API see it, with its version; see resources/representation.ts. Its
+ * bytes are the record's own where all members are public.
+ */
 interface RecordRepresentation {
   readonly bytes: Buffer;
   readonly etag: string;

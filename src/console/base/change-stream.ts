@@ -5,7 +5,7 @@
 import { sendRequest } from './api-calls.ts';
 
 type StreamEvent = {
-  /** `request`, `delivery`, `book` */
+  /** The kind of record: `request`, `delivery` or `book`. */
   readonly name: string;
   readonly change: 'created' | 'updated' | 'deleted';
   readonly record: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ async function runStream(
   let lastEventId = '';
   let delayMs = RETRY_MS;
   let isStarted = false;
-  // May be called again: by the timer, and by a stream that opens later.
+  // Called by the timer, and again by a stream that opens later: records are read both times.
   const start = (): void => {
     clearTimeout(timer);
     isStarted = true;

@@ -1,12 +1,20 @@
-/** A table without paging; its first column holds row headers. */
+/** Tables without paging; the first column holds row headers. */
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 
-/** `stacked`: on narrow screens each cell stands on its own line, with its title. */
-export function plainTable(
-  titles: readonly string[], rows: readonly (readonly Child[])[], kind: 'stacked' | '' = '',
-): HTMLElement {
-  return h('table', { class: `plain ${kind}` },
+type Rows = readonly (readonly Child[])[];
+
+export function plainTable(titles: readonly string[], rows: Rows): HTMLElement {
+  return createTable('plain', titles, rows);
+}
+
+/** A table for narrow screens, too: there each cell stands on its own line, with its title. */
+export function stackedTable(titles: readonly string[], rows: Rows): HTMLElement {
+  return createTable('plain stacked', titles, rows);
+}
+
+function createTable(classNames: string, titles: readonly string[], rows: Rows): HTMLElement {
+  return h('table', { class: classNames },
     h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))),
     h('tbody', {}, ...rows.map(([name = null, ...cells]) => h('tr', {},
       h('th', { scope: 'row' }, name),

@@ -12,7 +12,7 @@ import type { NumberedLine } from '../../monitoring/log-lines.ts';
 
 const REFRESH_MS = 2000;
 const LINES_MAX = 1000;
-const LENGTH_MAX = 2000;
+const CHARACTERS_MAX = 2000;
 const timeFormat = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
 });
@@ -92,7 +92,7 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
   };
 }
 
-/** The query for the lines after a number; null: all. */
+/** The query for the lines after that number, or for all lines where it is null. */
 function createAfterQuery(lastNumber: number | null): { readonly after?: string } {
   return lastNumber === null ? {} : { after: String(lastNumber) };
 }
@@ -127,6 +127,6 @@ function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement
 }
 
 function clip(text: string): string {
-  return text.length > LENGTH_MAX ? `${text.slice(0, LENGTH_MAX)}… (${text.length} characters)`
+  return text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}… (${text.length} characters)`
     : text;
 }

@@ -14,7 +14,7 @@ import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
 import { fetchUnhealthy, unhealthyWebhooks } from './webhook-health.ts';
 import type { SenderTimeouts } from './webhook-health.ts';
-import { plainTable } from '../parts/plain-table.ts';
+import { stackedTable } from '../parts/plain-table.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
@@ -180,5 +180,5 @@ function nodesSection(nodes: readonly NodeView[]): readonly HTMLElement[] {
   ]);
   const titles =
     ['Node', 'State', 'Address', 'Version', 'Position', 'Lag', 'Shards', 'Last heard'];
-  return [h('h2', {}, 'Nodes'), plainTable(titles, rows, 'stacked')];
+  return [h('h2', {}, 'Nodes'), stackedTable(titles, rows)];
 }

@@ -8,7 +8,7 @@ import { badge } from '../parts/badge.ts';
 import { emptyState } from '../parts/notice.ts';
 import { openView } from '../parts/screen.ts';
 import type { Screen } from '../parts/screen.ts';
-import { plainTable } from '../parts/plain-table.ts';
+import { stackedTable } from '../parts/plain-table.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { PublicSetting } from '../../settings/public-settings.ts';
 
@@ -48,7 +48,7 @@ function render(
       `${name} ${meaning} ${origin}`.toLowerCase().includes(searchText));
     settingCount.textContent = formatQuantity(rows.length, 'setting');
     const titles = ['Setting', 'Value', 'From', 'Meaning'];
-    fill(list, plainTable(titles, rows.map(renderSetting), 'stacked'));
+    fill(list, stackedTable(titles, rows.map(renderSetting)));
   };
   show();
   fill(container, heading('Settings'),
@@ -56,7 +56,7 @@ function render(
     h('h2', {}, 'Tokens'),
     tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',
       'hookshelf token:create --name someone --scope read')
-      : plainTable(TOKEN_TITLES, tokens.map(renderToken), 'stacked'),
+      : stackedTable(TOKEN_TITLES, tokens.map(renderToken)),
     h('h2', {}, 'All settings'),
     h('label', { class: 'filter' }, 'Search', search),
     settingCount, list);

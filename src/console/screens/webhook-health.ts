@@ -8,7 +8,7 @@ import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { lastFailure } from '../parts/webhook-state.ts';
-import { plainTable } from '../parts/plain-table.ts';
+import { stackedTable } from '../parts/plain-table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
@@ -68,7 +68,7 @@ export function unhealthyWebhooks(
   const titles = ['Webhook', 'State', 'Since', 'Last failure', 'Failed', 'Rejected',
     'Slowest 5 % of answers', 'Sender waits'];
   const hiddenCount = webhooks.failing + webhooks.rejecting - unhealthy.length;
-  return h('div', {}, plainTable(titles, rows, 'stacked'),
+  return h('div', {}, stackedTable(titles, rows),
     hiddenCount > 0 ? h('p', { class: 'hint' },
       `${formatCount(hiddenCount)} more fail or reject: see `,
       h('a', { href: href(['incoming'], { state: 'failing' }) }, 'incoming'), ' and ',

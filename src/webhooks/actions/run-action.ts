@@ -20,7 +20,7 @@ export type ActionRunner = {
 
 /** The result of a run whose chain was refused, here or further on. It is logged there. */
 export class ChainRefusal extends ActionResult {}
-/** The same, where it was refused here: what led to this server had too many hops. */
+/** The result where this server refused: the request that came here had too many hops already. */
 export class OwnChainRefusal extends ChainRefusal {}
 
 /**
@@ -54,13 +54,14 @@ async function awaitOutcome(
   holder: LogHolder,
 ): Promise<ActionResult> {
   const { timeoutMs, clock } = runner;
-  let cancel = (): void => {};
-  const timedOut = new Promise<null>((resolve) => {
+  let cancelTimer = (): void => {};
+  /** Resolves with null when the time is over. */
+  const timeout = new Promise<null>((resolve) => {
     const timer = clock.startTimer(timeoutMs, () => resolve(null));
-    cancel = () => timer.cancel();
+    cancelTimer = () => timer.cancel();
   });
   try {
-    const result = await Promise.race([Promise.resolve(outcome).then(toActionResult), timedOut]);
+    const result = await Promise.race([Promise.resolve(outcome).then(toActionResult), timeout]);
     if (result !== null) {
       return call.isChainRefused ? new ChainRefusal(result.success, result.message, result.data)
         : result;
@@ -70,7 +71,7 @@ async function awaitOutcome(
   } catch (thrown) {
     return toFailedResult(action, thrown, call, runner, holder);
   } finally {
-    cancel();
+    cancelTimer();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Shows two versions of a record side by side, when it has changed on the server meanwhile. */
 import { h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
-import { plainTable } from '../plain-table.ts';
+import { stackedTable } from '../plain-table.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { formatLabel } from './input-field.ts';
 
@@ -27,7 +27,7 @@ export function askWhichVersion(
       [formatLabel(name), formatMember(ours[name]), formatMember(theirs[name])]);
     const dialog = openDialog('It was changed meanwhile', [
       h('p', {}, 'Somebody else has saved another version. They differ in:'),
-      plainTable(['Member', 'Yours', 'Stored'], rows, 'stacked'),
+      stackedTable(['Member', 'Yours', 'Stored'], rows),
       h('div', { class: 'actions' },
         h('button', { type: 'button', onclick: () => choose(null) }, 'Go on editing'),
         h('button', { type: 'button', onclick: () => choose(false) }, 'Take the stored one'),

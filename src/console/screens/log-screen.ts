@@ -127,6 +127,6 @@ function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement
 }
 
 function clip(text: string): string {
-  return text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}… (${text.length} characters)`
-    : text;
+  if (text.length <= CHARACTERS_MAX) return text;
+  return `${text.slice(0, CHARACTERS_MAX)}… (${text.length} characters)`;
 }

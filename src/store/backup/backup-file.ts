@@ -1,4 +1,4 @@
-/** A file of a backup, on its way from or to another place, a piece at a time. */
+/** A file that is copied into a backup or out of one, read in chunks. */
 import { AppError } from '../../base/errors.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
@@ -7,12 +7,13 @@ export type BackupFile = {
   readonly name: string;
   readonly bytes: number;
   readonly descriptor: Descriptor;
-  /** Where its bytes begin there. */
+  /** The file's first byte in the descriptor: above 0 in a tar file. */
   readonly offset: number;
 };
 
 const CHUNK_BYTES = 1 << 20;
 
+/** Throws `damaged` when the file ends before `bytes` are read. */
 export async function* readChunks(
   files: Files, { name, descriptor, offset, bytes }: BackupFile,
 ): AsyncGenerator<Buffer> {

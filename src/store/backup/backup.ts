@@ -1,9 +1,10 @@
 /**
- * A backup is the files that a start of this moment would read, each up to its length of this
- * moment, between two batches: the base's snapshots and the journals from there. They are opened
- * before anything is copied, so that compactions meanwhile cannot take them away. It goes into an
- * empty directory, or into one tar file, with a manifest (manifest.ts). A server that is started
- * meanwhile does not know of it, and its compactions may cut what is open: the copy begins anew.
+ * A backup is the files that a start would read now, between two batches, each up to its length
+ * now: the snapshots of the base generation, and the journals from there on. All are opened before
+ * any is copied, so that compactions meanwhile cannot take them away. A backup goes into an empty
+ * directory, or into one tar file, with a manifest (manifest.ts). A server that starts meanwhile
+ * does not know of the backup, and its compactions may cut the open files (`isCutShort`): the
+ * caller begins the copy anew then.
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -21,15 +22,16 @@ import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
 export interface Backup {
   readonly files: readonly BackupFile[];
-  /** For the manifest; null: it gets none. */
+  /** What the manifest says; null: the backup gets no manifest. */
   readonly contents: BackupContents | null;
   /** Idempotent. */
   close(): void;
 }
 
 /**
- * Opens what makes up the state: what stands on `base` (0: the empty one) up to the journal in use.
- * A newer one was made and then given up, and holds nothing.
+ * Opens the files that make up the state: the snapshots of generation `base` (0: there are none),
+ * and the journals from there to the one in use. A newer journal is empty: a compaction made it and
+ * gave up.
  */
 export function openBackup(
   files: Files, directory: string, base: number,
@@ -42,16 +44,16 @@ export function openBackup(
     ...(inventory.snapshots.get(base) ?? []).map((name) => snapshotName(name, base)),
     ...journals.map(journalName),
   ];
-  // The journal in use is synced up to there; what may lie behind is no part of it.
+  // The journal in use is synced up to this length. Bytes behind it may never be acknowledged.
   const currentJournal = journalName(inUse.generation);
   return openFiles(files, directory, names.map((name) =>
     ({ name, bytes: name === currentJournal ? inUse.length : null })), contents);
 }
 
 /**
- * Opens files of a directory by name, to be copied up to a length; null stands for all of it.
- * Throws `unavailable` for what is no file of the store's: whoever answers at a control socket may
- * name anything.
+ * Opens files of a directory by name. Each is copied up to `bytes`; null: to its end. Throws
+ * `unavailable` for a name that is not one of the store's: the names may come from another process
+ * over a control socket, which could name any file.
  */
 export function openFiles(
   files: Files, directory: string,
@@ -87,7 +89,7 @@ export async function writeBackup(
   if (target.endsWith('.tar')) return writeTar(files, backup, target, nowMs);
   const isNew = !files.existsSync(target);
   if (isNew) files.makeDirectorySync(target);
-  // By its name whoever owns the folder above could have us write, and delete, in another one.
+  // By path, the owner of the parent folder could swap in another directory while we write.
   const directory = files.openDirectorySync(target);
   try {
     return await fillEmptyDirectory(files, backup, directory.path, target);
@@ -113,7 +115,7 @@ async function fillEmptyDirectory(
       + `${target}/ to have one made in it`);
   }
   const mark = join(directory, BACKUP_PENDING);
-  // Of two that take the same directory only one can make it.
+  // Of two backups into the same directory, only one can create the mark.
   files.closeSync(files.openSync(mark, 'create'));
   const createdPaths = [mark];
   try {
@@ -146,7 +148,7 @@ async function* encodeTar(
   yield Buffer.alloc(2 * TAR_BLOCK_BYTES);
 }
 
-/** What is there is on disk when this resolves; the mark is, before anything else. */
+/** Syncs the directory first, so that the mark is on disk before any file. */
 async function fillDirectory(
   files: Files, backup: Backup, target: string, onCreated: (path: string) => void,
 ): Promise<readonly FileSum[]> {
@@ -181,7 +183,7 @@ async function writeCopy(
   }
 }
 
-/** Under another name until it is whole. */
+/** Writes under a temporary name, and renames the file once all its bytes are on disk. */
 async function writeTar(
   files: Files, backup: Backup, target: string, nowMs: number,
 ): Promise<readonly FileSum[]> {

@@ -1,7 +1,7 @@
 /**
  * Checksums of records, whichever store they are in: the SHA-256 of all records of a collection in
- * the order of their keys, each followed by a line feed. Two stores that have the same ones hold
- * the same, byte by byte.
+ * the order of their keys, each followed by a line feed. Two stores with equal checksums hold the
+ * same records, byte by byte.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
@@ -18,7 +18,7 @@ export type CollectionSum = {
 // About 3 ms: a server may be at work in the same process.
 const RECORDS_A_TURN = 5000;
 
-/** In the order of the collections' names. */
+/** Sorted by the collections' names. */
 export async function sumCollections(
   collections: ReadonlyMap<string, Collection>,
 ): Promise<readonly CollectionSum[]> {
@@ -30,7 +30,7 @@ export async function sumCollections(
   return sums;
 }
 
-/** One for all of them. */
+/** One SHA-256, in hex, for all collections. */
 export function computeDigest(sums: readonly CollectionSum[]): string {
   const text = sums.map(({ collection, records, sha256 }) =>
     `${collection} ${records} ${sha256}\n`).join('');

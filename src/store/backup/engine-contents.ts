@@ -1,7 +1,7 @@
 /**
- * What the log of an engine holds, read as a node reads it, by who is none: for data:move and
- * data:verify. Writes nothing but the row of its barrier. A folder of its own keeps what comes from
- * snapshots for as long as it is read.
+ * Reads the records of an engine's log as a node would, without being a node: for data:move and
+ * data:verify. It writes nothing to the engine but the row of its barrier. Snapshots are received
+ * into a scratch folder, and removed from there once they are read.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -26,9 +26,9 @@ type EngineAccess = {
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly clock: Clock;
-  /** A folder that is there and empty; its owner removes it. */
+  /** An existing, empty folder. The caller removes it. */
   readonly scratch: string;
-  /** Else what holds no log is `not_found`. */
+  /** False: an engine without tables for a log is `not_found`. */
   readonly mayCreate: boolean;
 };
 
@@ -36,7 +36,7 @@ export type EngineConnection = Pick<EngineAccess, 'engine' | 'specs'> & {
   readonly link: EngineLink;
   readonly session: EngineSession;
   readonly local: LocalSnapshot;
-  /** Behind a barrier; null: there is no log. */
+  /** The head as of the session's barrier; null: there is no log. */
   readonly head: LogHead | null;
 };
 
@@ -47,7 +47,7 @@ export type EngineReport = {
   readonly notes: readonly string[];
 };
 
-/** Of commands, whose rows are one and the same. */
+/** The node id of all commands, which share one barrier row. */
 const READER_NODE = '00000000-0000-4000-8000-000000000000';
 const ENTRIES_MAX = 64;
 
@@ -68,7 +68,10 @@ export async function withEngine<T>(
   }
 }
 
-/** Everything up to the head: from the newest snapshot that is good. Throws `not_found`. */
+/**
+ * Loads all records up to the head, from the newest snapshot that can be read. Throws `not_found`
+ * where there is no log, and `damaged` where nothing can be read.
+ */
 export async function loadContents(connection: EngineConnection): Promise<ReplicatedRecords> {
   const head = getHead(connection);
   let firstError: unknown = null;
@@ -134,7 +137,7 @@ export async function loadFrom(
   throw createDamagedError(connection, 'its head does not continue its last entry');
 }
 
-/** False where the log cannot be read further, or is closed. */
+/** Applies entries. Returns false when they do not continue the records, or close the log. */
 function acceptToEnd(records: ReplicatedRecords, entries: readonly LogEntry[]): boolean {
   try {
     return records.accept(entries);
@@ -165,7 +168,7 @@ function getHead({ engine, head }: EngineConnection): LogHead {
   throw new AppError('not_found', `${engine.name} holds no log`);
 }
 
-/** Where to read from, the newest first; null: the start of the log. */
+/** Lists the snapshots to start from, newest first; null stands for the start of the log. */
 async function listStarts(
   { link, session }: EngineConnection, head: LogHead,
 ): Promise<readonly (EngineSnapshot | null)[]> {

@@ -1,13 +1,14 @@
 /**
- * What a backup holds, in the backup itself: `manifest.json`, its last file. One JSON object:
+ * The manifest says what a backup holds. It is its last file, `manifest.json`, one JSON object:
  *
  *   {"format":"hookshelf-backup-1","sequence":1234,"records":{"books":2},
  *     "files":[{"name":"journal-000001.jsonl","bytes":350,"sha256":"<64 hex digits>"}]}
  *
- * `sequence`: that of the last transaction; `records`: their number by collection; `files`: every
- * other file of the backup, with the SHA-256 of its bytes, as sha256sum(1) tells it. A backup is
- * whole when all of it is so. One that an older version made, or a copy of a data directory, has
- * no manifest; a start on a backup holds it to its manifest and then removes that.
+ * `sequence` is that of the last transaction, `records` the count of records in each collection,
+ * and `files` lists every other file with the SHA-256 of its bytes, as sha256sum(1) prints it. A
+ * backup is whole when all of this is true. A backup by an older version, or a copy of a data
+ * directory, has no manifest. A start on a backup checks it against its manifest and then removes
+ * the manifest.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -19,7 +20,7 @@ import { readFully } from '../disk/read-write.ts';
 import { readChunks } from './backup-file.ts';
 import type { BackupFile } from './backup-file.ts';
 
-/** What the files make up. */
+/** The state that the files of a backup lead to. */
 export type BackupContents = {
   readonly sequence: number;
   /** Count of records by collection. */
@@ -40,7 +41,7 @@ export function encodeManifest(
   return Buffer.from(`${JSON.stringify({ format: FORMAT, sequence, records, files })}\n`);
 }
 
-/** Throws `damaged` for what is no manifest. */
+/** Throws `damaged` when the file is not a manifest. */
 export async function readManifest(files: Files, file: BackupFile): Promise<BackupManifest> {
   const bytes = Buffer.alloc(Math.min(file.bytes, BYTES_MAX));
   const count = await readFully(files, file.descriptor, bytes, file.offset);
@@ -49,7 +50,7 @@ export async function readManifest(files: Files, file: BackupFile): Promise<Back
   throw createIncompleteError(`${MANIFEST_NAME} is not the manifest of a backup`);
 }
 
-/** The manifest that lies in a directory, or null. Throws `damaged` for what is no manifest. */
+/** The manifest of a directory; null: it has none. Throws `damaged` for a broken one. */
 export async function findManifest(
   files: Files, directory: string,
 ): Promise<BackupManifest | null> {
@@ -63,7 +64,7 @@ export async function findManifest(
   }
 }
 
-/** A file's bytes in pieces; what they sum up to is added to `sums` at the end. */
+/** Yields a file's bytes in chunks, and adds its checksum to `sums` after the last one. */
 export async function* hashChunks(
   files: Files, file: BackupFile, sums: FileSum[],
 ): AsyncGenerator<Buffer> {
@@ -75,7 +76,7 @@ export async function* hashChunks(
   sums.push({ name: file.name, bytes: file.bytes, sha256: hash.digest('hex') });
 }
 
-/** Reads every file of a backup that lies in a directory. Throws `damaged`. */
+/** Reads every file of a backup in a directory. Throws `damaged` as `checkFiles` does. */
 export async function checkDirectory(
   files: Files, directory: string, manifest: BackupManifest,
 ): Promise<void> {
@@ -93,7 +94,7 @@ export async function checkDirectory(
   checkFiles(manifest, sums);
 }
 
-/** Throws `damaged` where the files are not those of the manifest. */
+/** Throws `damaged` unless `sums` are exactly the files that the manifest lists. */
 export function checkFiles(manifest: BackupManifest, sums: readonly FileSum[]): void {
   const remaining = new Map(sums.map((sum) => [sum.name, sum]));
   for (const { name, bytes, sha256 } of manifest.files) {
@@ -115,7 +116,7 @@ export function checkFiles(manifest: BackupManifest, sums: readonly FileSum[]): 
   }
 }
 
-/** Throws `damaged` where what was read is not what the manifest says. */
+/** Throws `damaged` where the records that were read are not those of the manifest. */
 export function checkContents(
   manifest: BackupManifest, { sequence, records }: BackupContents,
 ): void {
@@ -136,7 +137,7 @@ export function countRecords(
   return Object.fromEntries([...collections].map(([name, { size }]) => [name, size]));
 }
 
-/** The contents in an answer or a manifest; null when it has none. */
+/** Parses the contents in a control reply or a manifest; null: there are none. */
 export function parseContents(value: unknown): BackupContents | null {
   if (!isJsonObject(value) || !isCount(value.sequence) || !isJsonObject(value.records)) return null;
   const records = Object.entries(value.records).flatMap(([name, count]): [string, number][] =>

@@ -1,11 +1,13 @@
 /**
- * Brings records into another store, and reads them back there before anything counts.
+ * Moves records into another store, and reads them back there before the move takes effect.
  *
- * Into an engine, whose place must hold no log: first a log is made whose `floor` lies one past its
- * head, which no node starts on and nobody else can make any more; then a snapshot of the records
- * at the floor is written, and read back; at last an entry without lines is appended there, and
- * with it the log begins. Where that was cut off, the same records go on from what is there: the
- * chain of that head is their checksum. Into a directory: as a restore, from a backup of them.
+ * An engine must hold no log. The move reserves a log first: its `floor` is one past its head, so
+ * no node starts on it, and nobody else can create one. Then it writes a snapshot of the records at
+ * the floor, and reads it back. Last it appends an entry without lines at the floor: with that the
+ * log begins. A move that was cut off is finished by another one of the same records: the chain of
+ * the reserved head is their checksum.
+ *
+ * A directory gets the records as a restore from a backup of them.
  */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
@@ -27,14 +29,14 @@ import type { RestoreReport } from './restore.ts';
 import { checkSums, computeDigest, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
 
-/** Records that nobody changes meanwhile. */
+/** Records that nobody changes while they are moved. */
 export type FrozenRecords = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly sequence: number;
 };
 
 type DirectoryTarget = {
-  /** Whose lock the caller holds. */
+  /** The caller holds its lock. */
   readonly directory: string;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
@@ -44,12 +46,12 @@ type DirectoryTarget = {
 };
 
 /**
- * Called when all is there and read back, before it counts; throws to have none of it. Where the
- * records come from a log, that is closed by it: from then on nobody adds to them there.
+ * Called when all records are written and read back, before the move takes effect; throws to give
+ * the move up. Where the records come from a log, this closes it: nobody adds to them after that.
  */
 type Confirm = () => Promise<void>;
 
-/** Throws `conflict` where the engine holds another log, `damaged` where it reads back another. */
+/** Throws `conflict` where the engine holds a log, `damaged` when other records are read back. */
 export async function moveToEngine(
   source: FrozenRecords, connection: EngineConnection, confirm: Confirm,
 ): Promise<readonly CollectionSum[]> {
@@ -58,7 +60,7 @@ export async function moveToEngine(
   const sums = await sumCollections(source.collections);
   if (source.sequence === 0) return beginEmpty(connection, sums, confirm);
   if (head !== null && head.sequence === source.sequence && head.floor === head.sequence) {
-    // Cut off when all was done, if it is the same.
+    // An earlier move may have been cut off after its last step: the records are equal then.
     const existing = await sumCollections((await loadNewest(connection, head)).collections);
     if (computeDigest(existing) === computeDigest(sums)) {
       await confirm();
@@ -75,7 +77,7 @@ export async function moveToEngine(
   throw new AppError('conflict', `${engine.name}: another process moves records there too`);
 }
 
-/** Throws `conflict` where there is data already that is not to be replaced. */
+/** Throws `conflict` where the directory holds data, unless `isReplacing`. */
 export async function moveToDirectory(
   source: FrozenRecords, target: DirectoryTarget, confirm: Confirm,
 ): Promise<RestoreReport & { readonly sums: readonly CollectionSum[] }> {
@@ -102,7 +104,7 @@ export async function moveToDirectory(
   }
 }
 
-/** Roughly, before anything is written; `sendSnapshot` counts exactly. */
+/** An estimate, before anything is written; `sendSnapshot` counts the bytes of the files. */
 function checkSize({ collections }: FrozenRecords, { name, maxSnapshotBytes }: Engine): void {
   const bytes = [...collections.values()].reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
   if (bytes <= maxSnapshotBytes) return;
@@ -123,7 +125,7 @@ async function beginEmpty(
   throw createTakenError(engine.name);
 }
 
-/** A log that has not begun. Throws `conflict`. */
+/** Creates a log that has not begun, or takes up that of an earlier move. Throws `conflict`. */
 async function reserveLog(
   { engine, link, session, head }: EngineConnection, { sequence }: FrozenRecords,
   sums: readonly CollectionSum[],
@@ -146,7 +148,7 @@ async function sendRecords(
   entry: LogEntry,
 ): Promise<void> {
   const manifest = await writeLocalSnapshot(local, log, entry, collections);
-  // Of an attempt that was cut off.
+  // An attempt that was cut off may have left one.
   await link.ask(session, session.snapshots.remove(entry));
   await sendSnapshot(link, session, local, manifest, engine.maxSnapshotBytes, () => false);
   await local.clear();
@@ -186,7 +188,7 @@ async function writeLocalSnapshot(
   }
 }
 
-/** Stands where the snapshot does, as an entry does at each. Nobody applies it. */
+/** The entry at the snapshot's position: each snapshot must have one. Nobody applies it. */
 function createFirstEntry({ sequence, chain }: LogHead): LogEntry {
   const [batchId, lines] = [randomUUID(), Buffer.alloc(0)];
   return {

@@ -1,15 +1,15 @@
 /**
- * Empty files that mark a directory while files are being put there. A directory whose copy was
- * cut off must never be taken for a whole one, and its files alone do not show it: a journal
- * without its end, or a generation without its newest journal, looks like one that simply ended.
+ * Empty files that mark a directory while files are copied or moved into it. A directory whose copy
+ * was cut off must never be taken for a whole one, and its files alone do not show it: a journal
+ * without its end, or a generation without its newest journal, looks as if it had ended there.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Files } from '../disk/files.ts';
 
-/** While a restore moves the old data away and the new data in. */
+/** There while a restore moves the old data away and the new data in. */
 export const RESTORE_PENDING = 'restore.pending';
-/** While a backup is copied into a directory. */
+/** There while a backup is copied into a directory. */
 export const BACKUP_PENDING = 'backup.pending';
 
 /** Throws `damaged` when a restore into the directory, or a backup, was cut off half way. */

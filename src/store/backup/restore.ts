@@ -1,9 +1,9 @@
 /**
- * Puts a backup in the place of a directory's data: copies it beside the data, verifies the copy,
- * moves the old data to `before-<time>/`, moves the copy in. Takes only regular files with the
- * store's own names and formats, and where the backup has a manifest, exactly the files it lists.
- * While files are being moved `restore.pending` is there: a start refuses then, and running the
- * restore again finishes it.
+ * A restore puts a backup in the place of a directory's data: it copies the backup beside the data,
+ * verifies the copy, moves the old data to `before-<time>/`, and moves the copy in. It takes only
+ * regular files with the store's own names, and where the backup has a manifest, exactly the files
+ * that are listed. While files are moved, `restore.pending` is there: a start refuses then, and the
+ * same restore, run again, finishes.
  */
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -21,25 +21,25 @@ import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 
-/** A backup to be restored; without a manifest an older version made it, or a copy of the data. */
+/** A backup to restore; `manifest` is null for one by an older version, or a copy of the data. */
 export type BackupArchive = Backup & { readonly manifest: BackupManifest | null };
 
 export type RestoreOptions = {
-  /** Whose lock the caller holds. */
+  /** The caller holds its lock. */
   readonly directory: string;
   /** Opened with `openArchive`; its owner closes it. */
   readonly archive: BackupArchive;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
-  /** Move what is there out of the way; else `conflict` when there is any. */
+  /** Whether data that is there is moved aside; else it is a `conflict`. */
   readonly isReplacing: boolean;
   readonly nowMs: number;
-  /** Completes the copy in that directory before it takes the place of the data. */
+  /** Called with the directory of the copy, before that replaces the data; may throw to stop it. */
   readonly complete?: (directory: string) => Promise<void>;
 };
 
 export type RestoreReport = VerifyReport & {
-  /** Where the old data is now, null when there was none. */
+  /** The directory that the old data was moved to; null: there was none. */
   readonly before: string | null;
 };
 
@@ -65,6 +65,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   }
 }
 
+/** Moves the old data out and the copy in; each step is on disk before the next. */
 function swapIn(options: RestoreOptions, stage: string): string | null {
   const { directory, files, nowMs } = options;
   const pendingPath = join(directory, RESTORE_PENDING);
@@ -92,7 +93,7 @@ function swapIn(options: RestoreOptions, stage: string): string | null {
   return oldDataDirectory;
 }
 
-/** A directory with a backup, or a tar file. Throws `damaged` when it is not a whole one. */
+/** Opens a backup: a directory, or a tar file. Throws `damaged` when it is not whole. */
 export async function openArchive(files: Files, from: string): Promise<BackupArchive> {
   const descriptors: Descriptor[] = [];
   const open = (path: string): Descriptor => {
@@ -157,7 +158,7 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
   }
 }
 
-/** Snapshots and journals, and what belongs to them. */
+/** Lists snapshots, journals and what belongs to them. */
 function listData(files: Files, directory: string): string[] {
   return files.listSync(directory).filter(isStoreName).sort();
 }

@@ -42,7 +42,7 @@ export function encodeTarHeader(name: string, bytes: number, modifiedMs: number)
   return block;
 }
 
-/** A header, `end` for the zero block after the last one, or null when it is neither. */
+/** Returns a header; `end` for a zero block, which ends the archive; null for any other block. */
 export function decodeTarHeader(block: Buffer): TarHeader | 'end' | null {
   if (block.length !== TAR_BLOCK_BYTES) return null;
   if (block.every((byte) => byte === 0)) return 'end';
@@ -58,7 +58,7 @@ export function decodeTarHeader(block: Buffer): TarHeader | 'end' | null {
   };
 }
 
-/** Zero bytes that fill the last block of a file. */
+/** Count of zero bytes that fill the last block of a file. */
 export function tarPadding(bytes: number): number {
   return (TAR_BLOCK_BYTES - bytes % TAR_BLOCK_BYTES) % TAR_BLOCK_BYTES;
 }

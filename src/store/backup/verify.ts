@@ -1,4 +1,4 @@
-/** Reads everything that a start would read, and says what a start would say, changing nothing. */
+/** Reads all files that a start would read, and reports the same problems, but changes nothing. */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { journalName, snapshotName, readInventory } from '../disk/inventory.ts';
@@ -14,14 +14,14 @@ export type VerifyReport = {
   readonly sequence: number;
   /** Count of records by collection. */
   readonly records: Readonly<Record<string, number>>;
-  /** What a start would mend by itself: a torn end, a damaged snapshot with a good one before. */
+  /** Problems that a start mends itself: a torn end, a damaged snapshot with a good one before. */
   readonly notes: readonly string[];
 };
 
 /**
- * Throws `damaged`, with file, line and offset, when a start would be refused, and where the files
- * of a backup are not those of its manifest. `mustBegin`: a last journal without its first line,
- * which a start would make anew, is damage too.
+ * Throws `damaged`, with file, line and offset, when a start would be refused, or when the files of
+ * a backup are not those of its manifest. With `mustBegin`, a last journal without its first line
+ * is damage too; a start would create that journal anew.
  */
 export async function verifyDirectory(
   source: RecoverySource, mustBegin = false,
@@ -55,7 +55,7 @@ export async function verifyDirectory(
   return { generation: lastJournal?.generation ?? base, sequence, records, notes };
 }
 
-/** Throws `unavailable` where a server beside has deleted what was read, and may have cut it. */
+/** Throws `unavailable` when a running server has deleted a file that was being read. */
 function checkStillThere({ files }: RecoverySource, paths: readonly string[]): void {
   for (const path of paths) {
     if (files.existsSync(path)) continue;
@@ -69,7 +69,7 @@ function listReadPaths(
   return [...listSnapshotPaths(source, inventory, base), ...journals.map(({ path }) => path)];
 }
 
-/** All that may be read. */
+/** Lists every snapshot and journal: any of them may be read. */
 function listPaths(source: RecoverySource, inventory: Inventory): string[] {
   return [
     ...[...inventory.snapshots.keys()].flatMap((generation) =>

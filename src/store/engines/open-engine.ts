@@ -1,4 +1,4 @@
-/** From the URL of a store to the engine behind it; each is loaded when it is named. */
+/** Picks the engine for a URL. The code of an engine is loaded only when its URL is used. */
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Engine } from './engine.ts';
 import { readPasswordFile } from './password-file.ts';

@@ -1,8 +1,8 @@
-/** Files that hold passwords: their owner alone may read them. */
+/** Reads files that hold passwords, which must be readable by their owner only. */
 import { AppError, messageOf } from '../../base/errors.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../../base/files/bounded-read.ts';
 
-/** The first line of the file that `store.passwordFile` names, or a command. Throws `usage`. */
+/** Reads the first line of a file that a setting or an option names. Throws `usage`. */
 export function readPasswordFile(path: string): string {
   const [line = ''] = readPrivateFile(path, 'the password file').split(/\r?\n/);
   if (line !== '') return line;
@@ -10,10 +10,10 @@ export function readPasswordFile(path: string): string {
     + 'password there');
 }
 
-/** `name` says what names the file. Throws `usage`. */
+/** `name` describes the file in messages. Throws `usage`. */
 export function readPrivateFile(path: string, name: string): string {
   try {
-    // One of PostgreSQL's own has a line for each of many databases.
+    // A password file in PostgreSQL's format may have lines for many databases.
     const { bytes, status } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX });
     if ((status.mode & 0o077) !== 0) {
       throw new AppError('usage', `${name} ${path} is open to other users; chmod 600 ${path}`);

@@ -14,18 +14,18 @@ import type { Engine } from '../engine.ts';
 
 type EtcdOptions = {
   readonly url: string;
-  /** Where the URL names a user and no password; read at each connection. Null: there is none. */
+  /** Called at each connection if the URL names a user and no password. Null: there is none. */
   readonly readPassword?: () => string | null;
   readonly clock?: Clock;
   /** In [0, 1). */
   readonly random?: () => number;
 };
 
-// etcd takes 1.5 MiB a request unless it is told otherwise, in its own form: base64 counts not.
+// By default etcd accepts requests of 1.5 MiB, measured in its own encoding, without base64.
 const REQUEST_BYTES = 1 << 20;
 const SNAPSHOT_BYTES_MAX = 512 << 20;
 
-/** Throws `usage` for what is no URL of etcd. Connects to nothing yet. */
+/** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
 export function createEtcdEngine(options: EtcdOptions): Engine {
   const { url, readPassword = () => null, clock = systemClock, random = Math.random } = options;
   const address = parseEtcdUrl(url);
@@ -55,7 +55,10 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
   };
 }
 
-/** The leader where the URL names it, as nothing asked of it goes a further way; else any. */
+/**
+ * Chooses the leader, since requests to others are forwarded to it. Chooses any member that answers
+ * if the URL does not name the leader. Throws if none answers.
+ */
 async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
   const { address } = gateway;
   const replies = address.endpoints.map(async (endpoint) =>
@@ -68,7 +71,7 @@ async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
   try {
     return await Promise.any(leaderSearches);
   } catch {
-    // Whether one follows, and why none does, is seen below.
+    // None of them is the leader: the replies below show a follower, or why nobody answers.
   }
   const allReplies = await Promise.all(replies);
   const follower = allReplies.find(({ outcome }) => outcome.kind === 'answer');

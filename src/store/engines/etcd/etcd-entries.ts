@@ -8,16 +8,16 @@ import { PAGE_BYTES } from '../engine.ts';
 import type { LogEntry } from '../engine.ts';
 
 const PAGE_ENTRIES_MAX = 64;
-// As many entries of the size that was seen last as make about that much.
+// A range asks for as many entries as make about this much, by their size on the last page.
 const RANGE_BYTES = 4 << 20;
 const ENTRY_BYTES = 64 << 10;
 const TRIM_STEP = 1000;
 
-/** Reads entries in pages, whose length goes by the size of those before. */
+/** Reads entries in pages, sized by the entries of the page before. */
 export class EntryReader {
   readonly #gateway: Gateway;
   readonly #keys: Keys;
-  /** Of those of the last page, on average. */
+  /** Average size of an entry on the last page. */
   #entryBytes = ENTRY_BYTES;
 
   constructor(gateway: Gateway, keys: Keys) {
@@ -26,8 +26,8 @@ export class EntryReader {
   }
 
   /**
-   * The first `maxEntries` behind `sequence`, or fewer, once they are large: what is asked for must
-   * be there within seconds, over a slow network too.
+   * Reads the first `maxEntries` entries after `sequence`, or fewer, once they are large: a reply
+   * must arrive within seconds, over a slow network too.
    */
   async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
     const entries: LogEntry[] = [];
@@ -46,7 +46,7 @@ export class EntryReader {
     return entries;
   }
 
-  /** Looks through the whole log. */
+  /** Searches the whole log for a batch. */
   async searchBatch(batchId: string): Promise<LogEntry | null> {
     for (let last = 0; ;) {
       const page = await this.readAfter(last, PAGE_ENTRIES_MAX);
@@ -59,7 +59,7 @@ export class EntryReader {
   }
 }
 
-/** The entry that ends at that sequence. */
+/** Finds the entry that ends at `sequence`; null: there is none. */
 export async function findEntry(
   gateway: Gateway, keys: Keys, sequence: number,
 ): Promise<LogEntry | null> {
@@ -68,11 +68,11 @@ export async function findEntry(
 }
 
 /**
- * Removes the entries below `floor`, and the snapshots: nobody can go on from them. What it removes
- * stays in etcd's history until that is compacted, and counts for its quota.
+ * Removes the entries and the snapshots below `floor`: nobody can start from those. They stay in
+ * etcd's history, and count for its quota, until the history is compacted.
  */
 export async function trimBelow(gateway: Gateway, keys: Keys, floor: number): Promise<void> {
-  // Told before anything is gone. Another node may have trimmed further.
+  // Readers must see the new floor before any entry is gone. Another node may have raised it more.
   let response = await gateway.read('/v3/kv/txn', {
     compare: [{
       key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(floor + 1),
@@ -109,7 +109,7 @@ async function compact(gateway: Gateway, revision: number): Promise<void> {
   try {
     await gateway.read('/v3/kv/compaction', { revision });
   } catch (error) {
-    // Somebody else has done so, and further.
+    // Another node has compacted up to a later revision.
     if (!/has been compacted/.test(messageOf(error))) throw error;
   }
 }

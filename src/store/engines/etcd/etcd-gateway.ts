@@ -1,7 +1,7 @@
 /**
- * A cluster of etcd as one place to ask: holds on to the member that answers, goes on to the next
- * where asking again does no harm, and names itself by a token. Errors are those of the engine's
- * port: `unknown_outcome`, or surely not done.
+ * The gateway sends requests to a cluster of etcd. It stays with a member that answers, goes on to
+ * the next one where a second request does no harm, and authenticates with a token. Its errors are
+ * those of the engine's port: `unknown_outcome`, or a refusal.
  */
 import type { Agent } from 'node:http';
 import type { Clock } from '../../../base/clock.ts';
@@ -15,12 +15,12 @@ import type { EtcdEndpoint, EtcdAddress } from './etcd-url.ts';
 type EtcdCall = {
   readonly path: string;
   readonly body: object;
-  /** Whether it may be done twice, as what only reads. */
+  /** Whether the request may be executed twice, as one that only reads. */
   readonly isRepeatable: boolean;
 };
 
-// What etcd is given for itself: 5 s and two elections. A member that lost its leader answers
-// after that; another one mostly knows the new leader after 2 s.
+// Shorter than etcd's own time limit of 5 s and two elections, after which a member that lost its
+// leader answers. Another member mostly knows the new leader after 2 s.
 const RESPONSE_MS_MAX = 3000;
 const PERMISSION_DENIED = 7;
 
@@ -44,22 +44,22 @@ export class Gateway {
     return this.address.endpoints;
   }
 
-  /** Asks that member first from now on. */
+  /** Sends to this member first from now on. */
   prefer(endpoint: EtcdEndpoint): void {
     this.#current = Math.max(0, this.endpoints.indexOf(endpoint));
   }
 
-  /** For a request that may be done twice, as one that only reads. */
+  /** Sends a request that may be executed twice, as one that only reads. */
   read(path: string, body: object): Promise<JsonFields> {
     return this.#call({ path, body, isRepeatable: true });
   }
 
-  /** Tried again only where it surely was not done. `storage_full` may have been done. */
+  /** Sends a request again only if it surely was not executed. `storage_full`: it may have been. */
   write(path: string, body: object): Promise<JsonFields> {
     return this.#call({ path, body, isRepeatable: false });
   }
 
-  /** What came of asking that member alone; never rejects. */
+  /** Sends an empty request to one member. Resolves with its outcome, and never rejects. */
   async askMember(endpoint: EtcdEndpoint, path: string): Promise<EtcdOutcome> {
     return await this.#send(endpoint, path, {});
   }
@@ -76,14 +76,14 @@ export class Gateway {
     this.#token = typeof token === 'string' ? token : null;
   }
 
-  /** An answer without end, of the member in use. */
+  /** Opens a request to the member in use whose response does not end (a watch). */
   open(path: string, onResponse: Parameters<typeof openRequest>[2]) {
     const endpoint = this.#endpointAt(this.#current);
     const options = { ...this.#createSendOptions(endpoint), agent: undefined };
     return openRequest(options, path, onResponse);
   }
 
-  /** Idempotent; what is under way ends as unknown. */
+  /** Idempotent. Requests under way reject with `unknown_outcome`. */
   close(): void {
     this.#isClosed = true;
     for (const { cancel } of this.#running) cancel();

@@ -1,6 +1,6 @@
 /**
- * What a log looks like in etcd: keys below the URL's prefix, live ones alone. Nothing here needs
- * etcd's history, so that a compaction, ours or another's, takes nothing away.
+ * The format of a log in etcd: keys below the URL's prefix. Only their current values count. As
+ * nothing here needs etcd's history, no compaction of it, ours or another's, loses anything.
  *
  *   <prefix>/log                     {"log":"<uuid>","format":1}: written once
  *   <prefix>/head                    {"log":"<uuid>","sequence":7,"chain":"<64 hex digits>"}
@@ -10,7 +10,7 @@
  *                                    and its lines
  *   <prefix>/s/<16 hex digits>       a complete snapshot: {"sequence":7,"chain":…,"parts":3}
  *   <prefix>/p/<16 hex>/<8 hex>      a part of a snapshot: its SHA-256 in hex, a line feed, bytes
- *   <prefix>/n/<node>                a node's own, written by its barrier
+ *   <prefix>/n/<node>                a key of the node, written by its barrier
  *   <prefix>/lost                    put when an append lost against another: the milliseconds
  *                                    that its node took from reading the head to sending it
  *
@@ -32,19 +32,19 @@ const LINE_FEED = 0x0a;
 // The first line of an entry has about 200 bytes.
 export const ENVELOPE_BYTES = 512;
 
-/** All of them in base64, as etcd's JSON takes them. */
+/** All keys are in base64, as etcd's JSON has them. */
 export function createKeys(prefix: string) {
   const encode = (rest: string): string => encodeBase64(`${prefix}/${rest}`);
   return {
     log: encode('log'), head: encode('head'), floor: encode('floor'), lost: encode('lost'),
     entry: (sequence: number) => encode(`j/${formatSequence(sequence)}`),
-    /** Behind the last of a kind: `0` follows `/`. */
+    /** The end of the range of all entries: in ASCII, `0` follows `/`. */
     entriesEnd: encode('j0'),
     snapshot: (sequence: number) => encode(`s/${formatSequence(sequence)}`),
     snapshotsEnd: encode('s0'),
     part: (sequence: number, part: number) =>
       encode(`p/${formatSequence(sequence)}/${part.toString(16).padStart(PART_DIGITS, '0')}`),
-    /** Before the first part of a snapshot, and behind the last of those before it. */
+    /** Sorts before the first part of a snapshot, and after all parts of older ones. */
     parts: (sequence: number) => encode(`p/${formatSequence(sequence)}`),
     partsEnd: (sequence: number) => encode(`p/${formatSequence(sequence)}0`),
     node: (node: string) => encode(`n/${node}`),
@@ -76,7 +76,7 @@ export function encodePart({ sha256, bytes }: SnapshotPart): string {
   return Buffer.concat([Buffer.from(`${sha256}\n`), bytes]).toString('base64');
 }
 
-/** Of the values of `log`, `head` and `floor`; null when there is no log. */
+/** Decodes the values of `log`, `head` and `floor`; null: there is no log. Throws `damaged`. */
 export function decodeLogHead(
   logValue: Buffer | undefined, headValue: Buffer | undefined, floorValue: Buffer | undefined,
 ): LogHead | null {
@@ -117,7 +117,7 @@ export function encodeBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** Right behind a key. */
+/** The least key that sorts after `key`. */
 export function keyAfter(key: string): string {
   return Buffer.concat([Buffer.from(key, 'base64'), Buffer.alloc(1)]).toString('base64');
 }
@@ -137,7 +137,7 @@ function parse(value: Buffer | undefined, key: string): Record<string, unknown> 
     const parsed: unknown = JSON.parse(value?.toString('utf8') ?? '');
     if (isJsonObject(parsed)) return parsed;
   } catch {
-    // What is no JSON is told like what is no object.
+    // Text that is not JSON is reported below, as JSON that is not an object is.
   }
   throw createDamagedError(key);
 }

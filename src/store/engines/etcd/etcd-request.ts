@@ -1,7 +1,7 @@
 /**
- * One request to one member of etcd, by its JSON gateway: POST, JSON both ways. What matters of a
- * failure is whether etcd may have done what was asked. It surely has not while no connection
- * stood, and where it refuses by a code of gRPC that is decided before anything is proposed.
+ * Sends one request to one member of etcd, through its JSON gateway. The outcome of a failure says
+ * whether etcd may have executed the request. It surely has not if there was no connection, or if
+ * it refused with a gRPC code that is decided before anything is proposed to the cluster.
  */
 import type { Agent, IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '../../../base/clock.ts';
@@ -16,13 +16,13 @@ export type EtcdOutcome =
   | { readonly kind: 'answer'; readonly fields: JsonFields }
   /** Nothing reached etcd. */
   | { readonly kind: 'unsent'; readonly message: string }
-  /** It may have been done, or may be done yet. */
+  /** The request may have been executed, or may be executed later. */
   | { readonly kind: 'unknown'; readonly message: string }
-  /** It was not done. */
+  /** The request was not executed. */
   | { readonly kind: 'refused'; readonly message: string; readonly code: number }
-  /** A token is missing or has expired; it was not done. */
+  /** A token is missing or has expired; the request was not executed. */
   | { readonly kind: 'unauthenticated'; readonly message: string }
-  /** The quota is used up; the write that used it up was done nevertheless. */
+  /** The quota is used up. The write that used it up was executed nevertheless. */
   | { readonly kind: 'full'; readonly message: string };
 
 export type EtcdSendOptions = {
@@ -31,7 +31,7 @@ export type EtcdSendOptions = {
   readonly agent: Agent | undefined;
   readonly token: string | null;
   readonly clock: Clock;
-  /** For the answer, once it is sent. */
+  /** Longest wait for the response, once the request is sent. */
   readonly timeoutMs: number;
 };
 
@@ -83,7 +83,7 @@ export function sendRequest(options: EtcdSendOptions, path: string, body: object
   return { outcome, cancel: () => cancel() };
 }
 
-/** Of an answer without end (watch) too: who opens it handles its errors. */
+/** Opens a request, also one whose response does not end (a watch). The caller handles errors. */
 export function openRequest(
   { endpoint, isTls, agent, token }: EtcdSendOptions, path: string,
   onResponse: (response: IncomingMessage) => void,

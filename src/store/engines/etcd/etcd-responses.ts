@@ -1,13 +1,11 @@
-/**
- * What etcd's JSON answers hold: numbers come as strings, and what is empty or false is left out.
- */
+/** Parses etcd's JSON: numbers are strings there, and empty or false members are left out. */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonFields } from './etcd-request.ts';
 
 type KeyValue = {
   readonly key: string;
   readonly value: Buffer;
-  /** Of etcd's history, in which it was last put. */
+  /** Revision of etcd's history at which the key was last put. */
   readonly revision: number;
 };
 
@@ -19,13 +17,13 @@ export function parseKeyValues(range: JsonFields): readonly KeyValue[] {
   }));
 }
 
-/** What each range in the answer to a transaction has found, in their order. */
+/** Returns the matches of each range in the response to a transaction, in the order of ranges. */
 export function parseRanges(transaction: JsonFields): readonly (readonly KeyValue[])[] {
   return filterObjects(transaction.responses).flatMap(({ response_range: range }) =>
     isJsonObject(range) ? [parseKeyValues(range)] : []);
 }
 
-/** Of etcd's history, as of the answer. */
+/** The revision of etcd's history as of the response. */
 export function parseRevision({ header }: JsonFields): number {
   return isJsonObject(header) ? Number(header.revision) : 0;
 }

@@ -1,7 +1,7 @@
 /**
- * A log in etcd, as etcd-keys.ts has it. Each append is one transaction that compares the head, so
- * that no lock is held and none can be lost; all reads are linearizable, so that none shows what a
- * majority lacks.
+ * A session with a log in etcd (etcd-keys.ts has the format). Each append is one transaction that
+ * compares the head, so no lock is held that could be lost. All reads are linearizable, so none
+ * shows an entry that a majority lacks.
  */
 import { sleep } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
@@ -26,7 +26,7 @@ type EtcdSessionDeps = {
   readonly durability: string;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Where the batches that were sent last would end, by batch: of earlier sessions too. */
+  /** The last batches that were sent, in earlier sessions too: the sequence of each by its id. */
   readonly sentBatches: Map<string, number>;
 };
 
@@ -35,7 +35,7 @@ const CONTENTION_MS_MAX = 2000;
 const RECENT_REVISIONS = 4;
 const MISSED_AT_ONCE = 16;
 const MISSED_MAX = 1000;
-// Who was frozen and has much to apply must not hold all others up for long.
+// Bounded, since a node that was frozen and has much to apply would hold up all others.
 const YIELD_MS_MAX = 250;
 
 export class EtcdSession implements EngineSession {
@@ -47,7 +47,7 @@ export class EtcdSession implements EngineSession {
   readonly #sentBatches: Map<string, number>;
   readonly #reader: EntryReader;
   readonly #watches = new Set<() => void>();
-  /** To be waited before the next append. */
+  /** Wait before the next append, for a node that has just lost against this one. */
   #yieldMs = 0;
 
   constructor({ gateway, durability, random, sentBatches }: EtcdSessionDeps) {
@@ -64,7 +64,7 @@ export class EtcdSession implements EngineSession {
     return parseHead(await this.#transact(this.#headRanges));
   }
 
-  /** Refused where entries are left of a log that lost its head. */
+  /** Throws `damaged` where entries are left of a log that lost its head. */
   async create(head: LogHead): Promise<boolean> {
     const { log, floor, entry, entriesEnd } = this.#keys;
     const isAbsent = { target: 'CREATE', result: 'EQUAL', create_revision: '0' };
@@ -105,11 +105,11 @@ export class EtcdSession implements EngineSession {
     return (await this.#append(log, expected, entry, 0, [])) === null;
   }
 
-  /** A lost attempt brings what was missed with it: the next needs no read before. */
+  /** The response to a lost attempt has the missed entries: the next attempt needs no read. */
   async appendLocked(log: string, from: LogPosition, build: BuildEntry): Promise<LogEntry | null> {
     const { clock } = this.#gateway;
     let response = await this.#transact(this.#rangesAfter(from));
-    // Who was away for long has much to read before it can contend.
+    // The 2 s begin with the first attempt: a node that was away reads for long before it.
     for (let endMs = Infinity; ;) {
       const headReadMs = clock.monotonicMs();
       const { head, missedEntries } = await this.#readMissed(response);
@@ -150,7 +150,7 @@ export class EtcdSession implements EngineSession {
     return trimBelow(this.#gateway, this.#keys, floor);
   }
 
-  /** Never: each request finds a member by itself. */
+  /** Calls no listener: a session is never lost, as each request finds a member by itself. */
   onLost(): void {}
 
   async close(): Promise<void> {
@@ -164,7 +164,7 @@ export class EtcdSession implements EngineSession {
     return [log, head, floor].map((key) => ({ request_range: { key } }));
   }
 
-  /** May be done twice. */
+  /** Runs operations that may be executed twice. */
   #transact(success: readonly object[]): Promise<JsonFields> {
     return this.#gateway.read('/v3/kv/txn', { success });
   }
@@ -176,8 +176,8 @@ export class EtcdSession implements EngineSession {
   }
 
   /**
-   * Null: committed; else what the ranges have found in its place. `turnMs`: what it took from
-   * reading the head to this.
+   * Returns null if the entry was committed, else the response, with the matches of `ranges`.
+   * `turnMs`: time since the head was read.
    */
   async #append(
     log: string, expected: LogPosition, entry: LogEntry, turnMs: number,
@@ -203,19 +203,19 @@ export class EtcdSession implements EngineSession {
     try {
       const response = await this.#gateway.write('/v3/kv/txn', body);
       if (response.succeeded === true) this.#yieldAfter(response, clock.monotonicMs() - startMs);
-      // Sent for the second time it may meet what the first has written, however late.
+      // A batch that is sent again may find its own entry, which the first request has written.
       const isCommitted = response.succeeded === true || (isResent && await this.#isInLog(entry));
       return isCommitted ? null : response;
     } catch (error) {
-      // The write that uses the quota up is done and answered so; those after it are not done.
+      // etcd answers so to the write that uses up the quota, which it executes, and to later ones.
       if (isFull(error) && await this.#isInLog(entry)) return null;
       throw error;
     }
   }
 
   /**
-   * Whoever has won is ready for its next append sooner than those who lost, and have its entry to
-   * apply first: it would win for seconds. So it lets them go first, when one has lost just now.
+   * A node that has won is ready for its next append sooner than the losers, which must apply its
+   * entry first: it would win for seconds. So it waits a moment if another has just lost.
    */
   #yieldAfter(response: JsonFields, tookMs: number): void {
     const [lostAppend] = parseRanges(response)[0] ?? [];
@@ -225,7 +225,7 @@ export class EtcdSession implements EngineSession {
     this.#yieldMs = Math.min(YIELD_MS_MAX, neededMs * (0.5 + this.#random()));
   }
 
-  /** The head in an answer to `rangesAfter`, and all entries up to it. */
+  /** Returns the head in a response to `rangesAfter`, and all entries up to it. */
   async #readMissed(response: JsonFields): Promise<{ head: LogHead; missedEntries: LogEntry[] }> {
     const head = parseHead(response);
     if (head === null) throw this.#createError('damaged', 'the log is gone');

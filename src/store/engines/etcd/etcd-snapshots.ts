@@ -1,4 +1,4 @@
-/** Snapshots in etcd: their parts first, then the key that makes them complete. */
+/** Stores snapshots in etcd: first their parts, then the key that makes a snapshot complete. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseKeyValues, filterObjects } from './etcd-responses.ts';
@@ -25,7 +25,7 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
         + `sequence ${sequence} is not there any more`);
     },
     async writePart({ sequence }, part, content) {
-      // What is put twice is the same, so that it may be asked for again.
+      // A second put writes the same bytes, so `read`, which may send twice, is safe.
       await gateway.read('/v3/kv/put', {
         key: keys.part(sequence, part), value: encodePart(content),
       });
@@ -35,12 +35,12 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
         request_put: { key: keys.snapshot(at.sequence), value: encodeSnapshot(at, parts) },
       }];
       const response = await gateway.read('/v3/kv/txn', {
-        // Trimming takes the parts of older ones away, those that are being written too.
+        // A trim past this sequence has removed parts of this snapshot.
         compare: [{
           key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(at.sequence + 1),
         }],
         success: put,
-        // There may be no log yet, which is made once all it begins with is there.
+        // There may be no log yet: one may be created after the snapshot that it begins with.
         failure: [{ request_txn: {
           compare: [{ key: keys.floor, target: 'CREATE', result: 'EQUAL', create_revision: '0' }],
           success: put,

@@ -1,11 +1,11 @@
 /**
- * Where an etcd is, as a URL says it:
+ * The URL of an etcd cluster:
  *
  *   etcd[s]://[user:password@]host[:2379][,host[:2379]…][/prefix][?compaction=engine]
  *
  * `etcds` speaks TLS and checks the certificate. All keys of a log begin with the prefix,
- * `hookshelf` by default, so that one etcd may keep several. `compaction=engine`: etcd compacts its
- * history by itself, else trimming the log does.
+ * `hookshelf` by default, so that one etcd may keep several logs. With `compaction=engine` etcd
+ * compacts its history itself; else trimming the log does.
  */
 import { AppError } from '../../../base/errors.ts';
 

@@ -1,16 +1,16 @@
 /**
- * A hint that others have written: etcd's watch on one key, from now on. Nothing relies on it, so
- * a watch that ends is begun anew with no regard to what lay between.
+ * Watches one key of etcd for a hint that others have written. Nothing relies on the hint, so a
+ * watch that ends is begun again without asking for the changes between.
  */
 import type { ClientRequest } from 'node:http';
 import type { Timer } from '../../../base/clock.ts';
 import type { Gateway } from './etcd-gateway.ts';
 
 const PAUSE_MS = 250;
-// Every node writes each 5 s, so that a silent connection is a dead one.
+// Every node writes each 5 s, so a connection that is silent for longer is dead.
 const SILENCE_MS_MAX = 30_000;
 
-/** Calls `wake` for each event on the key. Returns what ends it. */
+/** Calls `wake` for each event on the key. Returns a function that ends the watch. */
 export function watchKey(gateway: Gateway, key: string, wake: () => void): () => void {
   let isEnded = false;
   let request: ClientRequest | null = null;
@@ -18,9 +18,9 @@ export function watchKey(gateway: Gateway, key: string, wake: () => void): () =>
   const begin = (): void => {
     if (isEnded) return;
     const watchRequest = gateway.open('/v3/watch', (response) => {
-      // The first says that it was created; what came before it is asked for once more.
+      // The first message says that the watch was created: `wake` reads any earlier entries.
       response.on('data', wake);
-      // Told as the close of the request too.
+      // `close` follows both, and begins the next watch.
       response.on('error', () => watchRequest.destroy());
       response.on('end', () => watchRequest.destroy());
     });

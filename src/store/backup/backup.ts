@@ -22,7 +22,7 @@ import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
 export interface Backup {
   readonly files: readonly BackupFile[];
-  /** What the manifest says; null: the backup gets no manifest. */
+  /** The contents for the manifest; null: the backup gets none. */
   readonly contents: BackupContents | null;
   /** Idempotent. */
   close(): void;
@@ -115,7 +115,7 @@ async function fillEmptyDirectory(
       + `${target}/ to have one made in it`);
   }
   const mark = join(directory, BACKUP_PENDING);
-  // Of two backups into the same directory, only one can create the mark.
+  // Two backups may choose the same directory: only one of them can create the mark.
   files.closeSync(files.openSync(mark, 'create'));
   const createdPaths = [mark];
   try {

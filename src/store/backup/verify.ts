@@ -69,7 +69,7 @@ function listReadPaths(
   return [...listSnapshotPaths(source, inventory, base), ...journals.map(({ path }) => path)];
 }
 
-/** Lists every snapshot and journal: any of them may be read. */
+/** Lists every snapshot and journal, each of which may be read. */
 function listPaths(source: RecoverySource, inventory: Inventory): string[] {
   return [
     ...[...inventory.snapshots.keys()].flatMap((generation) =>

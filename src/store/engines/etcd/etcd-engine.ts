@@ -71,7 +71,7 @@ async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
   try {
     return await Promise.any(leaderSearches);
   } catch {
-    // None of them is the leader: the replies below show a follower, or why nobody answers.
+    // No member is the leader: the replies below show a follower, or why nobody answers.
   }
   const allReplies = await Promise.all(replies);
   const follower = allReplies.find(({ outcome }) => outcome.kind === 'answer');

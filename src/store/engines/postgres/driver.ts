@@ -1,8 +1,8 @@
 /**
  * One connection to PostgreSQL, and the only file that imports the package `postgres` (written for
- * 3.4.9). That package reconnects, queues and repeats on its own, which nobody may do with an
- * append. So it is given one socket, once, and one statement at a time: when the socket closes, all
- * that was asked and not answered rejects, and nothing is ever sent again.
+ * 3.4.9). That package reconnects, queues and repeats on its own, which must not happen to an
+ * append. So it gets one socket, once, and one statement at a time: when the socket closes, all
+ * statements without a reply reject, and nothing is ever sent again.
  */
 import type { Socket } from 'node:net';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
@@ -13,36 +13,36 @@ import {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The bytes of each column, as PostgreSQL writes it; null where it is null. */
+/** The bytes of each column, as PostgreSQL writes them; null for an SQL null. */
 export type Columns = readonly (Buffer | null)[];
 
 export type QueryResult = {
   readonly rows: readonly Row[];
-  /** What the server warned of meanwhile: what was committed need not last. */
+  /** The server's last WARNING during the statement: a commit may not last. Null: none came. */
   readonly warning: string | null;
 };
 
 export interface Connection {
   /**
-   * Runs one statement with `$1`…, or several without parameters, whose rows are given
-   * together. Rejects `unknown_outcome` when the connection is lost, else with what the server
-   * refused: nothing was changed then.
+   * Runs one statement with `$1`…, or several without parameters. Resolves with all their rows
+   * together. Rejects with `unknown_outcome` when the connection is lost, else with the server's
+   * refusal: nothing was changed then.
    */
   query(text: string, parameters?: readonly (string | number)[]): Promise<QueryResult>;
-  /** Runs one statement whose rows are large. As text, which nobody needs, they cost 1 µs a kB. */
+  /** Runs one statement whose rows are large. Decoding them as text would cost 1 µs a kB. */
   queryBytes(
     text: string, parameters: readonly (string | number)[],
   ): Promise<readonly Columns[]>;
-  /** The same with several statements, whose rows are given together. */
+  /** Does the same with several statements, and resolves with all their rows together. */
   queryAllBytes(text: string): Promise<readonly Columns[]>;
   /**
-   * Runs one statement and the commit of the transaction that it is the last of, sent together.
-   * Rejects as `query`; what was refused is rolled back then.
+   * Runs the last statement of a transaction and its commit, which are sent together. Rejects as
+   * `query` does; the transaction is rolled back then.
    */
   queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult>;
-  /** Why it is of no use any more; null as long as it is. */
+  /** Why the connection is lost; null while it is in use. */
   readonly lossError: AppError | null;
-  /** Ends it without a word to a statement under way: the server finishes that. Idempotent. */
+  /** Closes the socket. The server still finishes a statement under way. Idempotent. */
   close(): void;
 }
 
@@ -54,15 +54,15 @@ type DriverOptions = {
   readonly applicationName: string;
   /** For messages. */
   readonly host: string;
-  /** Until the first statement is answered. */
+  /** Longest wait until the reply to the first statement. */
   readonly timeoutMs: number;
   readonly onNotify?: (payload: string) => void;
-  /** Told once, also when it was closed. */
+  /** Called once when the connection is lost or closed. */
   readonly onLost?: (error: AppError) => void;
 };
 
-// The package keeps what is shorter back until the next turn of the loop. On a node that is busy
-// others wait for that, when it is the commit that frees the log.
+// The package holds shorter statements back until the next turn of the event loop. A busy node
+// would send its commit late, and other nodes wait for that commit to free the log.
 const STATEMENT_BYTES_MIN = 1024;
 
 const PREPARED = { prepare: true };
@@ -102,7 +102,7 @@ function padStatement(text: string): string {
 class DriverConnection implements Connection {
   readonly #options: DriverOptions;
   readonly #client: ReturnType<typeof import('postgres').default>;
-  /** Rejects what is under way: the package leaves some statements without an end. */
+  /** Rejects the statement under way: the package leaves some of them pending for ever. */
   #rejectPending: (error: AppError) => void = () => undefined;
   #socket: Socket | null = null;
   #isOpened = false;
@@ -115,7 +115,7 @@ class DriverConnection implements Connection {
     const { user, database, password, applicationName, timeoutMs, onNotify } = options;
     this.#client = postgres({
       socket: () => this.#open(),
-      // Each is given, since the package would take it from the environment.
+      // Every option is set, since the package would take it from the environment otherwise.
       host: 'postgres', port: 0, user, database, password: () => password ?? '', ssl: false,
       max: 1, prepare: true, fetch_types: false, no_subscribe: true,
       target_session_attrs: 'primary', connect_timeout: timeoutMs / 1000,
@@ -139,11 +139,11 @@ class DriverConnection implements Connection {
     return socket;
   }
 
-  /** Throws what keeps us out. */
+  /** Runs a first statement. Throws the reason for which the server does not let us in. */
   async start(): Promise<void> {
     const { host, timeoutMs } = this.#options;
     let isLate = false;
-    // A pool lets everybody in, and has the first statement wait until a connection is free.
+    // A pooler accepts any client, but its first statement waits until a connection is free.
     const timer = setTimeout(() => {
       isLate = true;
       this.close();
@@ -153,7 +153,7 @@ class DriverConnection implements Connection {
     } catch (thrown) {
       if (isLate) throw new SilentServerRejection(host);
       if (thrown instanceof AppError && thrown !== this.lossError) throw thrown;
-      // The package leaves a server that is no primary with this code.
+      // The package disconnects from a server that is not a primary with this code.
       if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lossError === null) {
         throw new AppError('unavailable', `${host} is a standby, not the primary`);
       }
@@ -179,7 +179,7 @@ class DriverConnection implements Connection {
 
   queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
     return this.#inTurn(async () => {
-      // Both in one piece: the server would else be woken twice.
+      // Both go in one packet: the server would be woken twice otherwise.
       const socket = this.#socket;
       socket?.cork();
       process.nextTick(() => socket?.uncork());
@@ -219,7 +219,10 @@ class DriverConnection implements Connection {
       : this.#client.unsafe(text, [...parameters], PREPARED);
   }
 
-  /** One at a time. A promise of the loss, raced with each answer, would keep all of them. */
+  /**
+   * Rejects if the connection is lost before `result` settles; one call at a time. A race of each
+   * reply with one promise of the loss would keep all replies in memory.
+   */
   #rejectWhenLost<Result>(result: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#rejectPending = reject;

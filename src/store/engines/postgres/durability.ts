@@ -1,11 +1,11 @@
-/** What a commit of a PostgreSQL server is worth, as its settings and the URL say. */
+/** Finds out how durable a commit is, from a PostgreSQL server's settings and the URL. */
 import { AppError } from '../../../base/errors.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 import type { Row } from './driver.ts';
 import { readNumber, readText } from './rows.ts';
 
 export type Durability = {
-  /** In words, for people. */
+  /** A text for people. */
   readonly description: string;
   /** Whether commits wait for standbys. */
   readonly needsStandbys: boolean;
@@ -13,7 +13,7 @@ export type Durability = {
 
 const VERSION_MIN = 130_000;
 
-/** `row` is of INSPECT. Throws `misconfigured` for a server that would not keep the promise. */
+/** Checks the row of INSPECT. Throws `misconfigured` for a server whose commits may be lost. */
 export function checkDurability(
   row: Row, { durability }: PostgresAddress,
 ): Durability {

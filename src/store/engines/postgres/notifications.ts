@@ -1,6 +1,6 @@
 /**
- * Tells who watches that others have appended. The server is asked for notifications only while
- * somebody does: each wakes a process of the server and this one.
+ * Wakes watchers when other nodes have appended. The server is asked for notifications only while
+ * there are watchers: each notification wakes a process of the server, and this one.
  */
 import type { Connection } from './driver.ts';
 import { LISTEN, UNLISTEN } from './statements.ts';
@@ -11,12 +11,12 @@ export class Notifications {
   readonly #isSupported: boolean;
   #isListening: boolean;
   readonly #wakes = new Set<() => void>();
-  /** Sequences that were appended here, until their notifications come: they are no news. */
+  /** Sequences of this node's appends, whose notifications are still to come and wake nobody. */
   readonly #ownSequences = new Set<string>();
   /** Others' entries were read up to here. */
   #readUntil = 0;
 
-  /** The connection listens already, where it can. */
+  /** `writer` listens already, if the service supports that. */
   constructor(writer: Connection, isSupported: boolean) {
     this.#writer = writer;
     this.#isSupported = isSupported;
@@ -32,12 +32,12 @@ export class Notifications {
     };
   }
 
-  /** An append up to `sequence` is sent. */
+  /** Called when an append up to `sequence` is sent. */
   expectOwn(sequence: number): void {
     if (this.#isListening) this.#ownSequences.add(String(sequence));
   }
 
-  /** It has committed nothing. */
+  /** Called when that append has committed nothing. */
   dropOwn(sequence: number): void {
     this.#ownSequences.delete(String(sequence));
   }
@@ -46,7 +46,7 @@ export class Notifications {
     this.#readUntil = Math.max(this.#readUntil, sequence);
   }
 
-  /** Of the notification of an append, with its sequence. */
+  /** Called with the sequence of an append that was notified. */
   onNotification(payload: string): void {
     if (this.#ownSequences.delete(payload) || Number(payload) <= this.#readUntil) return;
     this.#wakeAll();
@@ -56,7 +56,8 @@ export class Notifications {
     if (this.#isListening === isNeeded || !this.#isSupported) return;
     this.#isListening = isNeeded;
     this.#ownSequences.clear();
-    // Of what came before the server listens again nobody is told. A loss is told by itself.
+    // Appends before the server listens again are not notified, so all watchers wake once. An error
+    // here needs no report: the loss of the connection is reported on its own.
     this.#writer.query(isNeeded ? LISTEN : UNLISTEN).then(() => this.#wakeAll(), () => undefined);
   }
 

@@ -1,7 +1,7 @@
 /**
- * Poolers between us and PostgreSQL (pgbouncer and its like), and what of them is of no use. We
- * need connections of our own: what is set, prepared and listened to must still be there with the
- * next statement, and a second one must get on while the first waits for standbys.
+ * Recognizes poolers (such as pgbouncer) between us and PostgreSQL that cannot be used. A session
+ * needs connections of its own: settings, prepared statements and LISTEN must last from one
+ * statement to the next, and a second connection must go on while the first waits for standbys.
  */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';
@@ -9,16 +9,16 @@ import type { Connection } from './driver.ts';
 import { ConnectionLimitRejection, SilentServerRejection } from './postgres-errors.ts';
 import { markStatement } from './statements.ts';
 
-/** Among the statements of others a mark may be found again by chance; not each time. */
+/** A mark may come back by chance, among the statements of other clients, but not in each round. */
 const ROUNDS = 2;
 const CONNECTION_COUNTS = { 1: 'one connection', 2: 'two connections' } as const;
 const NEXT_ORDINALS = { 1: 'second', 2: 'third' } as const;
 
 /**
- * Throws `misconfigured` where statements of one connection go to several of the server, as with
- * `pool_mode = transaction`: then one finds the mark of the other, or none, where it left its own.
- * Each asks twice in a row: a pool may give the server's connections out in turns, or the last one
- * again and again.
+ * Throws `misconfigured` if statements of one connection go to several of the server, as with
+ * `pool_mode = transaction`. A connection that left a mark then finds another one's mark, or none.
+ * Each connection asks twice in a row, since a pool may hand out the server's connections in turns,
+ * or the last one again and again.
  */
 export async function checkSessions(
   writer: Connection, reader: Connection, host: string,
@@ -38,12 +38,12 @@ export async function checkSessions(
   }
 }
 
-/** Whether a server that lets us in at all has no connection more for us. */
+/** Whether an error says that there is no further connection for us. */
 export function isPoolFull(thrown: unknown): boolean {
   return thrown instanceof SilentServerRejection || thrown instanceof ConnectionLimitRejection;
 }
 
-/** `count` connections stand, and the next was not to be had. */
+/** Creates the error for a session that has `count` connections and cannot open the next one. */
 export function createPoolError(host: string, count: 1 | 2, thrown: unknown): AppError {
   const detail = thrown instanceof ConnectionLimitRejection ? ` (${thrown.serverMessage})` : '';
   return new AppError('unavailable',
@@ -54,7 +54,10 @@ export function createPoolError(host: string, count: 1 | 2, thrown: unknown): Ap
     + 'connect to PostgreSQL itself', {}, thrown);
 }
 
-/** Undefined where the service has no settings of such names. */
+/**
+ * Leaves a mark, and returns the one before; null: there was none. Returns undefined where the
+ * service has no custom settings.
+ */
 async function exchangeMark(connection: Connection, mark: string): Promise<unknown> {
   try {
     const { rows: [row] } = await connection.query(markStatement(mark));

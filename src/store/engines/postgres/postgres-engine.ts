@@ -1,7 +1,7 @@
 /**
- * PostgreSQL as an engine: finds the primary among the hosts of the URL, refuses what would not
- * keep the promise of a durable answer, sets connections so that nothing cancels an append, and
- * makes the tables.
+ * PostgreSQL as an engine. It finds the primary among the hosts of the URL, refuses a server whose
+ * commits may be lost, configures connections so that nothing cancels an append, and creates the
+ * tables.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Engine, EngineSession } from '../engine.ts';
@@ -24,9 +24,9 @@ import {
 } from './statements.ts';
 
 const BATCH_BYTES_MAX = 8 << 20;
-/** For a whole attempt, beside the time to connect: tables may have to wait for standbys. */
+/** Longest time for an attempt after connecting: new tables may have to wait for standbys. */
 const BEGIN_MS_MAX = 5000;
-/** For the third connection: who asks for a snapshot does not wait for longer than 5 s. */
+/** Longest wait for the third connection: callers wait for a snapshot for at most 5 s. */
 const THIRD_MS_MAX = 4000;
 
 /** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
@@ -65,8 +65,8 @@ class PostgresEngine implements Engine {
   }
 
   /**
-   * Goes from host to host until one does. A server that nothing was confirmed by is tried last the
-   * next time: a primary that others have replaced still lets everybody in.
+   * Tries the hosts in turn until `use` succeeds with one. The next call tries that host last,
+   * unless it has confirmed a write (`begin`): a primary that was replaced still accepts clients.
    */
   async #tryHosts<Found>(
     use: (attempt: SessionAttempt, index: number) => Promise<Found>,
@@ -93,7 +93,7 @@ class PostgresEngine implements Engine {
   }
 }
 
-/** Of several hosts each is told; what is wrong with the settings counts more than who is away. */
+/** Joins all messages. A host that is misconfigured decides the code, before one that is away. */
 function combineErrors(rejections: readonly AppError[]): AppError {
   const [first] = rejections;
   if (first === undefined) throw new Error('a URL has a host');
@@ -127,7 +127,7 @@ class SessionAttempt {
     for (const connection of this.#connections) connection.close();
   }
 
-  /** `onConfirmed` is told of the first write that the session has confirmed. */
+  /** Opens a session. It calls `onConfirmed` when the server has confirmed a write. */
   begin(mayCreate: boolean, onConfirmed: () => void): Promise<EngineSession> {
     return this.#inTime(async () => {
       const { writer, reader, durability } = await this.#openPair();
@@ -141,7 +141,7 @@ class SessionAttempt {
     });
   }
 
-  /** Opens as many connections as a node has at most, and tells what a commit is worth there. */
+  /** Opens as many connections as a node has at most. Resolves with the durability, in words. */
   inspect(): Promise<string> {
     return this.#inTime(async () => {
       const { durability } = await this.#openPair();
@@ -218,11 +218,11 @@ class SessionAttempt {
         + 'begin anew, start hookshelf serve');
     }
     const schema = row?.has_schema === true ? '' : `${MAKE_SCHEMA};`;
-    // Statements that are sent together are one transaction.
+    // Statements that are sent in one message are one transaction.
     await writer.query(`${MAKE_ALONE}; ${schema} ${MAKE_TABLES}`);
   }
 
-  /** Behind one address there may be several servers, of which one has been replaced. */
+  /** One address may lead to several servers, one of which is no longer the primary. */
   async #isSameServer(left: Connection, right: Connection): Promise<boolean> {
     if (this.#address.durability === 'engine') return true;
     const [one, other] = [await left.query(IDENTITY), await right.query(IDENTITY)];
@@ -230,7 +230,7 @@ class SessionAttempt {
   }
 }
 
-/** False where the service has no notifications. */
+/** Begins to listen. Resolves with false if the service has no notifications. */
 async function listen(writer: Connection): Promise<boolean> {
   try {
     await writer.query(LISTEN);

@@ -1,14 +1,14 @@
 /**
- * What PostgreSQL refuses, as an error of ours. An ERROR ends its transaction, so that nothing of
- * it was written; after anything graver, or without an answer, nobody knows (its appendix
- * "PostgreSQL Error Codes").
+ * Converts PostgreSQL's errors to ours. An ERROR ends its transaction, so nothing was written. The
+ * outcome is unknown after a graver error, or without a reply (PostgreSQL's appendix "PostgreSQL
+ * Error Codes").
  */
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 
-/** The state of a transaction that came between others, and can be run again. */
+/** States of a transaction that conflicted with others, and can be run again. */
 const REPEATABLE_STATES = ['40001', '40P01'];
-// Of these the connection is of no use any more, or the outcome is open: 40003 says so itself, and
+// States after which the connection is lost, or the outcome is unknown: 40003 says so itself, and
 // 25006 comes from a server that has ceased to be the primary.
 const LOST_CONNECTION_STATES = /^(08...|57P..|40003|25006|25P03|25P04)$/;
 
@@ -21,7 +21,7 @@ export class PostgresRejection extends AppError {
   }
 }
 
-/** No answer to the first statement: the server hangs, or a pool has no connection to spare. */
+/** The first statement got no reply: the server hangs, or a pool has no connection to spare. */
 export class SilentServerRejection extends AppError {
   constructor(host: string) {
     super('unavailable', `PostgreSQL at ${host} takes connections and does not answer; if that is `
@@ -29,9 +29,9 @@ export class SilentServerRejection extends AppError {
   }
 }
 
-/** No connection is left, for this user or at all. */
+/** The server has no connection left, for this user or for anybody. */
 export class ConnectionLimitRejection extends AppError {
-  /** What the server said. */
+  /** The server's own message. */
   readonly serverMessage: string;
 
   constructor(host: string, reason: string) {
@@ -41,13 +41,13 @@ export class ConnectionLimitRejection extends AppError {
   }
 }
 
-/** Whether an error of the driver leaves open what became of the statement. */
+/** Whether an error of the driver leaves the outcome of the statement unknown. */
 export function isLost(thrown: unknown): boolean {
   const sqlState = systemCodeOf(thrown) ?? '';
   return readSeverity(thrown) !== 'ERROR' || LOST_CONNECTION_STATES.test(sqlState);
 }
 
-/** Of an error that is not of `isLost`: the statement has changed nothing. */
+/** Converts an error for which `isLost` is false: the statement has changed nothing. */
 export function convertRejection(thrown: unknown): PostgresRejection {
   const sqlState = systemCodeOf(thrown) ?? '';
   const reason = `PostgreSQL refused it: ${messageOf(thrown)} (${sqlState})`;
@@ -70,7 +70,7 @@ type LoginTarget = {
   readonly password: string | null;
 };
 
-/** Why a server did not let us in, and what to do. */
+/** Creates the error for a server that did not let us in, with advice. */
 export function createLoginError(thrown: unknown, target: LoginTarget): AppError {
   const reason = messageOf(thrown);
   switch (systemCodeOf(thrown)) {
@@ -82,10 +82,10 @@ export function createLoginError(thrown: unknown, target: LoginTarget): AppError
       return new AppError('misconfigured', `PostgreSQL at ${target.host} has no database `
         + `${target.database}: createdb -E UTF8 ${target.database}`);
     case '53300': return new ConnectionLimitRejection(target.host, reason);
-    // The package's own, with a host that it was not told.
+    // The package's own code, whose message names no real host.
     case 'CONNECT_TIMEOUT': return new SilentServerRejection(target.host);
     default:
-      // As pgbouncer says it, under the state of a broken protocol.
+      // The message of pgbouncer, whose state (a protocol violation) does not tell.
       if (/no more connections allowed/.test(reason)) {
         return new ConnectionLimitRejection(target.host, reason);
       }

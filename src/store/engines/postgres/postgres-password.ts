@@ -1,6 +1,6 @@
 /**
- * Where the password of a PostgreSQL user comes from: the URL, else the file `store.passwordFile`,
- * else the file that PGPASSFILE names, whose lines are `host:port:database:user:password`, with
+ * Finds the password of a PostgreSQL user: in the URL, else in the file `store.passwordFile`, else
+ * in the file that PGPASSFILE names, whose lines are `host:port:database:user:password`, with
  * `*` for any and `\` before a `:` or `\` that is meant (PostgreSQL's chapter "The Password File").
  * Files are read at each connection, so that a password can be changed while the server runs.
  */
@@ -8,9 +8,9 @@ import { readPasswordFile, readPrivateFile } from '../password-file.ts';
 import type { PostgresAddress, PostgresHost } from './postgres-url.ts';
 
 export type PasswordFiles = {
-  /** Absolute. */
+  /** The setting `store.passwordFile` as an absolute path. */
   readonly passwordFile: string | null;
-  /** The variable PGPASSFILE. */
+  /** The environment variable PGPASSFILE. */
   readonly passFile: string | null;
 };
 

@@ -1,12 +1,13 @@
 /**
- * The log in PostgreSQL, through connections to one server: appends and the barrier on the first,
- * reads on the second, so that they go on while an append waits for standbys, and snapshots on a
- * third when there are any. When one of them is lost, so is the session.
+ * A session with the log in PostgreSQL, over up to three connections to one server. The first is
+ * for appends and the barrier. The second is for reads, which go on while an append waits for
+ * standbys. The third, opened when needed, is for snapshots and trimming. When one is lost, so is
+ * the session.
  *
- * Notifications come on the first as well: the server keeps them back while an append is under way
- * and sends them with its answer. Nothing is read meanwhile in any case, and a connection of their
- * own cost each append of three busy nodes three more processes of the server that wake (a sixth
- * of its time) and as many more answers for the nodes.
+ * Notifications come on the first connection as well: the server holds them back during an append,
+ * and sends them with its reply. This node needs no entries before that. On a connection of their
+ * own, each append of three busy nodes woke three more processes of the server (a sixth of its
+ * time).
  */
 import { AppError } from '../../../base/errors.ts';
 import type {
@@ -26,26 +27,25 @@ type PostgresSessionDeps = {
   readonly description: string;
   readonly writer: Connection;
   readonly reader: Connection;
-  /** Opens the third. */
+  /** Opens the third connection. */
   readonly openThird: () => Promise<Connection>;
   /** False where the service has no LISTEN. */
   readonly notifies: boolean;
   /** Whether commits must wait for standbys, as they did at the start. */
   readonly needsStandbys: boolean;
-  /** Told when a write was confirmed. */
+  /** Called when the server has confirmed a write. */
   readonly onConfirmed: () => void;
 };
 
-/** Entries read for `appendLocked`, up to `until`; `missed`: those that `build` was not given. */
+/** Entries that `appendLocked` has read up to `lastSequence`, and not yet given to `build`. */
 type MissedEntries = { lastSequence: number; readonly entries: LogEntry[] };
-
 
 type RunStatement = (text: string, parameters: readonly (string | number)[]) =>
   Promise<QueryResult>;
 
 const PAGE_LINES_BYTES_MAX = 16 << 20;
 const PAGE_ENTRIES = 64;
-// What others wait for.
+// Bounds the entries that are read while the lock is held, since other nodes wait for it.
 const LOCKED_BYTES = 1 << 20;
 const LOCKS_MAX = 3;
 const TRIM_ROWS = 1000;
@@ -132,7 +132,7 @@ export class PostgresSession implements EngineSession {
     this.#closeAll();
   }
 
-  /** Of the notification of an append, with its sequence. */
+  /** Called with the sequence of an append that was notified. */
   onNotification(payload: string): void {
     this.#notifications.onNotification(payload);
   }
@@ -152,7 +152,7 @@ export class PostgresSession implements EngineSession {
     this.#third?.then((connection) => connection.close(), () => undefined);
   }
 
-  /** The third connection is for what may take long. */
+  /** Runs a statement that may take long, on the third connection. */
   async #ask(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
     if (this.#lost !== null) throw this.#lost;
     const opening = this.#third ??= this.#deps.openThird();
@@ -208,8 +208,8 @@ export class PostgresSession implements EngineSession {
   }
 
   /**
-   * Locks the head, and reads what was missed. Who has much to read gives the lock back meanwhile.
-   * Mostly it is little, and one message does it: each costs either side some 200 µs.
+   * Locks the head, and reads the missed entries. While there are many of them it gives the lock
+   * back to read. Mostly they are few, and come with the lock: a message costs each side 200 µs.
    */
   async #lock(missedEntries: MissedEntries): Promise<LogHead> {
     const { writer } = this.#deps;
@@ -241,7 +241,7 @@ export class PostgresSession implements EngineSession {
     return this.#assertConfirmed(result).rows;
   }
 
-  /** What came between others is run again; it has changed nothing. */
+  /** Runs again after a conflict with other transactions, which has changed nothing. */
   async #repeat<Result>(run: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -253,7 +253,7 @@ export class PostgresSession implements EngineSession {
     }
   }
 
-  /** A warning says that a commit has not waited for its standbys: it may not last. */
+  /** Throws for a warning: the commit has not waited for its standbys, and may not last. */
   #assertConfirmed(result: QueryResult): QueryResult {
     if (result.warning !== null) throw this.#createUnconfirmedError(result.warning);
     this.#deps.onConfirmed();

@@ -1,4 +1,4 @@
-/** Snapshots of the store in PostgreSQL's tables: their parts first, then what makes them valid. */
+/** Stores snapshots in PostgreSQL: first their parts, then the row that completes a snapshot. */
 import { AppError } from '../../../base/errors.ts';
 import type { EngineSnapshots } from '../engine.ts';
 import type { QueryResult } from './driver.ts';

@@ -1,7 +1,7 @@
 /**
- * The socket of a connection to PostgreSQL, encrypted when the URL says so. TLS is begun as the
- * protocol has it: an SSLRequest of 8 bytes, answered by one byte, `S` or `N` (PostgreSQL's chapter
- * "SSL Session Encryption"). Nothing else is sent here, and no connection is made twice.
+ * The socket of a connection to PostgreSQL, encrypted when the URL says so. TLS begins with an
+ * SSLRequest of 8 bytes; the server replies with one byte, `S` or `N` (PostgreSQL's chapter "SSL
+ * Session Encryption"). Nothing else is sent here, and a failure is not tried again.
  */
 import { once } from 'node:events';
 import { connect, isIP } from 'node:net';
@@ -62,7 +62,7 @@ async function requestTls(socket: Socket): Promise<void> {
     socket.once('error', reject);
     socket.once('close', onClose);
   });
-  // More than one byte would be something that was slipped in before the encryption.
+  // Further bytes would have been injected by somebody before the encryption.
   if (reply.length === 1 && reply[0] === 'S'.charCodeAt(0)) return;
   throw new AppError('misconfigured', 'this PostgreSQL server offers no TLS: set ssl = on in '
     + 'postgresql.conf, or say sslmode=disable in the URL on a network that you trust');

@@ -2,7 +2,7 @@
  * The URL of a PostgreSQL database, as in `store.url` and `data:move --to`:
  * postgres://<user>[:<password>]@<host>[:<port>][,<host>[:<port>]…]/<database>[?<name>=<value>…]
  * A host that begins with a slash (percent-encoded, or as the parameter `host`) is the folder of a
- * Unix socket. Several hosts are the machines of one service, of which the primary is looked for.
+ * Unix socket. Several hosts are the machines of one service: the engine looks for the primary.
  */
 import { AppError } from '../../../base/errors.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
@@ -15,7 +15,7 @@ export type PostgresAddress = {
   readonly database: string;
   /** Null: not encrypted. */
   readonly tls: PostgresTls | null;
-  /** What may stand in for synchronous standbys; null: nothing. */
+  /** The user's promise that replaces synchronous standbys; null: standbys are required. */
   readonly durability: 'engine' | 'primary' | null;
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
@@ -42,11 +42,11 @@ const PARAMETERS = [
   'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'verify', 'durability',
   'connect_timeout', 'application_name', 'target_session_attrs',
 ];
-// A folder of sockets, or this machine.
+// A folder of sockets, or a name of this machine.
 const LOCAL = /^(\/.*|localhost|127(\.\d{1,3}){3}|::1)$/i;
 const DURABILITIES = ['engine', 'primary'] as const;
 
-/** Throws `usage`, which names what is wrong and never the password. */
+/** Throws `usage` for a wrong URL. Its message never shows the password. */
 export function parsePostgresUrl(url: string): PostgresAddress {
   const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
     .exec(url);
@@ -75,7 +75,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
   };
 }
 
-/** For people: what it leads to, without credentials. */
+/** Formats the hosts and database for people, without credentials. */
 export function formatAddress({ hosts, database }: PostgresAddress): string {
   return `postgres://${hosts.map(formatHost).join(',')}/${database}`;
 }
@@ -86,7 +86,7 @@ export function formatHost({ host, port }: PostgresHost): string {
 
 function readParameters(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  // A plus is one, as PostgreSQL's own programs read it.
+  // A plus stays a plus, as in PostgreSQL's own programs; URLSearchParams reads a space.
   for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
     if (!PARAMETERS.includes(name)) {
       throw createUrlError(`has a parameter \`${name}\` that is none of ${PARAMETERS.join(', ')}${
@@ -115,7 +115,7 @@ function readHosts(hostList: string): readonly PostgresHost[] {
   });
 }
 
-// Between machines nothing is sent in the clear unless the URL says so.
+// TLS is required between machines, unless the URL turns it off.
 function readTls(
   parameters: ReadonlyMap<string, string>, hosts: readonly PostgresHost[],
 ): PostgresTls | null {

@@ -1,4 +1,4 @@
-/** As much of the package `postgres` as driver.ts uses; it is no dependency, and brings its own. */
+/** Types of the package `postgres` that driver.ts uses. It is installed by the user, if at all. */
 declare module 'postgres' {
   import type { Socket } from 'node:net';
 
@@ -6,7 +6,7 @@ declare module 'postgres' {
 
   export type PostgresColumns = readonly (Buffer | null)[];
 
-  /** What the server says beside an answer, and what it refuses with. */
+  /** A notice that comes with a reply, or an error. */
   export type PostgresNotice = {
     readonly severity?: string; readonly code?: string; readonly message?: string;
   };

@@ -1,9 +1,9 @@
-/** Why a server takes no writes: it is a standby, or somebody has set it so. */
+/** Explains why a server takes no writes: it is a standby, or its settings forbid them. */
 import { AppError } from '../../../base/errors.ts';
 import type { Connection } from './driver.ts';
 import { READ_ONLY_CAUSE } from './statements.ts';
 
-/** Where PostgreSQL has a setting from (`pg_settings.source`), and how it is taken back there. */
+/** How to reset the setting, by the place it comes from (`pg_settings.source`). */
 const RESET_BY_SOURCE: Readonly<Record<string, (database: string) => string>> = {
   'database': (database) => `alter database "${database}" reset default_transaction_read_only`,
   'user': () => 'alter role … reset default_transaction_read_only',

@@ -1,12 +1,12 @@
-/** Rows of the log's tables as what they stand for. The driver gives a bigint as text. */
+/** Decodes rows of the log's tables. The driver returns a bigint as text. */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../../base/errors.ts';
 import type { EngineSnapshot, LogEntry, LogHead, SnapshotPart } from '../engine.ts';
 import type { Columns, Row } from './driver.ts';
 
-/** In the order in which rows of bytes have them. */
+/** The columns of the head, in the order of rows of bytes. */
 export const HEAD_COLUMNS = ['log', 'format', 'sequence', 'chain', 'floor'] as const;
-/** After its lines. */
+/** The columns of an entry, which follow its lines. */
 export const ENTRY_COLUMNS = ['sequence', 'first', 'batch', 'chain'] as const;
 
 const BASE64 = 'base64:';
@@ -20,12 +20,12 @@ export function decodeHead(row: Row | undefined): LogHead | null {
   };
 }
 
-/** The same of a row of bytes. */
+/** Does the same for a row of bytes. */
 export function decodeLockedHead(columns: Columns | undefined): LogHead | null {
   return columns === undefined ? null : decodeHead(createRow(HEAD_COLUMNS, columns));
 }
 
-/** The lines are a view of what was received: nothing may keep them for long. */
+/** Decodes an entry. Its lines are a view of the received bytes: nobody may keep them for long. */
 export function decodeEntry(columns: Columns): LogEntry {
   const [lines] = columns;
   const row = createRow(ENTRY_COLUMNS, columns.slice(1));
@@ -48,7 +48,7 @@ export function decodeSnapshot(row: Row): EngineSnapshot {
   };
 }
 
-/** A part as its column keeps it. */
+/** Encodes a part as the text of its column (statements.ts has the format). */
 export function encodePart(bytes: Buffer): string {
   const isText = isUtf8(bytes) && !bytes.includes(0) && !bytes.subarray(0, BASE64.length)
     .equals(Buffer.from(BASE64));

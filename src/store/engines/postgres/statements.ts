@@ -16,7 +16,7 @@
  */
 import { ENTRY_COLUMNS, HEAD_COLUMNS } from './rows.ts';
 
-/** Whoever may not make schemas can be given this one. */
+/** Sent only where the schema is missing: a user without the right may be given the schema. */
 export const MAKE_SCHEMA = 'create schema if not exists hookshelf';
 
 export const MAKE_TABLES = `
@@ -31,14 +31,14 @@ create table if not exists hookshelf.snapshot_part (sequence bigint, part int, s
   lines text, primary key (sequence, part));
 create table if not exists hookshelf.node (node uuid primary key, beat bigint not null)`;
 
-/** Two nodes that start at once must not make them twice; the lock ends with the transaction. */
+/** Lets one of several starting nodes create the tables. The transaction's end frees the lock. */
 export const MAKE_ALONE = "select pg_advisory_xact_lock(hashtext('hookshelf'))";
 
 export const HAS_TABLES = "select to_regclass('hookshelf.node') is not null as is_there, "
   + "exists (select 1 from pg_namespace where nspname = 'hookshelf') as has_schema";
 
 /**
- * What a server is set to, for all of its users or for ours, must neither cancel an append that
+ * Settings of a connection, which override the server's: those must neither cancel an append that
  * waits for its standbys nor hide the warning of one that was cancelled.
  */
 const SESSION_SETTINGS: Readonly<Record<string, string>> = {
@@ -51,14 +51,14 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   transaction_timeout: '0',
   idle_session_timeout: '0',
   search_path: 'pg_catalog',
-  // What is asked is asked all the time: planned anew each time, reading a page took 186 µs of the
-  // server, and 106 with one plan for all.
+  // The same statements run all the time: reading a page took 186 µs of the server with a new plan
+  // each time, and 106 µs with one plan.
   plan_cache_mode: 'force_generic_plan',
   // Packing a batch of 64 books took 424 µs of the server by its own compression, and 168 by this.
   default_toast_compression: 'lz4',
 };
 
-/** Sets those that this version has, to what it was built with. */
+/** Sets those settings that this version has, to values that it was built with. */
 export const SET_SESSION = 'select set_config(s.name, v.value, false) from pg_settings s join '
   + `(values ${formatPairs(SESSION_SETTINGS)}) v (name, value) on s.name = v.name `
   + 'where position(v.value in coalesce(s.enumvals::text, v.value)) > 0';
@@ -71,7 +71,7 @@ export const INSPECT = "select current_setting('server_version_num')::int as ver
   + "coalesce(current_setting('fsync', true), 'on') as fsync, "
   + "version() as product";
 
-/** Since when the server runs: two connections with the same answer lead to the same one. */
+/** The start time of the server: connections that read the same lead to the same server. */
 export const IDENTITY = 'select extract(epoch from pg_postmaster_start_time())::text as started';
 
 /** For `explainReadOnly`. */
@@ -93,14 +93,14 @@ const HEAD = HEAD_COLUMNS.join(', ');
 export const READ_HEAD = `select ${HEAD} from hookshelf.head`;
 export const CREATE_HEAD = `insert into hookshelf.head (${HEAD}) values ($1, $2, $3, $4, $5) `
   + 'on conflict (one) do nothing returning sequence';
-/** The head as this statement has found it, before its own row is durable. */
+/** Returns the head as this statement has read it, before its own row is durable. */
 export const BARRIER = 'with own as (insert into hookshelf.node (node, beat) values ($1, 1) '
   + 'on conflict (node) do update set beat = node.beat + 1 returning beat) '
   + `select ${HEAD} from own left join hookshelf.head on true`;
 
 /**
- * $1 expected, $2 its chain, $3 last, $4 the new chain, $5 batch, $6 lines, $7 log. Tells also
- * whether commits waited for standbys, which may be changed while the server runs.
+ * $1 expected sequence, $2 its chain, $3 new sequence, $4 its chain, $5 batch id, $6 lines, $7 log.
+ * Returns the standbys that commits wait for, as the setting may change while the server runs.
  */
 export const appendStatement = (notifies: boolean): string =>
   'with h as (update hookshelf.head set sequence=$3, chain=$4 '
@@ -112,7 +112,7 @@ export const appendStatement = (notifies: boolean): string =>
 
 const ENTRY = ['lines', ...ENTRY_COLUMNS].join(', ');
 export const FIND_BATCH = `select ${ENTRY} from hookshelf.journal where batch = $1`;
-/** $1 after, $2 entries at most, $3 bytes after which no more follow; one at least. */
+/** $1 the sequence before, $2 most entries, $3 bytes that end the page; one entry at least. */
 export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_length(lines)) over `
   + '(order by sequence) - octet_length(lines) as before from (select * from hookshelf.journal '
   + 'where sequence > $1 order by sequence limit $2) page) sized '
@@ -130,10 +130,10 @@ export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_turn as select 1 
   + `hookshelf.head for update; prepare hookshelf_after (bigint, bigint, bigint) as ${READ_AFTER}`;
 
 /**
- * The head's row, and then the rows after a sequence, which nobody adds to before the transaction
- * ends: one message for both. They are told apart by their place. Those who come for the head's row
- * take turns before it: whoever waits for a row is woken each time that it changes hands, and looks
- * for its newest version each time.
+ * Locks the head's row, and returns it first, then the entries after a sequence: one message for
+ * both. Nobody can append before the transaction ends. Nodes take an advisory lock (the turn)
+ * before the row: a node that waited for the row itself would wake each time that the row changes
+ * hands, and search for its newest version.
  */
 export const lockStatement = (after: number, entriesMax: number, bytesMax: number): string =>
   'begin; execute hookshelf_turn; execute hookshelf_head; '
@@ -151,13 +151,13 @@ export const READ_PART = 'select p.sha256, p.lines from hookshelf.snapshot_part 
 export const WRITE_PART = 'insert into hookshelf.snapshot_part (sequence, part, sha256, lines) '
   + 'values ($1, $2, $3, $4) on conflict (sequence, part) do update '
   + 'set sha256 = excluded.sha256, lines = excluded.lines';
-/** Only with all of its parts: those of an attempt that was given up may have been removed. */
+/** Completes a snapshot only if all parts are there: another node may have removed some. */
 export const COMPLETE_SNAPSHOT = 'insert into hookshelf.snapshot '
   + '(sequence, chain, parts, complete) select $1::bigint, $2, $3::int, true '
   + 'where (select count(*) from hookshelf.snapshot_part '
   + 'where sequence = $1::bigint and part < $3::int) = $3::int on conflict (sequence) do update '
   + 'set chain = excluded.chain, parts = excluded.parts, complete = true returning sequence';
-/** Parts of attempts that were given up before the snapshot at $1. */
+/** Removes parts that unfinished attempts before the snapshot at $1 have left. */
 export const REMOVE_REMAINS = 'delete from hookshelf.snapshot_part p where p.sequence < $1 '
   + 'and not exists (select 1 from hookshelf.snapshot s where s.sequence = p.sequence)';
 export const REMOVE_SNAPSHOT = 'with s as (delete from hookshelf.snapshot where sequence = $1 '

@@ -75,7 +75,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const eventIds = createExpiringEventIds(options, ownership);
   const worker = new RequestWorker({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,
-    systemEvents, recent: recentRequests, ownership, payloadRoom: payloadBudget,
+    systemEvents, recentRequests, ownership, payloadBudget,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });

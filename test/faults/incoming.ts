@@ -70,7 +70,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     ],
   },
   {
-    file: 'webhooks/incoming/receiving/run-webhook-routes.ts',
+    file: 'webhooks/incoming/run-webhook-routes.ts',
     text: 'matches === null || matches(facts)', replacement: 'matches === null || !matches(facts)',
     tests: ['webhooks/incoming/routes.test.ts'],
   },
@@ -248,7 +248,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     ],
   },
   {
-    file: 'webhooks/incoming/receiving/run-webhook-routes.ts', text: 'outcomes.push(run);',
+    file: 'webhooks/incoming/run-webhook-routes.ts', text: 'outcomes.push(run);',
     replacement: 'outcomes.unshift(run);', tests: ['webhooks/incoming/routes.test.ts'],
   },
   {

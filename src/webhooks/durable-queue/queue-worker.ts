@@ -1,7 +1,7 @@
 /**
  * The loop that attempts the pending items of a queue; an `AttemptRunner` says what an attempt is.
  * The tasks of the scheduler follow the stored records and nothing else, so a restart builds the
- * same tasks again.
+ * same tasks again. The comment at the head of scheduler.ts tells the steps of an attempt.
  *
  * These must never happen: two attempts of one task at the same time; an accepted item for which no
  * task waits; a result that is written in two steps.

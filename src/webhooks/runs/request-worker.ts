@@ -1,6 +1,10 @@
 /**
  * Runs the pending requests of the inbox. Each route of a request is a task of its own, in the
  * queue of the webhook. A route that is done is never run again, whatever the other routes do.
+ *
+ * The tasks follow the records of the inbox from the constructor on, but none starts before
+ * `start`. `QueueWorker` is the loop that starts the tasks; `Scheduler` says which one is next, and
+ * its comment tells the three steps of an attempt.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { whenDone } from '../../base/when-done.ts';
@@ -74,7 +78,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       kind: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };
     this.#results = new ResultBatch(requestQueue, store);
-    deps.payloadRoom.onFree(() => {
+    deps.payloadBudget.onFree(() => {
       this.#isWaitingForRoom = false;
       this.#loop.requestRun();
     });
@@ -126,8 +130,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return whenDone(run, toAttemptResult);
   }
 
-  countAttempt({ storedRequest, attempt, unparsed }: FinishedRun): void {
-    const { hook: webhookId, unparsed: before } = storedRequest.item;
+  countAttempt({ storedItem, attempt, unparsed }: FinishedRun): void {
+    const { hook: webhookId, unparsed: before } = storedItem.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
       const { load = null } = this.#deps.webhooks.find(webhookId) ?? {};
       if (load !== null) load.unparsed += 1;
@@ -148,7 +152,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     };
     const writeAgain = (thrown: unknown): Promise<StoredRequest | undefined> =>
       retryWrite(this.#loop.writeRetryDeps, 'the result of a run waits to be written',
-        { request: run.storedRequest.item.id }, () => this.#write(run), thrown);
+        { request: run.storedItem.item.id }, () => this.#write(run), thrown);
     return this.#write(run).then(afterWrite, (thrown: unknown) =>
       writeAgain(thrown).then(afterWrite));
   }
@@ -170,31 +174,31 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   /** Makes the tasks of a request what its record says. */
   #applyChange({ id, after }: Change): void {
     if (after === null || readStatus(after) !== 'pending') return this.#removeTasks(id);
-    const recent = this.#deps.recent.find(id, after);
-    if (recent === undefined) this.#deps.recent.delete(id);
-    const request = recent?.item ?? decodeRequest(after);
+    const recentRequest = this.#deps.recentRequests.find(id, after);
+    if (recentRequest === undefined) this.#deps.recentRequests.delete(id);
+    const request = recentRequest?.item ?? decodeRequest(after);
     if (request.routes.length > 1) this.#routeCounts.set(id, request.routes.length);
     for (let index = 0; index < request.routes.length; index += 1) this.#syncTask(request, index);
     if (this.#loop.isStarted) this.#failIfOrphaned(request.hook);
   }
 
   #write(
-    { storedRequest, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
+    { storedItem, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
-    const { hook: webhookId } = storedRequest.item;
+    const { hook: webhookId } = storedItem.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
     const change = (before: StoredRequest): StoredRequest =>
       applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
     // The request cannot fail here, so there is no system event.
-    if (attempt.success && storedRequest.item.routes.length === 1) {
-      return this.#results.write(storedRequest, lease, change, health.isWritten(webhookId) ? null
+    if (attempt.success && storedItem.item.routes.length === 1) {
+      return this.#results.write(storedItem, lease, change, health.isWritten(webhookId) ? null
         : (transaction) => health.stage(transaction, webhookId));
     }
     const inputs = { nowMs, seed: makeId() };
     let hasFailed = false;
-    return this.#results.write(storedRequest, lease, (before) => {
+    return this.#results.write(storedItem, lease, (before) => {
       const after = change(before);
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
@@ -206,7 +210,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   #log(
-    { storedRequest: { item }, index, attempt, isChainRefused }: FinishedRun,
+    { storedItem: { item }, index, attempt, isChainRefused }: FinishedRun,
     written: StoredRequest | undefined,
   ): void {
     const { id, hook } = item;
@@ -225,7 +229,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   #removeTasks(id: string): void {
     const count = this.#routeCounts.get(id) ?? 1;
     if (count > 1) this.#routeCounts.delete(id);
-    this.#deps.recent.delete(id);
+    this.#deps.recentRequests.delete(id);
     for (let index = 0; index < count; index += 1) this.#scheduler.remove(createTaskId(id, index));
   }
 

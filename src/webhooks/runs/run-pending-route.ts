@@ -15,7 +15,7 @@ import type {
 import type { PayloadBudget } from '../incoming/receiving/payload-budget.ts';
 import {
   runRoute, type RouteOutcome, type RouteDeps,
-} from '../incoming/receiving/run-webhook-routes.ts';
+} from '../incoming/run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { decodeRequest, readStatus } from '../inbox/request-codec.ts';
@@ -31,13 +31,14 @@ export type RunDeps = RouteDeps & {
   readonly webhooks: Pick<IncomingWebhookIndex, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly recent: RecentRequests;
-  readonly payloadRoom: PayloadBudget;
+  readonly recentRequests: RecentRequests;
+  readonly payloadBudget: PayloadBudget;
 };
 
 /** A run that has ended, with the request as it was before. */
 export type FinishedRun = {
-  readonly storedRequest: StoredItem<StoredRequest>;
+  /** The request's record before the run. */
+  readonly storedItem: StoredItem<StoredRequest>;
   /** The index of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
@@ -61,14 +62,14 @@ export function runPendingRoute(
   deps: RunDeps, taskId: string, lease: QueueLease, cutOff: AbortSignal,
 ): FinishedRun | typeof NO_ROOM | null | Promise<FinishedRun | null> {
   const id = parseRequestId(taskId);
-  // A request in `recent` is pending and is not looked up: the worker follows the records, and
-  // removes from `recent` what is written in another version.
-  const recent = deps.recent.get(id);
-  const storedRequest = recent ?? findPending(deps, id);
-  if (storedRequest === null) return null;
+  // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
+  // and removes from `recentRequests` each whose record has changed.
+  const recentRequest = deps.recentRequests.get(id);
+  const storedItem = recentRequest ?? findPending(deps, id);
+  if (storedItem === null) return null;
   const index = parseRouteIndex(taskId);
-  const route = storedRequest.item.routes[index];
-  const webhook = deps.webhooks.find(storedRequest.item.hook);
+  const route = storedItem.item.routes[index];
+  const webhook = deps.webhooks.find(storedItem.item.hook);
   if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
   let unparsedBody: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): FinishedRun | null => {
@@ -76,16 +77,16 @@ export function runPendingRoute(
     if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
     const attempt = toRunAttempt(outcome);
-    return { storedRequest, index, attempt, isChainRefused, unparsed: unparsedBody, lease };
+    return { storedItem, index, attempt, isChainRefused, unparsed: unparsedBody, lease };
   };
   const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
   if (webhookRoute === undefined) return end(createUnknownRouteOutcome(route.name, deps.clock));
-  const body = recent?.body ?? findBody(deps, storedRequest.item);
-  const payloadBytes = deps.payloadRoom.reserveForRun(body);
+  const body = recentRequest?.body ?? findBody(deps, storedItem.item);
+  const payloadBytes = deps.payloadBudget.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
-  const releaseBytes = (): void => deps.payloadRoom.releaseRun(payloadBytes);
-  const running = callAction(deps, webhook, webhookRoute, {
-    request: storedRequest.item, body, headers: recent?.headers ?? null,
+  const releaseBytes = (): void => deps.payloadBudget.releaseRun(payloadBytes);
+  const running = runRouteOfStored(deps, webhook, webhookRoute, {
+    request: storedItem.item, body, headers: recentRequest?.headers ?? null,
     attempt: route.attemptCount + 1,
     onRead(read) {
       unparsedBody = read;
@@ -119,7 +120,8 @@ function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
   };
 }
 
-function callAction(
+/** Runs the route with the call that the stored request came with. */
+function runRouteOfStored(
   deps: RunDeps, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
   run: Omit<StoredRun, 'bodyReading' | 'holder'>,
 ): RouteOutcome | Promise<RouteOutcome> {

@@ -16,7 +16,7 @@ import { StoredActionCall } from '../intake/stored-action-call.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
-import { createFacts } from '../receiving/run-webhook-routes.ts';
+import { createFacts } from '../run-webhook-routes.ts';
 import { parseRawHeaders } from './headers-input.ts';
 import { getStoredWebhook } from './get-webhook.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../inbox/stored-request.ts';
 import { resolveOrigin, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import type { RouteOutcome } from '../receiving/run-webhook-routes.ts';
+import type { RouteOutcome } from '../run-webhook-routes.ts';
 import { redactHead } from './stored-head.ts';
 import { X_SIGNATURE_PRESET } from '../receiving/verify-request.ts';
 

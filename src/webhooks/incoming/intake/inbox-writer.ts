@@ -12,7 +12,7 @@ import {
   addAttempt, createPendingRoute, computeStatus, type StoredRequest,
 } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
-import type { RouteOutcome, RouteDeps } from '../receiving/run-webhook-routes.ts';
+import type { RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { InboxBatch } from './inbox-batch.ts';

@@ -13,13 +13,14 @@
  * The response of a run is its result. An event tells whether requests are duplicates: see
  * duplicates.ts; `isRouted` is a webhook with routes instead of one action. The inbox `all` stores
  * every request before its response, `failed` one whose run failed, `off` none. No request is
- * answered as accepted that is not on disk.
+ * answered as accepted that is not on disk. An accepted request goes on in `RequestWorker`, which
+ * follows the stored requests and runs the routes of each.
  */
 import type { Turns } from '../../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import { buildDuplicateResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
 import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
-import { createFacts, findMatchingRoutes } from '../receiving/run-webhook-routes.ts';
+import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted } from './stage-accepted.ts';
@@ -56,7 +57,8 @@ export class Intake {
 
   /**
    * The response, at once when an action gave its result at once. Throws, or rejects with, an error
-   * to be answered 413, 503 or 507: nothing was accepted, and the sender must try again.
+   * when nothing was accepted: to be answered 503 or 507 when the sender must try again, and 413
+   * when the request can never be stored, as the log limits the size of an entry.
    */
   handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
     return isSearchLong(request) ? this.#handleAfterSearch(request)

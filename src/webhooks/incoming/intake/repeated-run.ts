@@ -3,7 +3,7 @@ import { ActionResult } from '../../actions/action.ts';
 import {
   addAttempt, withRoutes, type StoredRequest, type RouteRun,
 } from '../../inbox/stored-request.ts';
-import type { RouteOutcome } from '../receiving/run-webhook-routes.ts';
+import type { RouteOutcome } from '../run-webhook-routes.ts';
 import { toRunAttempt } from './build-request.ts';
 
 const GONE_MESSAGE = 'The webhook has no such route any more';

@@ -19,7 +19,7 @@ import {
 } from '../receiving/admitted-request.ts';
 import {
   runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
-} from '../receiving/run-webhook-routes.ts';
+} from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { applyRepeatedRun, combineOutcomes, createGoneOutcome } from './repeated-run.ts';

@@ -18,7 +18,7 @@ import {
 import { joinHeaders } from '../join-headers.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import { createFacts, findMatchingRoutes } from '../receiving/run-webhook-routes.ts';
+import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 
 /** One run of a stored request. */
 export type StoredRun = {

@@ -24,11 +24,7 @@ import { isMethodAllowed, createReader, verifySender, verifySignature } from './
 export type ReceiveDeps = {
   readonly webhooks: IncomingWebhookIndex;
   readonly clock: Clock;
-  /**
-   * The response, at once when an action gave its result at once. Throws, or rejects with, an error
-   * to be answered 503 or 507: nothing was accepted, and the sender must try again. Or 413, as the
-   * log limits the size of an entry: nothing was accepted, and never will be.
-   */
+  /** `Intake.handle`: runs or stores the request. See there for its errors. */
   readonly handleRequest: (request: AdmittedRequest) => MaybePromise<WebhookResponse>;
   /** Keeps a rejected request for people to look at; `body` is null when it was not read. */
   readonly addRejected: (
@@ -145,7 +141,8 @@ async function receive(
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
   const { load } = webhook;
-  // A request that is answered as accepted runs later, so it counts as no running action.
+  // `load.running` counts every request that is being handled. The limit is for those that run
+  // their actions now: a request that is answered as accepted is only stored, and runs later.
   if (webhook.answer === 'result' && load.running >= deps.limits.maxConcurrent) {
     throw rejectBusy(exchange, webhook,
       `${load.running} actions are under way, which is incoming.maxConcurrent`);

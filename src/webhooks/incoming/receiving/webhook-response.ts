@@ -7,7 +7,7 @@ import { ActionResult } from '../../actions/action.ts';
 import {
   ChainRefusal, FAILED_MESSAGE, encodeData, type LogHolder,
 } from '../../actions/run-action.ts';
-import type { RouteOutcome } from './run-webhook-routes.ts';
+import type { RouteOutcome } from '../run-webhook-routes.ts';
 
 const JSON_TYPE = 'application/json';
 const JSON_HEADERS = formatHeaders(['Content-Type', JSON_TYPE]);

@@ -1,17 +1,22 @@
 /**
  * Runs the matching routes of a webhook side by side. The outcome of one has no effect on another.
+ * Used for a request that is answered with its result, and for a stored one that runs later.
+ *
+ *   runRoutes       runs several routes, each with runRoute
+ *   runRoute        measures one run of a route, and makes its outcome
+ *   runRouteAction  finds the action of the route, and has `runAction` run it
  */
-import { AppError } from '../../../base/errors.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
-import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
-import type { ConfigurationIndex } from '../../actions/configuration-index.ts';
-import { ActionResult, type ActionOptions } from '../../actions/action.ts';
-import type { ActionCall, ActionRegistry } from '../../actions/action-registry.ts';
-import { FAILED_MESSAGE, encodeData, runAction } from '../../actions/run-action.ts';
-import type { ActionRunner } from '../../actions/run-action.ts';
-import { Facts } from '../../filters/facts.ts';
-import type { ReadyWebhookRoute } from '../webhook-routes.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { isPromised, type MaybePromise } from '../../base/when-done.ts';
+import type { ConfigurationIndex } from '../actions/configuration-index.ts';
+import { ActionResult, type ActionOptions } from '../actions/action.ts';
+import type { ActionCall, ActionRegistry } from '../actions/action-registry.ts';
+import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
+import type { ActionRunner } from '../actions/run-action.ts';
+import { Facts } from '../filters/facts.ts';
+import type { ReadyWebhookRoute } from './webhook-routes.ts';
 
 export type RouteDeps = {
   readonly configurations: ConfigurationIndex;

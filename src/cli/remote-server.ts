@@ -40,7 +40,8 @@ export function findRemoteServer(
     checkServerFlag(spec, args);
     return {
       url: parseServerUrl(serverFlag, '--server'),
-      tokenFile: findTokenFile(args, environment, serverFlag === serverVariable),
+      tokenFile: findTokenFile(
+        args, environment, serverVariable === undefined || serverFlag === serverVariable),
     };
   }
   if (serverVariable === undefined || isForThisMachine(spec, args, environment)) {
@@ -104,16 +105,16 @@ function checkServerFlag(spec: CommandSpec, args: Arguments): void {
 }
 
 /**
- * The environment's token goes to the environment's server alone: a server that only a flag names
- * needs a token file from a flag.
+ * Where the environment names a server, its token is for that server alone: another one, which a
+ * flag names, needs `--token-file`.
  */
 function findTokenFile(
-  args: Arguments, environment: Environment, isEnvironmentServer: boolean,
+  args: Arguments, environment: Environment, mayUseEnvironment: boolean,
 ): string | null {
   const flagFile = args.find('token-file');
   if (flagFile !== undefined) return flagFile;
   const environmentFile = environment[TOKEN_FILE_VARIABLE] || null;
-  if (environmentFile === null || isEnvironmentServer) return environmentFile;
+  if (environmentFile === null || mayUseEnvironment) return environmentFile;
   throw new AppError('usage', `${TOKEN_FILE_VARIABLE} is for the server that ${SERVER_VARIABLE} `
     + 'names: give the token for this one with --token-file');
 }

@@ -91,21 +91,21 @@ test('help lists the options of a server for the commands that take them', async
   }
 });
 
-test('the token of the environment goes to the server of the environment alone', () =>
+test('where the environment names a server, its token goes to that server alone', () =>
   inFolder(async (folder) => {
     const file = join(folder, 'token');
     writeFileSync(file, 'hush\n', { mode: 0o600 });
-    const words = ['book:list', '--server', 'http://127.0.0.2:9'];
+    const run = (server: string, servers: Readonly<Record<string, string>>) =>
+      runCommand(['book:list', '--server', server],
+        { environment: { ...servers, HOOKSHELF_TOKEN_FILE: file } });
+    const { code, stderr } = await run('http://127.0.0.2:9', { HOOKSHELF_SERVER: SERVER });
+    assert.equal(code, 2);
+    assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
+    // It is sent where the flag names the same server, and where the environment names none.
     for (const servers of [{ HOOKSHELF_SERVER: SERVER }, { HOOKSHELF_SERVER: '' }, {}]) {
-      const environment = { ...servers, HOOKSHELF_TOKEN_FILE: file };
-      const { code, stderr } = await runCommand(words, { environment });
-      assert.equal(code, 2, JSON.stringify(servers));
-      assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
+      const sent = await run(SERVER, servers);
+      assert.match(sent.stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
     }
-    const { stderr } = await runCommand(['book:list', '--server', SERVER], {
-      environment: { HOOKSHELF_SERVER: SERVER, HOOKSHELF_TOKEN_FILE: file },
-    });
-    assert.match(stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
   }));
 
 test('--token-file is refused wherever a command works on this machine', () =>

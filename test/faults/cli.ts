@@ -59,7 +59,7 @@ export const CLI_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'cli/remote-server.ts',
-    text: 'if (environmentFile === null || isEnvironmentServer) return environmentFile;',
+    text: 'if (environmentFile === null || mayUseEnvironment) return environmentFile;',
     replacement: 'return environmentFile;', tests: ['cli/remote-server.test.ts'],
   },
   {

@@ -94,6 +94,7 @@ export async function serveOnce(
   send(exchange, result.response);
 }
 
+/** Holds the response that `keepResponse` puts aside; null until then. */
 type HandlerResult = { response: IdempotentResponse | null };
 
 export class IdempotencyKeys {
@@ -149,9 +150,9 @@ export class IdempotencyKeys {
         result.response = await this.#handleOnce(identifier, request, { json, bytes }, handle);
       } catch (thrown) {
         // Another node that shares the store may have been first.
-        const first = this.#find(identifier);
-        if (first === null) throw thrown;
-        return replay(exchange, first, request);
+        const firstResponse = this.#find(identifier);
+        if (firstResponse === null) throw thrown;
+        return replay(exchange, firstResponse, request);
       }
       send(exchange, result.response);
     } finally {

@@ -40,7 +40,7 @@ export class Segments {
     this.#all.some((segment) => segment.remove(slot));
   }
 
-  /** The segments to merge next; none where there is no room for the result beside them. */
+  /** The segments to merge next; none when no merge is due, or its result would find no room. */
   nextMerge(bytesMax: number): readonly Segment[] {
     const group = this.#nextGroup();
     return this.bytes + sumBytes(group) <= bytesMax ? group : [];

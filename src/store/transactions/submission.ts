@@ -1,6 +1,6 @@
 /**
  * A submission is a transaction's function, which may run several times, and the promise of its
- * caller, which is kept once the last run is durable.
+ * caller, which is settled once the last run is durable.
  */
 import { assert } from '../../base/assert.ts';
 import type { Transaction } from '../store-port.ts';

@@ -1,16 +1,14 @@
 /** Closing an app answers what is under way, also what came through another program's server. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { someTurns, turnsUntil } from './support/turns.ts';
 
 async function serve(
@@ -38,12 +36,9 @@ async function slowTarget(context: TestContext) {
 }
 
 async function open(context: TestContext, server: object = {}): Promise<Hookshelf> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data, settings: { server, http: { denyAddresses: [] } } });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   return shelf;
 }
 

@@ -1,25 +1,21 @@
 /** Where answers lead: `Location` and `Link`, with `server.baseUri` and without. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 const HOOK = { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.opened' };
 
 type Place = { readonly port: string } | { readonly socketPath: string };
 
 async function open(context: TestContext, server: object): Promise<{ tcp: Place; control: Place }> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data, settings: { server } });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   const { url } = await shelf.listen({ port: 0 });
   return {
     tcp: { port: new URL(url).port }, control: { socketPath: join(data, 'control.sock') },

@@ -1,24 +1,19 @@
 /** What the limits of TCP do not reach, and what closing waits for. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { RawConnection, encodeRequest, rawRequest } from './support/raw-http.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { someTurns, turnsUntil } from './support/turns.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 async function inDirectory(use: (data: string) => Promise<void>): Promise<void> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
-  try {
-    await use(data);
-  } finally {
-    rmSync(data, { recursive: true });
-  }
+  const data = createTemporaryFolder();
+  await use(data);
 }
 
 test('the limits of TCP do not lock the owner of the data directory out', () =>

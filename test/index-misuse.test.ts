@@ -1,24 +1,18 @@
 /** The library in hands that have no types, and after its end. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { AppError, createHookshelf } from '../src/index.ts';
 import type { ErrorCode, Hookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
-
-function folder(context: TestContext): string {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
-  context.after(() => rmSync(data, { recursive: true }));
-  return data;
-}
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 async function open(context: TestContext): Promise<Hookshelf> {
-  const shelf = await createHookshelf({ data: folder(context) });
+  const shelf = await createHookshelf({ data: createTemporaryFolder() });
   context.after(() => shelf.close());
   return shelf;
 }
@@ -88,13 +82,13 @@ test('whatever a program hands in, what fails is an AppError', async (context) =
     await assert.rejects(call, (thrown: unknown) =>
       thrown instanceof AppError && thrown.code === code, String(given));
   }
-  const file = join(folder(context), 'file');
+  const file = join(createTemporaryFolder(), 'file');
   writeFileSync(file, '');
   await assert.rejects(createHookshelf({ data: file }),
     { name: 'AppError', code: 'conflict', message: /is not a directory/ });
 });
 
-test('options that are none, or not of their kind, are named', async (context) => {
+test('options that are none, or not of their kind, are named', async () => {
   for (const [options, message] of [
     [null, /options must be an object/],
     [{ dat: 'x' }, /unknown option `dat`: did you mean `data`/],
@@ -105,7 +99,7 @@ test('options that are none, or not of their kind, are named', async (context) =
     [{ logger: null }, /`logger` lacks debug, info, warning, error/],
   ] as const) {
     const given = options === null || 'data' in options
-      ? options : { data: folder(context), ...options };
+      ? options : { data: createTemporaryFolder(), ...options };
     const call = async (): Promise<unknown> =>
       Reflect.apply(createHookshelf, undefined, [given]);
     await assert.rejects(call, { name: 'AppError', code: 'usage', message });

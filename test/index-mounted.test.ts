@@ -4,24 +4,22 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 type Place = { readonly shelf: Hookshelf; readonly url: string; readonly logged: string[] };
 
 async function mount(
   context: TestContext, wrap: (handler: RequestListener) => RequestListener, server: object = {},
 ): Promise<Place> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const logged: string[] = [];
   const note = (message: string): void => {
     logged.push(message);
@@ -33,7 +31,6 @@ async function mount(
     around.closeAllConnections();
     around.close();
     await shelf.close();
-    rmSync(data, { recursive: true });
   });
   await new Promise((resolve) => {
     around.once('listening', resolve);

@@ -1,18 +1,16 @@
 /** One connection that asks for much at once, and what others get meanwhile: every GET route. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { RawConnection, encodeRequest, rawRequest } from './support/raw-http.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 const PIPELINED = 400;
 // Client and server share one event loop, in which a new connection takes a few turns.
 const SERVED_MAX = 50;
 
 test('whatever one connection pipelines, others have their turn between', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const app = await createHookshelf({ data });
   try {
     const place = { port: Number(new URL((await app.listen({ port: 0 })).url).port) };
@@ -36,7 +34,6 @@ test('whatever one connection pipelines, others have their turn between', async 
     }
   } finally {
     await app.close();
-    rmSync(data, { recursive: true });
   }
 });
 

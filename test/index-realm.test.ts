@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { buildSync } from 'esbuild';
 
 type Module = typeof import('../src/index.ts');
@@ -46,14 +46,8 @@ async function open(
   return shelf;
 }
 
-function makeDirectory(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-realm-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 test('in another realm an app opens, writes, closes, and opens again', async (context) => {
-  const data = join(makeDirectory(context), 'deep', 'data');
+  const data = join(createTemporaryFolder(), 'deep', 'data');
   const shelf = await open(context, { data });
   const { id } = await shelf.books.add({ title: 'Kokoro' });
   await shelf.close();
@@ -64,7 +58,7 @@ test('in another realm an app opens, writes, closes, and opens again', async (co
 });
 
 test('in another realm what the system refuses is told as it is here', async (context) => {
-  const directory = makeDirectory(context);
+  const directory = createTemporaryFolder();
   const path = join(directory, 'file');
   writeFileSync(path, '');
   await assert.rejects(createHookshelf({ data: join(path, 'data') }),
@@ -84,7 +78,7 @@ test('in another realm a webhook is sent, and a dead target is told', async (con
   });
   const targetUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const shelf = await open(context, {
-    data: makeDirectory(context), settings: { http: { retries: 0 } },
+    data: createTemporaryFolder(), settings: { http: { retries: 0 } },
   });
   const sent = await shelf.webhooks.send({ targetUrl }, { greeting: 'hi' });
   assert.equal(sent.success, true);

@@ -1,24 +1,19 @@
 /** `app.request`: an embedded app does what the API does, in memory. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 async function open(context: TestContext): Promise<Hookshelf> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   // What keeps strangers out does not concern the program itself.
   const apiToken = 'a-token-of-sixteen';
   const shelf = await createHookshelf({
     data, settings: { server: { apiToken, allowedHosts: ['shelf.example'] } },
   });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   return shelf;
 }
 

@@ -1,19 +1,17 @@
 /** The event stream of an embedded app, mounted in another program's server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
 import { followStream } from './support/event-stream.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { until } from './support/until.ts';
 
 test('a mounted app streams as it happens, and closing it ends the stream', async (context) => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data });
   const server = createServer((request, response) => {
     if (request.url?.startsWith('/shelf/') !== true) return void response.end('mine');
@@ -24,7 +22,6 @@ test('a mounted app streams as it happens, and closing it ends the stream', asyn
     await shelf.close();
     server.closeAllConnections();
     server.close();
-    rmSync(data, { recursive: true });
   });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -46,12 +43,9 @@ test('a mounted app streams as it happens, and closing it ends the stream', asyn
 });
 
 test('what is streamed of a record is what the API gives', async (context) => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   const { url } = await shelf.listen({ port: 0 });
   const port = Number(new URL(url).port);
   const make = async (path: string, body: object): Promise<string> => {

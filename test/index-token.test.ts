@@ -1,26 +1,20 @@
 /** When a data directory remembers that an embedding program has named a token. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import type { Hookshelf, HookshelfOptions } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 const TOKEN = 'a-token-of-the-tests';
 
 type Open = (options?: HookshelfOptions) => Promise<Hookshelf>;
 
 async function inDirectory(use: (open: Open) => Promise<void>): Promise<void> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
-  try {
-    await use((options) => createHookshelf({ ...options, data }));
-  } finally {
-    rmSync(data, { recursive: true });
-  }
+  const data = createTemporaryFolder();
+  await use((options) => createHookshelf({ ...options, data }));
 }
 
 /** The status of a request without a token, to an app mounted in another program's server. */

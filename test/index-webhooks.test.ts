@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { ActionResult, createHookshelf } from '../src/index.ts';
 import type {
   Action, ActionContext, ActionOptions, Hookshelf, Logger, Payload,
 } from '../src/index.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 class Greet implements Action {
   static identifier(): string {
@@ -35,15 +33,12 @@ type Received = { readonly headers: NodeJS.Dict<string | string[]>; readonly bod
 async function open(
   context: TestContext, logger?: Logger,
 ): Promise<{ shelf: Hookshelf; url: string }> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({
     data, actions: [Greet], settings: { http: { denyAddresses: [] } },
     ...logger === undefined ? {} : { logger },
   });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   return { shelf, url: (await shelf.listen({ port: 0 })).url };
 }
 

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { AppError, createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 async function open(context: TestContext, settings: object = {}): Promise<Hookshelf> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data, settings });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   return shelf;
 }
 
@@ -79,18 +74,17 @@ test('books are replaced, patched, listed by page and deleted', async (context) 
 });
 
 test('what is stored is there after a new start', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const before = await createHookshelf({ data });
   const added = await before.books.add({ title: 'Stays' });
   await before.close();
   const after = await createHookshelf({ data });
   assert.deepEqual(after.books.get(added.id), added);
   await after.close();
-  rmSync(data, { recursive: true });
 });
 
 test('a directory has one owner', async (context) => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data });
   context.after(() => shelf.close());
   await assert.rejects(createHookshelf({ data }), (error: unknown) =>

@@ -1,9 +1,7 @@
 /** The manual's tables are the program's. MANUAL_UPDATE=1 writes them into it instead. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { loadSettings } from '../src/settings/load-settings.ts';
@@ -13,6 +11,7 @@ import {
   TABLE_HEADS, commandRows, endpointRows, senderRows, settingRows,
   type TableRows,
 } from './support/manual-tables.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 test('the manual lists every setting with its default and its unit', () => {
   check('src/manual/settings.md', TABLE_HEADS.settings, settingRows());
@@ -34,7 +33,7 @@ test('the manual says of each sender what nothing confirms', () => {
 });
 
 test('the manual lists every endpoint with its scope', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-manual-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data });
   try {
     const { url } = await shelf.listen({ port: 0 });
@@ -42,7 +41,6 @@ test('the manual lists every endpoint with its scope', async () => {
     check('src/manual/endpoints.md', TABLE_HEADS.endpoints, endpointRows(document.paths));
   } finally {
     await shelf.close();
-    rmSync(data, { recursive: true });
   }
 });
 

@@ -3,26 +3,23 @@
  * test/e2e/generators.test.ts does that on demand.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
 import { operationsOf } from './support/open-api.ts';
 import type { ApiDocument } from './support/open-api.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 type Node = { readonly [keyword: string]: unknown };
 
 let document: ApiDocument = { openapi: '', paths: {}, components: { schemas: {} } };
 
 before(async () => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data });
   const { url } = await shelf.listen({ port: 0 });
   document = JSON.parse((await ask(`${url}/openapi.json`)).text);
   await shelf.close();
-  rmSync(data, { recursive: true });
 });
 
 test('requests and answers have models of their own', () => {

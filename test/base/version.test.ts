@@ -1,11 +1,11 @@
 /** One version everywhere: between releases that of the next one, which the changelog tells of. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
 import { createHookshelf } from '../../src/index.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -28,12 +28,9 @@ test('the manual installs the tarball of this version', () => {
 });
 
 test('a server tells it at its root and in its description', async (context) => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const data = createTemporaryFolder();
   const shelf = await createHookshelf({ data });
-  context.after(async () => {
-    await shelf.close();
-    rmSync(data, { recursive: true });
-  });
+  context.after(() => shelf.close());
   const root = await shelf.request('GET', '/');
   const description = await shelf.request('GET', '/openapi.json');
   assert.equal(Object(root.body).version, VERSION);

@@ -1,11 +1,11 @@
 /** A data directory of its own, with a server on it or not, and commands run on it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApp } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { runCommand } from './io.ts';
 import type { Ran, RunOptions } from './io.ts';
 
@@ -25,7 +25,7 @@ export async function inPlace(
   way: Way, use: (place: Place) => Promise<void>,
   prepare: ((data: string) => Promise<void>) | null = null,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-cli-'));
+  const folder = createTemporaryFolder();
   const data = join(folder, 'data');
   const isFar = way === 'over the network';
   const { settings } = loadSettings(
@@ -47,6 +47,5 @@ export async function inPlace(
     await use({ folder, data, run });
   } finally {
     await app?.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }

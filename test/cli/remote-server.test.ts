@@ -1,10 +1,10 @@
 /** Which server a command works on, and what it says when that is not clear. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { runCommand } from './io.ts';
 
 const SERVER = 'http://127.0.0.1:9';
@@ -130,10 +130,6 @@ test('refuses a file that holds no token, and does not show it', () => inFolder(
 }));
 
 async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-given-'));
-  try {
-    await use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = createTemporaryFolder();
+  await use(folder);
 }

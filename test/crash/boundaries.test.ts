@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { createNodeFiles, type Files } from '../../src/store/disk/files.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import { below, createRandom, type Random } from '../support/random.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { COLLECTIONS } from '../support/workload.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'hookshelf-boundaries-'));
-after(() => rmSync(root, { recursive: true, force: true }));
+const root = createTemporaryFolder();
 
 const KEYS = 1500;
 const LENGTHS = [0, 300, 3_000, 60_000, 1_500_000];

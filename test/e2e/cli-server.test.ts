@@ -1,12 +1,12 @@
 /** Commands on a server elsewhere: real processes over HTTP and HTTPS, tokens of each scope. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { IS_LONG } from '../support/long.ts';
 import { SCOPES } from '../support/scopes.ts';
 import type { Scope } from '../support/scopes.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
 import { hookshelf, startServer } from './processes.ts';
 import type { Ended, Running } from './processes.ts';
@@ -105,7 +105,7 @@ test('the environment names the server and its token for every command', async (
 });
 
 async function openShop(scheme: 'http' | 'https'): Promise<Shop> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-shop-'));
+  const folder = createTemporaryFolder();
   const data = join(folder, 'data');
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const made = createCertificate();
@@ -134,7 +134,6 @@ async function openShop(scheme: 'http' | 'https'): Promise<Shop> {
   };
   const close = async (): Promise<void> => {
     const { stderr } = await server.stop();
-    rmSync(folder, { recursive: true });
     assert.ok(!tokens.some((secret) => stderr.includes(secret)));
   };
   return { folder, server, run, close };

@@ -1,12 +1,10 @@
 /** The deliveries and the overview of the console, used as a person does, in a real browser. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
@@ -17,7 +15,7 @@ const skip = lacksBrowser;
 const PENDING = 250;
 const ROOM = 100;
 
-const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+const directory = createTemporaryFolder();
 const target = new FlappingTarget();
 const browser = Browser.forTests();
 const person = new Person(browser);
@@ -38,7 +36,6 @@ aroundTests(async () => {
   // There is none when it did not start.
   await server?.stop();
   await target.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 async function make(path: string, body: object): Promise<string> {

@@ -1,11 +1,9 @@
 /** A server with a token, and a person at its console in a real browser; for tests of webhooks. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { hookshelf, startServer } from './processes.ts';
 import type { Running } from './processes.ts';
@@ -26,7 +24,7 @@ type Answer = Readonly<Record<string, unknown>>;
 export class ConsoleAtWork {
   readonly browser = Browser.forTests();
   readonly person = new Person(this.browser);
-  readonly #directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+  readonly #directory = createTemporaryFolder();
   #server: Running | null = null;
   #tokens: Readonly<Record<Scope, string>> = { read: '', write: '', admin: '' };
 
@@ -36,7 +34,6 @@ export class ConsoleAtWork {
       if (hasBrowser) await this.#begin();
     }, async () => {
       await this.#server?.stop();
-      rmSync(this.#directory, { recursive: true, force: true });
     });
   }
 

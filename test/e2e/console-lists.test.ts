@@ -1,10 +1,8 @@
 /** Lists of the console: how many rows there are, and filters that stand in the address. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 import { startServer } from './processes.ts';
@@ -180,13 +178,10 @@ test('the title of a list that is opened by keys keeps the focus', { skip }, asy
 
 test('below a prefix that holds /api/ a list reads its second page from its own path', { skip },
   async (context) => {
-    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+    const directory = createTemporaryFolder();
     const server = await startServer(['--data', directory],
       { environment: { HOOKSHELF_SERVER_BASE_URI: 'https://shop.example/api/hooks' } });
-    context.after(async () => {
-      await server.stop();
-      rmSync(directory, { recursive: true, force: true });
-    });
+    context.after(() => server.stop());
     const post = (path: string, body: object): Promise<unknown> =>
       ask(server.url + path, { method: 'POST', body });
     await post('/api/outgoing-webhooks',

@@ -1,13 +1,11 @@
 /** The requests of the console, used as a person does, in a real browser against a real server. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import type { Reply } from './ask.ts';
 import { startServer } from './processes.ts';
@@ -23,7 +21,7 @@ const ROWS = `const rows = [...document.querySelectorAll('tr[data-key]')];
 const SCRIPT = '<script>window.hacked = true</script>';
 const BIDI = '\u202egnp.exe\u2066';
 
-const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+const directory = createTemporaryFolder();
 const browser = Browser.forTests();
 const person = new Person(browser);
 let server: Running;
@@ -48,7 +46,6 @@ aroundTests(async () => {
 }, async () => {
   // There is none when it did not start.
   await server?.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 async function make(path: string, body: object): Promise<string> {

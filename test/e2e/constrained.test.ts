@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
+  chmodSync, chownSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { NOBODY, needsRoot } from '../support/users.ts';
 import { ask } from './ask.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
@@ -25,7 +25,7 @@ const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-
   '--no-new-privs', '--bounding-set=-all'];
 
 /** Installed for all tests of this file, none of which can write in it. */
-const program = mkdtempSync(join(tmpdir(), 'hookshelf-program-'));
+const program = createTemporaryFolder();
 /** The installed program, run by nobody. */
 const asInstalled: ProcessOptions = {
   environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
@@ -35,7 +35,6 @@ before(() => {
   if (needsNobody === false) installIn(program);
 });
 
-after(() => rmSync(program, { recursive: true }));
 
 test('a user without rights serves from a program folder that nobody may write', {
   skip: needsNobody,

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../support/children.ts';
 import { ClientShelf } from '../support/client-shelf.ts';
 import {
   createCaller, startListening, startServer, stopServer,
 } from '../support/server-process.ts';
 import { IS_LONG } from '../support/long.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 const WRITERS = 32;
 const ROUNDS = IS_LONG ? 4 : 2;
 
-const root = mkdtempSync(join(tmpdir(), 'hookshelf-server-'));
-after(() => rmSync(root, { recursive: true, force: true }));
+const root = createTemporaryFolder();
 
 /** Lets the writers work until their connections are cut; their shelves know what they did. */
 async function writeUntilCut(url: string, shelves: readonly ClientShelf[]): Promise<number> {

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Store } from '../../src/store/store-port.ts';
 import { owned } from '../support/children.ts';
 import { compile } from '../support/compile.ts';
 import { IS_LONG } from '../support/long.ts';
 import { openInDirectory } from '../support/open-directory.ts';
 import { below, createRandom } from '../support/random.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 const ROUNDS = IS_LONG ? 6 : 3;
 
-const root = mkdtempSync(join(tmpdir(), 'hookshelf-durability-'));
-after(() => rmSync(root, { recursive: true, force: true }));
+const root = createTemporaryFolder();
 const CHILD = compile(join(import.meta.dirname, '../support/store-child.ts'), root);
 
 type Running = {

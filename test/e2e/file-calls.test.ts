@@ -1,22 +1,21 @@
 /** The real file calls of the real program, watched from outside. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ask } from './ask.ts';
 import { compile } from '../support/compile.ts';
 import { checkDurable, checkLockLast, parseTrace, type FileCall } from '../support/file-calls.ts';
 import { PROGRAM } from '../support/program.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 
 const WRITES = 12;
 const CALLS = ['openat', 'pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync',
   'ftruncate', 'close', '/rename', '/unlink'].join();
 
-const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-preload-'));
-after(() => rmSync(compiled, { recursive: true }));
+const compiled = createTemporaryFolder();
 const PRELOAD = compile(resolve(import.meta.dirname, '../support/interpose-files.ts'), compiled);
 
 type Watched = {

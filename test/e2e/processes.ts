@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { owned } from '../support/children.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 const START_MS_MAX = 60_000;
 // On a machine that is busy with many tests, the slowest command takes seconds.
@@ -113,9 +112,9 @@ async function listening(child: ChildProcess): Promise<string> {
   }
 }
 
-/** A folder of its own, removed at the end. */
+/** A temporary folder that is removed as soon as it is used: real processes fill many. */
 export async function inFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-e2e-'));
+  const folder = createTemporaryFolder();
   try {
     return await use(folder);
   } finally {

@@ -1,9 +1,7 @@
 /** Several apps in this process over one engine in memory, each with a data directory. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApp, type App } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -11,6 +9,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { ask, type Question, type Reply } from '../e2e/ask.ts';
 import { SimulatedEngine } from '../support/simulated-engine.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 export type Node = {
   readonly id: string;
@@ -21,7 +20,7 @@ export type Node = {
 
 export class Apps {
   readonly engine = new SimulatedEngine();
-  readonly #folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
+  readonly #folder = createTemporaryFolder();
   readonly #nodes: Node[] = [];
   readonly #targets: Server[] = [];
 
@@ -55,7 +54,6 @@ export class Apps {
   async close(): Promise<void> {
     await Promise.all(this.#nodes.map(({ app }) => app.close()));
     for (const target of this.#targets) target.close();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

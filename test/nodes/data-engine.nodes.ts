@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openApp } from '../../src/app.ts';
@@ -8,6 +7,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { runCommand } from '../cli/io.ts';
 import type { Ran } from '../cli/io.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
 import type { EtcdCluster } from './support/etcd-cluster.ts';
 
@@ -21,8 +21,7 @@ after(() => cluster?.close());
 for (const way of ['without a server', 'through a server']) {
   test(`what etcd keeps is compacted, backed up and verified, ${way}`, { skip },
     async (context) => {
-      const folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
-      context.after(() => rmSync(folder, { recursive: true }));
+      const folder = createTemporaryFolder();
       const data = join(folder, 'data');
       const environment = { HOOKSHELF_STORE_URL: `${cluster.url}/${way.replaceAll(' ', '-')}` };
       const run = (...words: string[]): Promise<Ran> =>

@@ -3,13 +3,12 @@
  * wakes it acknowledges nothing any more. With real processes over real engines.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hookshelf } from '../e2e/processes.ts';
 import { until } from '../support/children.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { Shelf } from './life/shelf.ts';
 import { postgresMissing } from './support/driver.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
@@ -45,7 +44,7 @@ const PLACES: readonly (readonly [name: string, skip: string | false,
 for (const [name, skip, start] of PLACES) {
   test(`what a frozen node has acknowledged moves along, and it acknowledges no more (${name})`,
     { skip, timeout: TEST_MS }, async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'hookshelf-frozen-'));
+      const folder = createTemporaryFolder();
       const engines = await start();
       const shelfOf = (shelf: string, url: string): Shelf => new Shelf({
         name: shelf, directory: join(folder, shelf), environment: { HOOKSHELF_STORE_URL: url },
@@ -70,7 +69,6 @@ for (const [name, skip, start] of PLACES) {
       } finally {
         for (const shelf of [frozen, other, target]) await shelf.stop('SIGKILL');
         await engines.close();
-        rmSync(folder, { recursive: true, force: true });
       }
     });
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../cli/io.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { postgresMissing } from './support/driver.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
 import { PostgresCluster } from './support/postgres-cluster.ts';
@@ -11,8 +11,7 @@ import { PostgresCluster } from './support/postgres-cluster.ts';
 test('records move from files to PostgreSQL, to etcd, and into a directory again', {
   skip: postgresMissing === false ? etcdMissing : postgresMissing,
 }, async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = createTemporaryFolder();
   const postgres = await PostgresCluster.start();
   context.after(() => postgres.stop());
   const etcd = await startEtcd({ members: 1 });

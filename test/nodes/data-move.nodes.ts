@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { runCommand } from '../cli/io.ts';
 import type { Ran } from '../cli/io.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
 import type { EtcdCluster } from './support/etcd-cluster.ts';
 
@@ -17,8 +16,8 @@ before(async () => {
 after(() => cluster?.close());
 
 test('records move into etcd and back, and the settings to change are told', { skip },
-  async (context) => {
-    const { folder, run } = makePlace(context);
+  async () => {
+    const { folder, run } = makePlace();
     const url = `${cluster.url}/moved`;
     const environment = { HOOKSHELF_STORE_URL: url };
     const before = await fill(run);
@@ -49,8 +48,8 @@ test('records move into etcd and back, and the settings to change are told', { s
   });
 
 test('a log that was moved is closed, and is moved once more as it was', { skip },
-  async (context) => {
-    const { folder, run } = makePlace(context);
+  async () => {
+    const { folder, run } = makePlace();
     const url = `${cluster.url}/closed`;
     const environment = { HOOKSHELF_STORE_URL: url };
     const before = await fill(run);
@@ -78,12 +77,12 @@ test('a log that was moved is closed, and is moved once more as it was', { skip 
   });
 
 test('a move is refused where there is a log, and where the directory holds data', { skip },
-  async (context) => {
-    const { folder, data, run } = makePlace(context);
+  async () => {
+    const { folder, data, run } = makePlace();
     const url = `${cluster.url}/taken`;
     await fill(run);
     assert.equal((await run(['data:move', '--to', url])).code, 0);
-    const second = makePlace(context);
+    const second = makePlace();
     await fill(second.run);
     const refused = await second.run(['data:move', '--to', url]);
     assert.equal(refused.code, 1);
@@ -100,13 +99,13 @@ test('a move is refused where there is a log, and where the directory holds data
     assert.ok(!existsSync(join(folder, 'mysql:')));
   });
 
-test('a backup is restored into an etcd that holds no log', { skip }, async (context) => {
-  const { folder, run } = makePlace(context);
+test('a backup is restored into an etcd that holds no log', { skip }, async () => {
+  const { folder, run } = makePlace();
   const environment = { HOOKSHELF_STORE_URL: `${cluster.url}/restored` };
   const before = await fill(run);
   const from = join(folder, 'backup.tar');
   assert.equal((await run(['data:backup', '--to', from])).code, 0);
-  const node = makePlace(context);
+  const node = makePlace();
   const restored = await node.run(['data:restore', '--from', from], environment);
   assert.equal(restored.code, 0, restored.stderr);
   assert.match(restored.stdout, /^restored into etcd:.*\/restored: sequence \d+ with .*3 books/);
@@ -120,9 +119,8 @@ test('a backup is restored into an etcd that holds no log', { skip }, async (con
 
 type Run = (words: readonly string[], environment?: Record<string, string>) => Promise<Ran>;
 
-function makePlace(context: TestContext): { folder: string; data: string; run: Run } {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+function makePlace(): { folder: string; data: string; run: Run } {
+  const folder = createTemporaryFolder();
   const data = join(folder, 'data');
   const run: Run = (words, environment = {}) =>
     runCommand([...words, '--data', data], { environment });

@@ -1,17 +1,16 @@
 /** What keeps a node from PostgreSQL, or stands between them, and how it is named. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { hookshelf, startServer } from '../e2e/processes.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { postgresMissing } from './support/driver.ts';
 import { Pgbouncer, pgbouncerMissing } from './support/pgbouncer.ts';
 import { PostgresCluster } from './support/postgres-cluster.ts';
 
 const skip = pgbouncerMissing;
-const folder = mkdtempSync(join(tmpdir(), 'hookshelf-poolers-'));
+const folder = createTemporaryFolder();
 let cluster: PostgresCluster;
 
 before(async () => {
@@ -19,7 +18,6 @@ before(async () => {
 });
 after(async () => {
   if (postgresMissing === false) await cluster.stop();
-  rmSync(folder, { recursive: true });
 });
 
 async function startPooler(

@@ -1,10 +1,10 @@
 /** A URL of PostgreSQL in real processes: who gets in, what is said, and what never is. */
 import assert from 'node:assert/strict';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { hookshelf, startServer } from '../e2e/processes.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
 import { until } from '../support/until.ts';
 import { postgresMissing } from './support/driver.ts';
@@ -15,7 +15,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const ENCODED = encodeURIComponent(POSTGRES_PASSWORD);
 const SECRETS = [POSTGRES_PASSWORD, ENCODED, 'not-the-password'];
 const PROMISE = /PostgreSQL \d+.*: each commit waits for its standbys \(synchronous_standby_names/;
-const folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
+const folder = createTemporaryFolder();
 let cluster: PostgresCluster;
 
 before(async () => {
@@ -23,7 +23,6 @@ before(async () => {
 });
 after(async () => {
   if (skip === false) await cluster.stop();
-  rmSync(folder, { recursive: true });
 });
 
 function privateFile(name: string, text: string, mode = 0o600): string {

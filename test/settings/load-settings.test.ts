@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
@@ -8,6 +7,7 @@ import { readSettingsFile } from '../../src/settings/settings-file.ts';
 import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
 import { loadSettings, maskSettingValue } from '../../src/settings/load-settings.ts';
 import type { SettingsSources } from '../../src/settings/load-settings.ts';
+import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 const fromFile = (value: unknown): SettingsSources => ({ file: { origin: 'the.json', value } });
 const fromVariable = (name: string, value: string): SettingsSources =>
@@ -277,20 +277,16 @@ test('variables that Kubernetes makes for a service of our name are left alone',
 });
 
 test('a settings file is read with its folder, may be missing, and must be JSON', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-settings-'));
-  try {
-    const path = join(folder, 'settings.json');
-    assert.equal(readSettingsFile(path, false), null);
-    assert.throws(() => readSettingsFile(path, true), /cannot be read/);
-    writeFileSync(path, '\uFEFF{"actions":["a.mjs"]}');
-    const { settings } = loadSettings({ file: readSettingsFile(path, true) });
-    assert.deepEqual(settings.actions, [join(folder, 'a.mjs')]);
-    writeFileSync(path, '{"actions":');
-    assert.throws(() => readSettingsFile(path, false), /settings\.json cannot be read/);
-    writeFileSync(path, '{"http": {"timeout": 5},\n "http": {"retries": 1}}');
-    assert.throws(() => readSettingsFile(path, false),
-      /settings\.json cannot be read: line 2, column 2: the member "http" stands twice/);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = createTemporaryFolder();
+  const path = join(folder, 'settings.json');
+  assert.equal(readSettingsFile(path, false), null);
+  assert.throws(() => readSettingsFile(path, true), /cannot be read/);
+  writeFileSync(path, '\uFEFF{"actions":["a.mjs"]}');
+  const { settings } = loadSettings({ file: readSettingsFile(path, true) });
+  assert.deepEqual(settings.actions, [join(folder, 'a.mjs')]);
+  writeFileSync(path, '{"actions":');
+  assert.throws(() => readSettingsFile(path, false), /settings\.json cannot be read/);
+  writeFileSync(path, '{"http": {"timeout": 5},\n "http": {"retries": 1}}');
+  assert.throws(() => readSettingsFile(path, false),
+    /settings\.json cannot be read: line 2, column 2: the member "http" stands twice/);
 });

@@ -5,13 +5,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAsShown, type Step } from './manual-blocks.ts';
 import { QUICK_PROGRAM } from './program.ts';
+import { createTemporaryFolder } from './temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'end-of-command';
@@ -27,7 +27,7 @@ const LOOKING = /^(hookshelf \S+:(list|show|reconcile)|tail|jq)\b/;
 const AGAIN_EVERY_MS = 200;
 
 export class ManualShell {
-  readonly folder = mkdtempSync(join(tmpdir(), 'hookshelf-manual-'));
+  readonly folder = createTemporaryFolder();
   readonly #ports = new Map<string, string>();
   #bash: ChildProcess | null = null;
   #output = '';
@@ -107,7 +107,6 @@ export class ManualShell {
       process.kill(-bash.pid, 'SIGKILL');
       await ended;
     }
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { readBounded } from '../../../src/base/files/bounded-read.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
-function makeFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bounded-'));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
-test('a file is read whole up to its limit, and not beyond', (context) => {
-  const folder = makeFolder(context);
+test('a file is read whole up to its limit, and not beyond', () => {
+  const folder = createTemporaryFolder();
   const path = join(folder, 'file');
   for (const bytesMax of [1, 10, 65_536, 200_000]) {
     for (const bytes of [Buffer.alloc(0), Buffer.alloc(bytesMax, 'x')]) {
@@ -33,8 +26,8 @@ test('a device without an end is refused', () => {
 });
 
 test('what must be a regular file is no folder, device or pipe, which is not waited for',
-  (context) => {
-    const folder = makeFolder(context);
+  () => {
+    const folder = createTemporaryFolder();
     const pipe = join(folder, 'pipe');
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
     for (const path of [folder, pipe, '/dev/zero', '/dev/null']) {

@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
-import {
-  chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import {
   canBeReplacedBy, findUntrustedStep, walkPath,
 } from '../../../src/base/files/path-owners.ts';
 import type { PathStep, PathWalk } from '../../../src/base/files/path-owners.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
-function makeFolder(context: TestContext): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hookshelf-path-')));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return folder;
+function makeFolder(): string {
+  return realpathSync(createTemporaryFolder());
 }
 
-test('every link and folder on the way is a step, and what is missing ends it', (context) => {
-  const folder = makeFolder(context);
+test('every link and folder on the way is a step, and what is missing ends it', () => {
+  const folder = makeFolder();
   mkdirSync(join(folder, 'a/b'), { recursive: true });
   writeFileSync(join(folder, 'a/file'), '');
   symlinkSync('../a', join(folder, 'a/loop-free'));
@@ -73,8 +68,8 @@ test('a path can be replaced by who owns a step, may write in one, or may create
     }
   });
 
-test('a mode is looked at, not what we may do', (context) => {
-  const folder = makeFolder(context);
+test('a mode is looked at, not what we may do', () => {
+  const folder = makeFolder();
   mkdirSync(join(folder, 'open'));
   chmodSync(join(folder, 'open'), 0o777);
   assert.equal(walkPath(join(folder, 'open')).nearest.mode & 0o777, 0o777);

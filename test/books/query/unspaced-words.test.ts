@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -11,6 +9,7 @@ import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { compile } from '../../support/compile.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const TITLES = [
   '東京の歴史', '東京物語', '中华人民共和国史', '机器学习基础教程', 'データベース入門',
@@ -58,8 +57,7 @@ test('a query without such script never makes a segmenter', async (context) => {
     throw new Error('made');
   });
   // A copy of its own, which has made none yet.
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-words-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = createTemporaryFolder();
   const source = resolve(import.meta.dirname, '../../../src/books/query/words.ts');
   const words = await import(pathToFileURL(compile(source, folder)).href);
   for (const text of ['plain words', 'Les Misérables', 'Война и мир', '한국의 역사', '978-0-441']) {

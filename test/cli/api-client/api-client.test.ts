@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -13,6 +11,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { openApiClient } from '../../../src/cli/api-client/open-api-client.ts';
 import type { LocalApp, DirectoryOwner } from '../../../src/cli/api-client/local-app.ts';
 import type { ApiClient } from '../../../src/cli/api-client/api-client.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Says what came, or fails as the path asks. */
 const echo: RequestListener = (request, response) => {
@@ -55,7 +54,7 @@ const app = (listener: RequestListener, onClose = (): void => {}): LocalApp => (
 async function withSession(
   isRemote: boolean, use: (session: ApiClient) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-session-'));
+  const folder = createTemporaryFolder();
   const socketPath = join(folder, 'control.sock');
   const server = createServer(echo);
   if (isRemote) await new Promise<void>((resolve) => server.listen(socketPath, resolve));
@@ -69,7 +68,6 @@ async function withSession(
   } finally {
     await session.close();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,6 @@
 /** A server elsewhere, and what stands in its place: each says clearly what is wrong. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../io.ts';
@@ -9,6 +8,7 @@ import type { Ran } from '../io.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { answer, startServer } from '../../support/servers.ts';
 import type { ScriptedServer, ServerPlan } from '../../support/servers.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { createCertificate } from '../../support/tls.ts';
 
 const TOKEN = 'hush-hush-hush';
@@ -153,15 +153,11 @@ async function runWith(
   server: ScriptedServer, path: string, words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-remote-'));
-  try {
-    const file = join(folder, 'token');
-    writeFileSync(file, `${TOKEN}\n`, { mode: 0o600 });
-    return await runCommand([...words, '--server', server.url(path), '--token-file', file],
-      { environment });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = createTemporaryFolder();
+  const file = join(folder, 'token');
+  writeFileSync(file, `${TOKEN}\n`, { mode: 0o600 });
+  return await runCommand([...words, '--server', server.url(path), '--token-file', file],
+    { environment });
 }
 
 async function withServer(

@@ -1,10 +1,8 @@
 /** What a session makes of refusals, of a server that is busy, and of one that hangs. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
@@ -14,6 +12,7 @@ import type { ErrorCode } from '../../../src/base/errors.ts';
 import { openApiClient } from '../../../src/cli/api-client/open-api-client.ts';
 import type { ApiClient } from '../../../src/cli/api-client/api-client.ts';
 import { createErrorResponse } from '../../../src/server/problem.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Time passes where a test says so: it fires timers by their delay. */
 class HeldClock implements Clock {
@@ -68,7 +67,7 @@ async function withServer(
   listener: RequestListener, isRemote: boolean,
   use: (session: ApiClient, clock: HeldClock, told: string[]) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-session-'));
+  const folder = createTemporaryFolder();
   const socketPath = join(folder, 'control.sock');
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
@@ -85,7 +84,6 @@ async function withServer(
     await session.close();
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,11 +1,11 @@
 /** What the three shells offer for a line, the cursor at its end. Each is driven for real. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
 
@@ -80,9 +80,8 @@ for (const [name, offers] of Object.entries(SHELLS)) {
   const isMissing = spawnSync(name, ['--version']).status !== 0;
   test(`${name} completes commands, options and values`, {
     skip: isMissing && `${name} is not installed`,
-  }, async (context) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hookshelf-completion-'));
-    context.after(() => rmSync(folder, { recursive: true }));
+  }, async () => {
+    const folder = createTemporaryFolder();
     writeFileSync(join(folder, 'books.csv'), '');
     writeFileSync(join(folder, 'hookshelf'), ASKED, { mode: 0o755 });
     mkdirSync(join(folder, 'shelf'));

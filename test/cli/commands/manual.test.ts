@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CHAPTERS } from '../../../src/manual/chapters.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
 
 const SECURITY = readFileSync('src/manual/security.md', 'utf8');
@@ -34,17 +34,13 @@ test('a chapter as JSON has its title and its text', async () => {
 });
 
 test('on a terminal the pager shows it, and may have options', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-pager-'));
-  try {
-    const { code, stdout } = await runCommand(['manual', 'security'], {
-      columns: 80,
-      environment: { PAGER: `tee ${folder}/shown > /dev/null`, PATH: process.env['PATH'] ?? '' },
-    });
-    assert.deepEqual([code, stdout], [0, '']);
-    assert.equal(readFileSync(join(folder, 'shown'), 'utf8'), SECURITY);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = createTemporaryFolder();
+  const { code, stdout } = await runCommand(['manual', 'security'], {
+    columns: 80,
+    environment: { PAGER: `tee ${folder}/shown > /dev/null`, PATH: process.env['PATH'] ?? '' },
+  });
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.equal(readFileSync(join(folder, 'shown'), 'utf8'), SECURITY);
 });
 
 test('a pager that ends early is no failure, and one that is missing no loss', async () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { withScratch } from '../../../src/cli/commands/operation/engine-scratch.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
-test('a command removes what killed ones left, and nothing of those that run', async (context) => {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-scratch-'));
-  context.after(() => rmSync(directory, { recursive: true }));
+test('a command removes what killed ones left, and nothing of those that run', async () => {
+  const directory = createTemporaryFolder();
   // No process has a number beyond 2^22.
   const remains = ['scratch-4194305-abc', `scratch-${process.pid}-abc`];
   const kept = ['books-000001.json', `scratch-${process.ppid}-abc`, 'scratch-abc'];

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import {
-  chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { useCompileCache } from '../../../src/cli/process/compile-cache.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { NOBODY, needsRoot } from '../../support/users.ts';
 
 test('keeps code in a folder beside the bundles that nobody else may enter', () =>
@@ -60,11 +58,7 @@ function cachesUsed(folder: string): string[] {
 }
 
 function inInstallation(use: (dist: string) => void): void {
-  const dist = mkdtempSync(join(tmpdir(), 'hookshelf-dist-'));
-  try {
-    mkdirSync(join(dist, 'chunks'));
-    use(dist);
-  } finally {
-    rmSync(dist, { recursive: true });
-  }
+  const dist = createTemporaryFolder();
+  mkdirSync(join(dist, 'chunks'));
+  use(dist);
 }

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { after, test } from 'node:test';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { compile } from '../../support/compile.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 // What a V8 of Node 26 does by itself, whatever it is told: 6 to 8 for 512 MB.
 const FEW = 12;
 const MODULE = resolve(import.meta.dirname, '../../../src/cli/process/heap-growth.ts');
 
-const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-growth-'));
-after(() => rmSync(compiled, { recursive: true }));
+const compiled = createTemporaryFolder();
 
 /** Beside a heap of some 20 MB it keeps 512 MB in buffers, a piece at a time, none ever touched. */
 const PROGRAM = `

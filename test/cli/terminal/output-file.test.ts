@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, chownSync, closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync,
-  readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
+  chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, readFileSync, readdirSync,
+  rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { OutputFile } from '../../../src/cli/terminal/output-file.ts';
-
-function makeFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-output-'));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 async function openFile(path: string): Promise<OutputFile> {
   const file = new OutputFile(path);
@@ -24,7 +17,7 @@ async function openFile(path: string): Promise<OutputFile> {
 
 test('only its owner can read a file under any umask, and it appears when it is whole',
   async (context) => {
-    const folder = makeFolder(context);
+    const folder = createTemporaryFolder();
     const path = join(folder, 'books.csv');
     writeFileSync(path, 'before', { mode: 0o666 });
     chmodSync(path, 0o666);
@@ -43,8 +36,8 @@ test('only its owner can read a file under any umask, and it appears when it is 
   });
 
 test('follows no link at its name or at a temporary name',
-  async (context) => {
-    const folder = makeFolder(context);
+  async () => {
+    const folder = createTemporaryFolder();
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'precious');
     for (const name of ['books.csv', 'books.csv.part']) symlinkSync(precious, join(folder, name));
@@ -56,8 +49,8 @@ test('follows no link at its name or at a temporary name',
     assert.equal(readFileSync(precious, 'utf8'), 'precious');
   });
 
-test('discarding a file leaves the older one', async (context) => {
-  const folder = makeFolder(context);
+test('discarding a file leaves the older one', async () => {
+  const folder = createTemporaryFolder();
   const path = join(folder, 'books.csv');
   writeFileSync(path, 'before');
   const file = await openFile(path);
@@ -67,8 +60,8 @@ test('discarding a file leaves the older one', async (context) => {
   assert.deepEqual(readdirSync(folder), ['books.csv']);
 });
 
-test('writes to no file that has taken the place of a pipe', async (context) => {
-  const folder = makeFolder(context);
+test('writes to no file that has taken the place of a pipe', async () => {
+  const folder = createTemporaryFolder();
   const path = join(folder, 'books.json');
   const precious = join(folder, 'precious');
   writeFileSync(precious, 'precious');
@@ -84,7 +77,7 @@ test('writes to no file that has taken the place of a pipe', async (context) => 
 test("writes to no pipe of another user's", {
   skip: process.geteuid?.() === 0 ? false : 'only root can make one for another user',
 }, async (context) => {
-  const path = join(makeFolder(context), 'books.json');
+  const path = join(createTemporaryFolder(), 'books.json');
   assert.equal(spawnSync('mkfifo', ['-m', '666', path]).status, 0);
   chownSync(path, 12_345, 12_345);
   const reader = openSync(path, constants.O_RDWR);
@@ -96,8 +89,8 @@ test("writes to no pipe of another user's", {
 
 test('writes to a device directly, and refuses a folder', {
   skip: process.platform !== 'linux' && 'needs /dev/full',
-}, async (context) => {
-  const folder = makeFolder(context);
+}, async () => {
+  const folder = createTemporaryFolder();
   const nothing = await openFile('/dev/null');
   await nothing.write('books');
   await nothing.commit();

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { compile } from '../../support/compile.ts';
 import { answer, closedPort, startServer } from '../../support/servers.ts';
 import type { Received } from '../../support/servers.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { createCertificate } from '../../support/tls.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { failure, setUp } from '../setup.ts';
@@ -248,11 +247,8 @@ test('a connection that the server closes while idle leaves the pool', async (co
 
 test('idle connections keep no process alive, closed or not', async (context) => {
   const server = await startServer({ onRequest: ({ socket }) => socket.write(answer()) });
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-pool-'));
-  context.after(() => {
-    rmSync(folder, { recursive: true });
-    return server.close();
-  });
+  const folder = createTemporaryFolder();
+  context.after(() => server.close());
   const program = compile(join(import.meta.dirname, 'one-request.ts'), folder);
   for (const mode of ['close', 'leave']) {
     const child = spawn(process.execPath, [program, server.url(), mode],

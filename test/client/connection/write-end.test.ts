@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -13,6 +11,7 @@ import { owned } from '../../support/children.ts';
 import { compile } from '../../support/compile.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { answer, startServer } from '../../support/servers.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { someTurns, turnsUntil } from '../../support/turns.ts';
 import { setUp } from '../setup.ts';
 
@@ -22,8 +21,7 @@ const BLOCKED_MS = 30;
 const ROUNDS = 10;
 
 async function startQuickTarget(context: TestContext): Promise<{ target: string; proxy: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-quick-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = createTemporaryFolder();
   const program = compile(join(import.meta.dirname, 'quick-target.ts'), folder);
   const child = owned(spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] }));
   context.after(() => child.kill('SIGKILL'));

@@ -1,11 +1,11 @@
 /** A server started with one setting changed, and a target that its requests go to. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { ask } from '../ask.ts';
 import type { Question, Reply } from '../ask.ts';
@@ -74,7 +74,7 @@ export type Place = {
 export async function withServer<T>(
   given: Given, uses: readonly ((place: Place) => Promise<T>)[],
 ): Promise<T[]> {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-setting-'));
+  const data = createTemporaryFolder();
   const settings = nested({ 'server.port': 0, ...given });
   writeFileSync(join(data, 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
   const child = start(['serve', '--data', data]);
@@ -104,7 +104,6 @@ export async function withServer<T>(
   } finally {
     child.kill('SIGKILL');
     await ended;
-    rmSync(data, { recursive: true, force: true });
   }
 }
 

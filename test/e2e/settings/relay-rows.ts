@@ -1,13 +1,12 @@
 /** What each setting of incoming and outgoing webhooks, events and actions changes. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import type { Place } from './place.ts';
 import type { Rows } from './row.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'hookshelf-action-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = createTemporaryFolder();
 const action = join(folder, 'own.mjs');
 writeFileSync(action, `export default class Own {
   static identifier() { return 'own-action'; }

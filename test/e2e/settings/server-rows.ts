@@ -1,17 +1,16 @@
 /** What each setting of the server and of the log changes. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { createCertificate } from '../../support/tls.ts';
 import { until } from '../../support/until.ts';
 import { ask } from '../ask.ts';
 import type { Place } from './place.ts';
 import type { Row, Rows } from './row.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'hookshelf-certificate-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = createTemporaryFolder();
 const certificate = createCertificate();
 const tlsCert = join(folder, 'cert.pem');
 const tlsKey = join(folder, 'key.pem');

@@ -1,11 +1,10 @@
 /** Whose webhooks a node's are when it is killed, frozen or stopped, with real processes. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { NodeView } from '../../../src/nodes/node-routes.ts';
 import { until } from '../../support/children.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { Shelf, nowMs } from '../life/shelf.ts';
 import { postgresMissing } from '../support/driver.ts';
 import { PostgresCluster } from '../support/postgres-cluster.ts';
@@ -18,7 +17,7 @@ const skip = postgresMissing;
 
 async function withShelves(use: (shelves: readonly [Shelf, Shelf, Shelf]) => Promise<void>):
 Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-handover-'));
+  const folder = createTemporaryFolder();
   const cluster = await PostgresCluster.start({ standbys: 0 });
   const url = cluster.primary.url(undefined, '?sslmode=disable&durability=primary');
   const shelfOf = (name: string): Shelf => new Shelf({
@@ -32,7 +31,6 @@ Promise<void> {
   } finally {
     for (const shelf of shelves) await shelf.stop('SIGKILL');
     await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -3,13 +3,13 @@
  * test breaks things meanwhile; in the end everything is whole again, and the history is checked.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../support/children.ts';
 import { createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { check } from '../checker/check.ts';
 import { EMPTY } from '../checker/history.ts';
 import type { History, Image, Span, Violation } from '../checker/history.ts';
@@ -80,7 +80,7 @@ export class Life {
   }
 
   static async start(options: LifeOptions): Promise<Life> {
-    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-life-'));
+    const directory = createTemporaryFolder();
     const receiver = await Receiver.start(createRandom(options.seed + 1));
     const life = new Life(options, directory, receiver);
     try {

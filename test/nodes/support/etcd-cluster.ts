@@ -5,14 +5,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { owned, until } from '../../support/children.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { createCertificate } from '../../support/tls.ts';
 
 /** False, or why tests with a real etcd are left out: for `skip`. */
@@ -132,7 +132,7 @@ export class EtcdCluster {
   /** Makes directory, ports and command lines, and starts nothing. */
   static async prepare(options: EtcdOptions): Promise<EtcdCluster> {
     const { members = 3, isTls = false, proxyPeer, flags = [] } = options;
-    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-etcd-'));
+    const directory = createTemporaryFolder();
     const certificate = isTls ? createCertificate() : null;
     if (certificate !== null) {
       writeFileSync(join(directory, 'cert.pem'), certificate.cert);

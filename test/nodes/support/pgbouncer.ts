@@ -4,12 +4,12 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { owned, until } from '../../support/children.ts';
 import { closedPort } from '../../support/servers.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { postgresMissing } from './driver.ts';
 import { POSTGRES_PASSWORD } from './postgres-cluster.ts';
 import type { PostgresServer } from './postgres-cluster.ts';
@@ -48,7 +48,7 @@ export class Pgbouncer {
   static async start(
     { server, mode, poolSize, settings = [] }: PoolerOptions,
   ): Promise<Pgbouncer> {
-    const folder = mkdtempSync(join(tmpdir(), 'hookshelf-pgbouncer-'));
+    const folder = createTemporaryFolder();
     const port = await closedPort();
     const file = join(folder, 'pgbouncer.ini');
     const password = POSTGRES_PASSWORD.replaceAll("'", "''");

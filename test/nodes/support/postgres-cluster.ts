@@ -5,15 +5,15 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import {
-  appendFileSync, chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync,
-  rmSync, writeFileSync,
+  appendFileSync, chmodSync, chownSync, cpSync, existsSync, readFileSync, readdirSync, rmSync,
+  writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { owned, until } from '../../support/children.ts';
 import { closedPort } from '../../support/servers.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 export const POSTGRES_PASSWORD = 'a+pass word/of:tests';
 const INSTALLED = '/usr/lib/postgresql';
@@ -66,7 +66,7 @@ export class PostgresCluster {
   /** Resolves when every standby streams, so that commits are confirmed. */
   static async start({ standbys = 0, settings = [] }: ClusterOptions = {},
   ): Promise<PostgresCluster> {
-    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-pg-'));
+    const directory = createTemporaryFolder();
     chmodSync(directory, 0o755);
     if (user !== null) chownSync(directory, user.uid, user.gid);
     const names = ['primary', ...Array.from({ length: standbys }, (_, index) => `s${index + 1}`)];

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectPlain } from 'node:net';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
@@ -18,6 +17,7 @@ import {
 } from '../../../src/server/listening/listener.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { echoRoute, route, startServer } from '../../support/test-server.ts';
 import { createCertificate } from '../../support/tls.ts';
 
@@ -112,7 +112,7 @@ test('listening on a taken port or a foreign host fails with advice', async () =
 });
 
 test('the control socket is its owner\'s alone, and replaces that of a dead process', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const directory = createTemporaryFolder();
   const path = join(directory, 'control.sock');
   writeFileSync(path, 'left over');
   const umask = process.umask();
@@ -123,7 +123,6 @@ test('the control socket is its owner\'s alone, and replaces that of a dead proc
   assert.equal((await rawRequest({ path }, 'GET', '/hello')).body, 'true');
   await listener.close(100);
   assert.throws(() => statSync(path), { code: 'ENOENT' });
-  rmSync(directory, { recursive: true });
 });
 
 test('a path too long for a socket is refused rather than cut', async () => {

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callApi } from '../../../src/server/local/api-call.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const PIECE = Buffer.alloc(1 << 20, 'a');
 
 test('ends an answer that does not end, instead of keeping it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-call-'));
+  const folder = createTemporaryFolder();
   const socketPath = join(folder, 's');
   let sent = 0;
   const server = createServer((socket) => {
@@ -32,6 +31,5 @@ test('ends an answer that does not end, instead of keeping it', async () => {
     assert.ok(sent < 2 * (256 << 20), `${sent} bytes were taken`);
   } finally {
     server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });

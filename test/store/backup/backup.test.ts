@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openBackup, writeBackup } from '../../../src/store/backup/backup.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
@@ -15,6 +11,7 @@ import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
 const files = createNodeFiles();
@@ -22,8 +19,8 @@ const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 for (const name of ['copy', 'copy.tar']) {
   test(`a backup of a live store restores what was committed before it (${name})`,
-    async (context) => {
-      const root = makeDirectory(context);
+    async () => {
+      const root = createTemporaryFolder();
       const store = await openIn(join(root, 'data'));
       await put(store, 'a', 'b');
       await store.compact();
@@ -41,8 +38,8 @@ for (const name of ['copy', 'copy.tar']) {
     });
 }
 
-test('a backup ends its journal where that was synced, though more is written', async (context) => {
-  const root = makeDirectory(context);
+test('a backup ends its journal where that was synced, though more is written', async () => {
+  const root = createTemporaryFolder();
   const name = 'journal-000001.jsonl';
   writeFileSync(join(root, name), 'synced, not synced');
   const contents = { sequence: 0, records: {} };
@@ -52,8 +49,8 @@ test('a backup ends its journal where that was synced, though more is written', 
   assert.equal(readFileSync(join(root, 'copy', name), 'utf8'), 'synced');
 });
 
-test('a tar backup is one that tar reads and writes', async (context) => {
-  const root = makeDirectory(context);
+test('a tar backup is one that tar reads and writes', async () => {
+  const root = createTemporaryFolder();
   await fill(join(root, 'data'), ['a']);
   await backUp(root, 'data', 'backup.tar');
   const listed = spawnSync('tar', ['-tf', join(root, 'backup.tar')], { encoding: 'utf8' });
@@ -64,8 +61,8 @@ test('a tar backup is one that tar reads and writes', async (context) => {
 });
 
 test('a directory that holds anything, a folder or a link too, is not written into',
-  async (context) => {
-    const root = makeDirectory(context);
+  async () => {
+    const root = createTemporaryFolder();
     await fill(join(root, 'data'), ['a']);
     mkdirSync(join(root, 'folders', 'older'), { recursive: true });
     mkdirSync(join(root, 'links'));
@@ -76,8 +73,8 @@ test('a directory that holds anything, a folder or a link too, is not written in
     }
   });
 
-test('a restore needs leave to replace, and keeps what was there', async (context) => {
-  const root = makeDirectory(context);
+test('a restore needs leave to replace, and keeps what was there', async () => {
+  const root = createTemporaryFolder();
   await fill(join(root, 'data'), ['new']);
   await fill(join(root, 'old'), ['a', 'b']);
   writeFileSync(join(root, 'old', 'settings.json'), '{}');
@@ -89,8 +86,8 @@ test('a restore needs leave to replace, and keeps what was there', async (contex
   assert.equal(readFileSync(join(root, 'old', 'settings.json'), 'utf8'), '{}');
 });
 
-test('a damaged backup is refused and changes nothing', async (context) => {
-  const root = makeDirectory(context);
+test('a damaged backup is refused and changes nothing', async () => {
+  const root = createTemporaryFolder();
   await fill(join(root, 'data'), ['a', 'b']);
   const journal = join(root, 'data', 'journal-000001.jsonl');
   const content = readFileSync(journal, 'utf8');
@@ -103,8 +100,8 @@ test('a damaged backup is refused and changes nothing', async (context) => {
   assert.deepEqual(await idsIn(join(root, 'old')), ['c']);
 });
 
-test('only the store\'s own regular files are restored', async (context) => {
-  const root = makeDirectory(context);
+test('only the store\'s own regular files are restored', async () => {
+  const root = createTemporaryFolder();
   await fill(join(root, 'data'), ['a']);
   mkdirSync(join(root, 'data', 'actions'));
   writeFileSync(join(root, 'data', 'actions', 'evil.js'), '');
@@ -114,8 +111,8 @@ test('only the store\'s own regular files are restored', async (context) => {
   assert.deepEqual(readdirSync(join(root, 'fresh')), ['journal-000001.jsonl']);
 });
 
-test('verify reports a torn end as a note', async (context) => {
-  const root = makeDirectory(context);
+test('verify reports a torn end as a note', async () => {
+  const root = createTemporaryFolder();
   await fill(join(root, 'data'), ['a']);
   const journal = join(root, 'data', 'journal-000001.jsonl');
   const content = `${readFileSync(journal, 'utf8')}{"crc":"0000`;
@@ -125,12 +122,6 @@ test('verify reports a torn end as a note', async (context) => {
   assert.match(report.notes[0] ?? '', /torn end of 12 bytes/);
   assert.equal(readFileSync(journal, 'utf8'), content);
 });
-
-function makeDirectory(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-backup-'));
-  context.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 function openIn(directory: string): Promise<OpenedStore> {
   return openStore({ directory, files, specs, logger: silentLogger });

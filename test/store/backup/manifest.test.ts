@@ -5,10 +5,8 @@ import {
   cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
 import { checkFiles } from '../../../src/store/backup/manifest.ts';
@@ -18,18 +16,13 @@ import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
 const files = createNodeFiles();
 const GARBAGE = [
   'garbage', 'garbage\n', '', '\0'.repeat(95), `${'x'.repeat(90)}\n`.repeat(40), '{"crc":"\n',
 ];
-
-function makeDirectory(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-manifest-'));
-  context.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 function openIn(directory: string): Promise<OpenedStore> {
   return openStore({ directory, files, specs, logger: silentLogger });
@@ -75,8 +68,8 @@ function asTar(copy: string): string {
 }
 
 test('a manifest says what each file is, and what they make up',
-  async (context) => {
-    const copy = await makeBackup(makeDirectory(context));
+  async () => {
+    const copy = await makeBackup(createTemporaryFolder());
     const manifest = JSON.parse(readFileSync(join(copy, 'manifest.json'), 'utf8'));
     assert.deepEqual(Object.keys(manifest), ['format', 'sequence', 'records', 'files']);
     assert.deepEqual([manifest.format, manifest.sequence, manifest.records],
@@ -126,8 +119,8 @@ function edit(copy: string, from: string, to: string): void {
 }
 
 for (const [what, befall] of Object.entries(FATES)) {
-  test(`a backup with ${what} is neither restored nor verified`, async (context) => {
-    const root = makeDirectory(context);
+  test(`a backup with ${what} is neither restored nor verified`, async () => {
+    const root = createTemporaryFolder();
     const copy = await makeBackup(root);
     assert.deepEqual(await restore(root, asTar(copy)), { books: 4 });
     befall(copy);
@@ -140,8 +133,8 @@ for (const [what, befall] of Object.entries(FATES)) {
 
 for (const garbage of GARBAGE) {
   test(`a journal of garbage is no empty backup, without a manifest too: ${
-    JSON.stringify(garbage.slice(0, 12))} (${garbage.length})`, async (context) => {
-    const root = makeDirectory(context);
+    JSON.stringify(garbage.slice(0, 12))} (${garbage.length})`, async () => {
+    const root = createTemporaryFolder();
     const copy = join(root, 'copy');
     mkdirSync(copy);
     writeFileSync(join(copy, 'journal-000001.jsonl'), garbage);
@@ -152,8 +145,8 @@ for (const garbage of GARBAGE) {
 }
 
 test('a start takes no long journal without its first line for one that was never used',
-  async (context) => {
-    const directory = makeDirectory(context);
+  async () => {
+    const directory = createTemporaryFolder();
     const path = join(directory, 'journal-000001.jsonl');
     const garbage = `${'x'.repeat(90)}\n`.repeat(40);
     writeFileSync(path, garbage);
@@ -162,8 +155,8 @@ test('a start takes no long journal without its first line for one that was neve
     assert.equal(readFileSync(path, 'utf8'), garbage);
   });
 
-test('a backup without a manifest, as older versions made it, is restored', async (context) => {
-  const root = makeDirectory(context);
+test('a backup without a manifest, as older versions made it, is restored', async () => {
+  const root = createTemporaryFolder();
   const copy = await makeBackup(root);
   rmSync(join(copy, 'manifest.json'));
   for (const from of [copy, asTar(copy)]) {
@@ -172,8 +165,8 @@ test('a backup without a manifest, as older versions made it, is restored', asyn
 });
 
 test('a start on a backup holds it to its manifest, and then goes on without one',
-  async (context) => {
-    const root = makeDirectory(context);
+  async () => {
+    const root = createTemporaryFolder();
     const copy = await makeBackup(root);
     cpSync(copy, join(root, 'cut'), { recursive: true });
     FATES['a journal cut at the end of a line']?.(join(root, 'cut'));

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import {
@@ -19,6 +17,7 @@ import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id', unique: ['title'] }, { name: 'hooks', key: 'identifier' },
@@ -27,8 +26,8 @@ const files = createNodeFiles();
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 const nothing = async (): Promise<void> => {};
 
-test('records go into an engine and back into a directory, byte by byte', async (context) => {
-  const place = makePlace(context);
+test('records go into an engine and back into a directory, byte by byte', async () => {
+  const place = createTemporaryFolder();
   const source = await fill(place, 300);
   const engine = new SimulatedEngine();
   const sums = await use(place, engine, (opened) => moveToEngine(source, opened, nothing));
@@ -55,8 +54,8 @@ test('records go into an engine and back into a directory, byte by byte', async 
   await back.close();
 });
 
-test('an empty store makes an empty log', async (context) => {
-  const place = makePlace(context);
+test('an empty store makes an empty log', async () => {
+  const place = createTemporaryFolder();
   const engine = new SimulatedEngine();
   const source = await fill(place, 0);
   await use(place, engine, (opened) => moveToEngine(source, opened, nothing));
@@ -64,8 +63,8 @@ test('an empty store makes an empty log', async (context) => {
   await (await openNode(place, engine)).close();
 });
 
-test('an engine that holds another log is left as it is', async (context) => {
-  const place = makePlace(context);
+test('an engine that holds another log is left as it is', async () => {
+  const place = createTemporaryFolder();
   const engine = new SimulatedEngine();
   const node = await openNode(place, engine);
   await node.transact((transaction) => transaction.put('books', 'a', bookOf('a')));
@@ -78,8 +77,8 @@ test('an engine that holds another log is left as it is', async (context) => {
   assert.equal(engine.snapshots.size, 0);
 });
 
-test('wherever a move is cut off no node starts on it, and the next goes on', async (context) => {
-  const place = makePlace(context);
+test('wherever a move is cut off no node starts on it, and the next goes on', async () => {
+  const place = createTemporaryFolder();
   const source = await fill(place, 50);
   const sums = await sumCollections(source.collections);
   let isDone = false;
@@ -109,8 +108,8 @@ test('wherever a move is cut off no node starts on it, and the next goes on', as
   }
 });
 
-test('a move of other records than were cut off is refused', async (context) => {
-  const place = makePlace(context);
+test('a move of other records than were cut off is refused', async () => {
+  const place = createTemporaryFolder();
   const engine = new SimulatedEngine();
   const refuse = async (): Promise<void> => {
     throw new Error('not yet');
@@ -124,8 +123,8 @@ test('a move of other records than were cut off is refused', async (context) => 
   await use(place, engine, (opened) => moveToEngine(source, opened, nothing));
 });
 
-test('what is not read back as it was written is refused, and does not begin', async (context) => {
-  const place = makePlace(context);
+test('what is not read back as it was written is refused, and does not begin', async () => {
+  const place = createTemporaryFolder();
   const source = await fill(place, 3);
   const engine = new SimulatedEngine();
   const sum = await use(place, engine, (opened) => moveToEngine(source, {
@@ -136,8 +135,8 @@ test('what is not read back as it was written is refused, and does not begin', a
 });
 
 test('an engine that takes less than there is refuses it before anything is written',
-  async (context) => {
-    const place = makePlace(context);
+  async () => {
+    const place = createTemporaryFolder();
     const engine = new SimulatedEngine();
     engine.maxSnapshotBytes = 100;
     const source = await fill(place, 30);
@@ -147,8 +146,8 @@ test('an engine that takes less than there is refuses it before anything is writ
   });
 
 test('a directory that holds data is replaced only when told, and not unless confirmed',
-  async (context) => {
-    const place = makePlace(context);
+  async () => {
+    const place = createTemporaryFolder();
     const source = await fill(place, 2);
     const directory = join(place, 'taken');
     const store = await openStore({ directory, files, specs, logger: silentLogger });
@@ -164,8 +163,8 @@ test('a directory that holds data is replaced only when told, and not unless con
     assert.match(report.before ?? '', /before-2026/);
   });
 
-test('verifying reads every snapshot and every entry', async (context) => {
-  const place = makePlace(context);
+test('verifying reads every snapshot and every entry', async () => {
+  const place = createTemporaryFolder();
   const engine = new SimulatedEngine();
   const verify = () => use(place, engine, (opened) => verifyEngine(opened));
   await assert.rejects(verify(), { code: 'not_found' });
@@ -188,12 +187,6 @@ test('verifying reads every snapshot and every entry', async (context) => {
   engine.snapshots.delete(2);
   await assert.rejects(verify(), { code: 'damaged' });
 });
-
-function makePlace(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-move-'));
-  context.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 function bookOf(id: string): string {
   return JSON.stringify({ id, title: `A book called ${id}` });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
@@ -14,6 +12,7 @@ import { writeSnapshot } from '../../../src/store/generations/snapshot-writer.ts
 import { silentLogger } from '../../../src/base/log.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { below, createRandom } from '../../support/random.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const MEBIBYTE = 1 << 20;
 const files = createNodeFiles();
@@ -51,10 +50,8 @@ function contentOf(collection: StoredCollection): string {
   return pieces.join(',\n');
 }
 
-test('records are the same after writing and loading, wherever pieces of the file end', async (
-  context,
-) => {
-  const path = join(makeDirectory(context), 'books.json');
+test('records are the same after writing and loading, wherever pieces of a file end', async () => {
+  const path = join(createTemporaryFolder(), 'books.json');
   for (let shift = 0; shift < 48; shift += 1) {
     const collection = makeCollection(['x'.repeat(MEBIBYTE - 200 + shift), 'é', '', 'z']);
     await write(collection, path);
@@ -71,8 +68,8 @@ const LARGE = [
 ] as const;
 
 for (const [what, texts] of LARGE) {
-  test(`a snapshot of ${what} comes back`, async (context) => {
-    const path = join(makeDirectory(context), 'books.json');
+  test(`a snapshot of ${what} comes back`, async () => {
+    const path = join(createTemporaryFolder(), 'books.json');
     const collection = makeCollection(texts);
     await write(collection, path);
     const loaded = await load(path);
@@ -86,8 +83,8 @@ for (const [what, texts] of LARGE) {
   });
 }
 
-test('a snapshot is a picture of one moment, whatever is written meanwhile', async (context) => {
-  const path = join(makeDirectory(context), 'books.json');
+test('a snapshot is a picture of one moment, whatever is written meanwhile', async () => {
+  const path = join(createTemporaryFolder(), 'books.json');
   const random = createRandom(5);
   const collection = makeCollection(Array.from({ length: 20_000 }, () => 'x'.repeat(100)));
   const before = contentOf(collection);
@@ -115,10 +112,8 @@ test('a snapshot is a picture of one moment, whatever is written meanwhile', asy
   assert.ok(contentOf(await load(path)) === before);
 });
 
-test('writing a snapshot lays scattered records side by side and frees what is dead', async (
-  context,
-) => {
-  const path = join(makeDirectory(context), 'books.json');
+test('writing a snapshot lays scattered records side by side and frees what is dead', async () => {
+  const path = join(createTemporaryFolder(), 'books.json');
   const random = createRandom(5);
   const collection = makeCollection(Array.from({ length: 5000 }, () => 'x'.repeat(300)));
   for (let count = 0; count < 20_000; count += 1) {
@@ -136,10 +131,8 @@ test('writing a snapshot lays scattered records side by side and frees what is d
   assert.equal(collection.walk().nextSlices(MEBIBYTE / 4).length, 1);
 });
 
-test('a change of any one byte of a large snapshot is found, and its line named', async (
-  context,
-) => {
-  const path = join(makeDirectory(context), 'books.json');
+test('a change of any one byte of a large snapshot is found, and its line named', async () => {
+  const path = join(createTemporaryFolder(), 'books.json');
   const random = createRandom(11);
   await write(makeCollection(Array.from({ length: 9000 }, () => 'x'.repeat(200))), path);
   const good = readFileSync(path);
@@ -159,8 +152,8 @@ test('a change of any one byte of a large snapshot is found, and its line named'
   }
 });
 
-test('transactions of several mebibytes are replayed', async (context) => {
-  const directory = makeDirectory(context);
+test('transactions of several mebibytes are replayed', async () => {
+  const directory = createTemporaryFolder();
   const open = () => openStore({ directory, files, specs: [spec], logger: silentLogger });
   const store = await open();
   const json = JSON.stringify({ id: 'a', text: 'x'.repeat(5 * MEBIBYTE) });
@@ -177,10 +170,8 @@ test('transactions of several mebibytes are replayed', async (context) => {
   await reopened.close();
 });
 
-test('a snapshot whose keys do not rise is damaged, though its checksum is right', async (
-  context,
-) => {
-  const path = join(makeDirectory(context), 'books.json');
+test('a snapshot whose keys do not rise is damaged, though its checksum is right', async () => {
+  const path = join(createTemporaryFolder(), 'books.json');
   for (const ids of [['b', 'a'], ['a', 'a'], ['a', 'c', 'b']]) {
     const records = ids.map((id) => `{"id":"${id}"}`).join(',\n');
     const content = `${encodeHeader(header)}${records}\n${encodeCount(ids.length)}`;
@@ -189,9 +180,3 @@ test('a snapshot whose keys do not rise is damaged, though its checksum is right
     await assert.rejects(load(path), { code: 'damaged' }, ids.join());
   }
 });
-
-function makeDirectory(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-snapshot-'));
-  context.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}

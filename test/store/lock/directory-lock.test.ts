@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
@@ -12,10 +11,10 @@ import type { Files } from '../../../src/store/disk/files.ts';
 import { acquireLock, readLockOwner } from '../../../src/store/lock/directory-lock.ts';
 import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
 import { compile } from '../../support/compile.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
-const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-lock-'));
-after(() => rmSync(compiled, { recursive: true }));
+const compiled = createTemporaryFolder();
 /** For a process of its own. */
 const MODULE = pathToFileURL(compile(
   resolve(import.meta.dirname, '../../../src/store/lock/directory-lock.ts'), compiled)).href;
@@ -32,8 +31,8 @@ function skipOf({ program }: { readonly program: string }): false | string {
 for (const way of WAYS) {
   test(`one owner at a time, named to the others (${way.program})`, {
     skip: skipOf(way),
-  }, async (context) => {
-    const directory = makeDirectory(context);
+  }, async () => {
+    const directory = createTemporaryFolder();
     const lock = await acquireLock(directory, { kind: 'server', ...way });
     lock.announce('/run/control.sock');
     const owner = readLockOwner(directory);
@@ -51,8 +50,8 @@ for (const way of WAYS) {
 
   test(`a command waits for a command (${way.program})`, {
     skip: skipOf(way),
-  }, async (context) => {
-    const directory = makeDirectory(context);
+  }, async () => {
+    const directory = createTemporaryFolder();
     const lock = await acquireLock(directory, { kind: 'command', ...way });
     const waiting = acquireLock(directory, { kind: 'command', waitMs: 5000, ...way });
     setTimeout(() => lock.release(), 30);
@@ -61,7 +60,7 @@ for (const way of WAYS) {
 
   test(`of processes that start at once one wins, and its end frees the lock (${way.program})`,
     { skip: skipOf(way) }, async (context) => {
-      const directory = makeDirectory(context);
+      const directory = createTemporaryFolder();
       const children = [1, 2, 3].map(() => startHolder(context, directory, way.program));
       const answers = await Promise.all(children.map(firstLine));
       assert.deepEqual(answers.sort(), ['conflict', 'conflict', 'held']);
@@ -70,8 +69,8 @@ for (const way of WAYS) {
     });
 }
 
-test('the two ways of locking respect each other', { skip: LACKS_FLOCK }, async (context) => {
-  const directory = makeDirectory(context);
+test('the two ways of locking respect each other', { skip: LACKS_FLOCK }, async () => {
+  const directory = createTemporaryFolder();
   for (const [first, second] of [WAYS, WAYS.toReversed()]) {
     const lock = await acquireLock(directory, { kind: 'server', ...first });
     await assert.rejects(acquireLock(directory, { kind: 'server', ...second }),
@@ -80,8 +79,8 @@ test('the two ways of locking respect each other', { skip: LACKS_FLOCK }, async 
   }
 });
 
-test('an owner whose pid now belongs to another process is dead', async (context) => {
-  const directory = makeDirectory(context);
+test('an owner whose pid now belongs to another process is dead', async () => {
+  const directory = createTemporaryFolder();
   const owner = describeThisProcess(createNodeFiles(), 'server', null, false);
   for (const stale of [{ startTime: '1' }, { bootId: 'earlier' }, { namespace: '7' }]) {
     writeFileSync(join(directory, 'lock-900'), JSON.stringify({ ...owner, ...stale }));
@@ -93,8 +92,8 @@ test('an owner whose pid now belongs to another process is dead', async (context
 
 test('a new owner is never taken for the dead one whose name is still there', {
   skip: LACKS_FLOCK,
-}, async (context) => {
-  const directory = makeDirectory(context);
+}, async () => {
+  const directory = createTemporaryFolder();
   const files = createNodeFiles();
   const dead = { ...describeThisProcess(files, 'server', null, true), pid: 999_999 };
   writeFileSync(join(directory, 'lock'), JSON.stringify(dead));
@@ -113,7 +112,7 @@ for (const way of WAYS) {
   test(`an owner whose pid says nothing here keeps its lock while it lives (${way.program})`, {
     skip: skipOf(way) || (!canUnshare && 'process namespaces cannot be made here'),
   }, async (context) => {
-    const directory = makeDirectory(context);
+    const directory = createTemporaryFolder();
     // As containers that share a volume: process 1 of the one is not process 1 of the other.
     const inContainer = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
     const first = startHolder(context, directory, way.program, inContainer);
@@ -130,12 +129,10 @@ for (const way of WAYS) {
   });
 }
 
-test('the socket of a process that was killed makes way for that of the next owner', async (
-  context,
-) => {
+test('the socket of a process that was killed makes way for that of the next owner', async () => {
   for (const [way, name] of [[WAYS[0], 'lock'], [WAYS[1], 'lock-1']] as const) {
     if (way === undefined || skipOf(way) !== false) continue;
-    const directory = makeDirectory(context);
+    const directory = createTemporaryFolder();
     writeFileSync(join(directory, `${name}.sock`), '');
     const lock = await acquireLock(directory, { kind: 'server', ...way });
     assert.equal(JSON.parse(readFileSync(join(directory, name), 'utf8')).hasLifeSign, true);
@@ -143,8 +140,8 @@ test('the socket of a process that was killed makes way for that of the next own
   }
 });
 
-test('the path of a directory may be longer than a socket takes', async (context) => {
-  const directory = join(makeDirectory(context), 'd'.repeat(120));
+test('the path of a directory may be longer than a socket takes', async () => {
+  const directory = join(createTemporaryFolder(), 'd'.repeat(120));
   mkdirSync(directory);
   const stranger = { namespace: '7', pid: 1 };
   const lock = await acquireLock(directory, { kind: 'server', program: 'no-such-program' });
@@ -158,9 +155,9 @@ test('the path of a directory may be longer than a socket takes', async (context
   (await acquireLock(directory, { kind: 'server', program: 'no-such-program' })).release();
 });
 
-test('a live owner keeps its lock when its sign of life is removed', async (context) => {
+test('a live owner keeps its lock when its sign of life is removed', async () => {
   for (const way of WAYS.filter((one) => skipOf(one) === false)) {
-    const directory = makeDirectory(context);
+    const directory = createTemporaryFolder();
     const lock = await acquireLock(directory, { kind: 'server', ...way });
     for (const name of readdirSync(directory)) {
       if (name.endsWith('.sock')) rmSync(join(directory, name));
@@ -171,8 +168,8 @@ test('a live owner keeps its lock when its sign of life is removed', async (cont
   }
 });
 
-test('the socket of a server in another container is looked for here', async (context) => {
-  const directory = makeDirectory(context);
+test('the socket of a server in another container is looked for here', async () => {
+  const directory = createTemporaryFolder();
   const owner = describeThisProcess(createNodeFiles(), 'server', '/elsewhere/control.sock', false);
   writeFileSync(join(directory, 'lock'), JSON.stringify({ ...owner, namespace: '7' }));
   assert.equal(readLockOwner(directory)?.socketPath, '/elsewhere/control.sock');
@@ -180,8 +177,8 @@ test('the socket of a server in another container is looked for here', async (co
   assert.equal(readLockOwner(directory)?.socketPath, join(directory, 'control.sock'));
 });
 
-test('a lock leaves nothing but its file', async (context) => {
-  const directory = makeDirectory(context);
+test('a lock leaves nothing but its file', async () => {
+  const directory = createTemporaryFolder();
   for (const [way, names] of [[WAYS[0], ['lock']], [WAYS[1], ['lock', 'lock-1']]] as const) {
     if (way === undefined || skipOf(way) !== false) continue;
     (await acquireLock(directory, { kind: 'command', ...way })).release();
@@ -189,20 +186,14 @@ test('a lock leaves nothing but its file', async (context) => {
   }
 });
 
-test('the lock file is one JSON object', async (context) => {
-  const directory = makeDirectory(context);
+test('the lock file is one JSON object', async () => {
+  const directory = createTemporaryFolder();
   const lock = await acquireLock(directory, { kind: 'command' });
   lock.announce('/a/long/path');
   lock.announce(null);
   assert.equal(JSON.parse(readFileSync(join(directory, 'lock'), 'utf8')).pid, process.pid);
   lock.release();
 });
-
-function makeDirectory(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-lock-'));
-  context.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 async function firstLine(child: ReturnType<typeof startHolder>): Promise<string> {
   const [line] = await once(child.stdout, 'data');

@@ -1,27 +1,18 @@
 /** The lock where flock(1) is missing: of two that take it at once one fails. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
 import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
 import { acquireLock } from '../../../src/store/lock/directory-lock.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const program = 'no-such-program';
 const real = createNodeFiles();
-
-function makeDirectory(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-lock-'));
-  context.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
 
 /** Another live process's lock, as its file. */
 function someoneElse(): string {
@@ -44,8 +35,8 @@ function overtaken(name: string, happen: () => void): Files {
 }
 
 test('a start that others overtook while it slept gives way to the one that holds the lock',
-  async (context) => {
-    const directory = makeDirectory(context);
+  async () => {
+    const directory = createTemporaryFolder();
     const other = join(directory, 'lock-2');
     // Meanwhile the first of them has ended, and the second has removed its file.
     const files = overtaken('lock-1', () => writeFileSync(other, someoneElse()));
@@ -57,8 +48,8 @@ test('a start that others overtook while it slept gives way to the one that hold
     (await acquireLock(directory, { kind: 'server', program })).release();
   });
 
-test('a start that finds its number taken gives way', async (context) => {
-  const directory = makeDirectory(context);
+test('a start that finds its number taken gives way', async () => {
+  const directory = createTemporaryFolder();
   const path = join(directory, 'lock-1');
   const files = overtaken('lock-1', () => writeFileSync(path, someoneElse()));
   await assert.rejects(acquireLock(directory, { kind: 'server', program, files }),
@@ -67,8 +58,8 @@ test('a start that finds its number taken gives way', async (context) => {
 });
 
 test('a lock whose owner has not yet written its name is waited for, and then respected',
-  async (context) => {
-    const directory = makeDirectory(context);
+  async () => {
+    const directory = createTemporaryFolder();
     const path = join(directory, 'lock-1');
     writeFileSync(path, '');
     let looks = 0;
@@ -87,8 +78,8 @@ test('a lock whose owner has not yet written its name is waited for, and then re
   });
 
 test('a start that has the highest number still gives way to one that locked the other way',
-  async (context) => {
-    const directory = makeDirectory(context);
+  async () => {
+    const directory = createTemporaryFolder();
     const lockFile = join(directory, 'lock');
     const files = overtaken('lock-1', () => writeFileSync(lockFile, someoneElse()));
     await assert.rejects(acquireLock(directory, { kind: 'server', program, files }),
@@ -97,8 +88,8 @@ test('a start that has the highest number still gives way to one that locked the
   });
 
 test('of what it replaces a lock leaves nothing, and of what replaces it everything',
-  async (context) => {
-    const directory = makeDirectory(context);
+  async () => {
+    const directory = createTemporaryFolder();
     writeFileSync(join(directory, 'lock-4'), JSON.stringify({ released: true }));
     const lock = await acquireLock(directory, { kind: 'server', program });
     assert.ok(!existsSync(join(directory, 'lock-4')));
@@ -111,7 +102,7 @@ for (const way of ['flock', program]) {
     skip: way === 'flock' && spawnSync('flock', ['--version']).error !== undefined
       && 'flock(1) is missing here',
   }, async (context) => {
-    const directory = makeDirectory(context);
+    const directory = createTemporaryFolder();
     const lock = await acquireLock(directory, { kind: 'server', program: way });
     context.after(() => lock.release());
     const clock = {

@@ -1,8 +1,5 @@
 /** A log that data:move has closed: nobody can write to it any more, and who tries is told why. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
@@ -14,6 +11,7 @@ import { encodeClosing } from '../../../src/store/replication/log-closing.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { COLLECTIONS } from '../../support/workload.ts';
 
@@ -86,19 +84,15 @@ test('what a closed log holds is read without its end, and verified', async () =
   for (const id of ['a', 'b']) await node.transact(put(id));
   const before = rig.engine.head;
   assert.ok(await closeLog());
-  const scratch = mkdtempSync(join(tmpdir(), 'hookshelf-closing-'));
-  try {
-    const access = {
-      engine: rig.engine, files: createNodeFiles(), specs: COLLECTIONS, clock: systemClock,
-      scratch, mayCreate: false,
-    };
-    const image = await withEngine(access, loadContents);
-    assert.deepEqual([image.position.sequence, image.position.chain, image.closing],
-      [before?.sequence, before?.chain, CLOSING]);
-    const { notes, records } = await withEngine(access, verifyEngine);
-    assert.equal(records['books'], 2);
-    assert.match(notes.join(), WHERE);
-  } finally {
-    rmSync(scratch, { recursive: true });
-  }
+  const scratch = createTemporaryFolder();
+  const access = {
+    engine: rig.engine, files: createNodeFiles(), specs: COLLECTIONS, clock: systemClock,
+    scratch, mayCreate: false,
+  };
+  const image = await withEngine(access, loadContents);
+  assert.deepEqual([image.position.sequence, image.position.chain, image.closing],
+    [before?.sequence, before?.chain, CLOSING]);
+  const { notes, records } = await withEngine(access, verifyEngine);
+  assert.equal(records['books'], 2);
+  assert.match(notes.join(), WHERE);
 });

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { loadActionModules } from '../../../src/webhooks/actions/load-action-modules.ts';
 import {
   createActionRegistry, type ActionRegistry, type ActionSource,
 } from '../../../src/webhooks/actions/action-registry.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'hookshelf-actions-'));
-after(() => rmSync(root, { recursive: true }));
+const root = createTemporaryFolder();
 
 const context: ActionContext = {
   headers: {}, query: '', body: Buffer.alloc(0), contentType: null, method: 'POST', path: '/',

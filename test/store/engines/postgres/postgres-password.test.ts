@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { parsePostgresUrl } from '../../../../src/store/engines/postgres/postgres-url.ts';
 import { findPassword } from '../../../../src/store/engines/postgres/postgres-password.ts';
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'hookshelf-password-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = createTemporaryFolder();
 const HOST = { host: 'h.test', port: 5432 };
 const bare = parsePostgresUrl('postgres://u@h.test/b');
 

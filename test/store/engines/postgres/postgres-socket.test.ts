@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parsePostgresUrl } from '../../../../src/store/engines/postgres/postgres-url.ts';
 import { openSocket } from '../../../../src/store/engines/postgres/postgres-socket.ts';
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 
-test('certificates in a file that is too large are refused', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-socket-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+test('certificates in a file that is too large are refused', async () => {
+  const folder = createTemporaryFolder();
   const path = join(folder, 'authorities');
   writeFileSync(path, Buffer.alloc((1 << 20) + 1));
   // Nobody listens on port 1.

@@ -176,3 +176,16 @@ test('refuses what is no request', async (context) => {
   const unknown = await relay.ask('POST', '/api/incoming-webhooks/none/diagnose', {});
   assert.equal(unknown.status, 404);
 });
+
+test('a webhook without a secret is said to refuse all where unsigned ones are not allowed', async (
+  context,
+) => {
+  for (const allowUnsignedWhenSecretMissing of [true, false]) {
+    const relay = await startRelay({ incoming: { allowUnsignedWhenSecretMissing } });
+    context.after(() => relay.close());
+    await relay.hook({ actionType: 'log' });
+    const { json } = await relay.ask('POST', '/api/incoming-webhooks/hook/diagnose',
+      { headers: {} });
+    assert.equal(json['accepted'], allowUnsignedWhenSecretMissing);
+  }
+});

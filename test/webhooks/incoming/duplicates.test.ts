@@ -184,6 +184,7 @@ test('an inbox that is full refuses new events and knows the old ones', async (c
   assert.equal((await send(relay, 'a')).status, 200);
   assert.equal((await send(relay, 'b')).status, 503);
   assert.deepEqual(message(await send(relay, 'a')), [200, 'Duplicate']);
+  assert.equal((await send(relay, 'a', { n: 2 })).status, 503, 'an event of its own');
 });
 
 test('an id that is empty or too long is none', async (context) => {

@@ -18,3 +18,10 @@ test('the oldest event is forgotten when there are too many', () => {
   assert.equal(memory.find('event 0', 0), undefined);
   assert.deepEqual(memory.find('event 1', 0), EVENT);
 });
+
+test('an event that is remembered anew takes the room of one', () => {
+  const memory = new EventMemory();
+  memory.add('one', EVENT);
+  for (let count = 0; count < 100_000; count += 1) memory.add('two', EVENT);
+  assert.deepEqual(memory.find('one', 0), EVENT);
+});

@@ -1,6 +1,8 @@
 /** Events that failed and come again: what is done is not done twice. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import type { MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
 import { startRelay } from '../relay.ts';
 import {
@@ -101,4 +103,23 @@ describe('an event that failed', () => {
       });
     }
   }
+});
+
+test('an event that failed runs again where nothing is stored', async (context) => {
+  const relay = await start(context, { ...HEADER, inbox: 'off' });
+  Scripted.fails = true;
+  assert.deepEqual(message(await send(relay, 'a')), [400, 'no']);
+  assert.deepEqual(await kept(relay), []);
+  Scripted.fails = false;
+  assert.deepEqual(message(await send(relay, 'a')), [200, '']);
+  assert.equal(Scripted.runs.length, 2);
+});
+
+test('no action runs for a request that cannot be stored', async (context) => {
+  const relay = await start(context, { inbox: 'all' });
+  const store = relay.store as MemoryStore;
+  store.setFailure(new AppError('unavailable', 'the disk is gone'));
+  assert.equal((await send(relay, 'a')).status, 503);
+  assert.equal(Scripted.runs.length, 0);
+  store.setFailure(null);
 });

@@ -15,3 +15,8 @@ test('an event id is signed only where the signature covers its place', () => {
       JSON.stringify(deduplicate));
   }
 });
+
+test('no event ids are compared where that is off', () => {
+  assert.ok(prepareInbox({}, SIGNED).deduplicateMs > 0);
+  assert.equal(prepareInbox({ deduplicate: 'off' }, SIGNED).deduplicateMs, 0);
+});

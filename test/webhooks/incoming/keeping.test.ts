@@ -335,3 +335,10 @@ test('an action is told of the request that is kept', async (context) => {
   const { request, attempt, replay } = Told.contexts.at(-1) as Shown;
   assert.deepEqual([request, attempt, replay], [id, 1, false]);
 });
+
+test('requests that run later take no place of a running action', async (context) => {
+  const relay = await start(context, { inbox: 'all', answer: 'accepted' },
+    { incoming: { maxConcurrent: 1 } });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => call(relay)));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { isHeadWhole } from '../../../src/webhooks/incoming/intake/stored-action-call.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { until } from '../../support/until.ts';
 import { startRelay } from '../relay.ts';
 
@@ -95,3 +97,11 @@ for (const [name, more] of [
     assert.deepEqual([headers['x-several'], headers['authorization']], ['one, two', undefined]);
   });
 }
+
+test('headers of which a credential was masked are not whole', () => {
+  const cases = [['plain', true], ['***', false], ['/?token=***', false]] as const;
+  for (const [value, isWhole] of cases) {
+    const request = makeStoredRequest({ given: { headers: [['A', 'b'], ['C', value]] } });
+    assert.equal(isHeadWhole(request), isWhole, value);
+  }
+});

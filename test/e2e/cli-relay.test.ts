@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { owned, until } from '../support/children.ts';
-import { endOf, hookshelf, inFolder, startServer } from './processes.ts';
+import { until } from '../support/children.ts';
+import { curlMissing, runShell } from '../support/shell.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
 import type { Ended } from './processes.ts';
 
-const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
 const SECRET = 'planted-secret-4711';
 
 type Taken = { readonly authorization: string | undefined; readonly body: string };
@@ -37,15 +37,8 @@ async function withTarget(use: (url: string, taken: readonly Taken[]) => Promise
   }
 }
 
-async function shell(script: string, secret: string): Promise<Ended> {
-  return endOf(owned(spawn('sh', ['-c', script], {
-    env: { PATH: process.env['PATH'] ?? '', WEBHOOK_SECRET: secret },
-  })));
-}
-
 test('two commands and the curl line they print forward a signed request', {
-  skip: (!has('curl') || spawnSync('openssl', ['version']).status !== 0)
-    && 'curl and openssl are needed',
+  skip: curlMissing,
 }, () => inFolder((data) => withTarget(async (target, taken) => {
   const server = await startServer(['--data', data]);
   const run = (words: readonly string[], input = ''): Promise<Ended> =>
@@ -64,12 +57,12 @@ test('two commands and the curl line they print forward a signed request', {
   for (const { code, stderr } of said) assert.equal(code, 0, stderr);
   const [, curl = ''] = /^curl:\n\n([^]*)\n\nPHP:/m.exec(said[3]?.stdout ?? '') ?? [];
   assert.ok(curl.includes(new URL(server.url).port), curl);
-  const sent = await shell(curl, SECRET);
+  const sent = await runShell(curl, SECRET);
   assert.deepEqual(JSON.parse(sent.stdout),
     { success: true, message: '', data: { statusCode: 200 } }, sent.stderr);
   assert.deepEqual(taken,
     [{ authorization: 'Bearer planted-token-4712', body: '{"message":"Hello, World!"}' }]);
-  const refused = await shell(curl, 'another secret');
+  const refused = await runShell(curl, 'another secret');
   assert.equal(JSON.parse(refused.stdout).message, 'Signature verification failed');
   assert.equal(taken.length, 1);
   const { stderr } = await server.stop();
@@ -125,7 +118,7 @@ test('the files of a data directory are private, whatever the umask', () =>
     writeFileSync(input, '{"title":"Emma"}');
     const script = `umask 000; exec '${process.execPath}' dist/main.js book:add `
       + `--input @'${input}' --data '${data}'`;
-    assert.equal((await shell(script, '')).code, 0);
+    assert.equal((await runShell(script, '')).code, 0);
     const { stdout } = spawnSync('stat', ['-c', '%a', data,
       ...readdirSync(data).map((name) => join(data, name))], { encoding: 'utf8' });
     assert.deepEqual([...new Set(stdout.trim().split('\n'))].sort(), ['600', '700']);

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { PAGES, fileNameOf, readBlocks } from '../support/manual-blocks.ts';
 import { makeTypes } from '../support/types.ts';
+import { owned } from '../support/children.ts';
 import { endOf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -72,5 +73,5 @@ function prepare(folder: string): void {
 
 function compile(folder: string): ReturnType<typeof endOf> {
   const words = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.'];
-  return endOf(spawn(process.execPath, words, { cwd: folder }));
+  return endOf(owned(spawn(process.execPath, words, { cwd: folder })));
 }

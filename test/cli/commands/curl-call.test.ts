@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { formatCurlCall,
   type RequestToRepeat } from '../../../src/cli/commands/webhooks/curl-call.ts';
+import { owned } from '../../support/children.ts';
 
 type Received = {
   readonly method: string; readonly url: string; readonly headers: readonly string[];
@@ -35,9 +36,9 @@ async function repeat(
       method: 'POST', headers: [], body: Buffer.alloc(0), ...members,
       url: `http://127.0.0.1:${port}${path}`,
     });
-    const child = spawn('sh', {
+    const child = owned(spawn('sh', {
       env: { PATH: process.env['PATH'] ?? '', ...environment }, stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    }));
     child.stdin.on('error', () => {});
     child.stdin.end(`${call}\n`);
     let stderr = '';

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { owned } from '../../support/children.ts';
 import { compile } from '../../support/compile.ts';
 import { answer, closedPort, startServer } from '../../support/servers.ts';
 import type { Received } from '../../support/servers.ts';
@@ -251,8 +252,8 @@ test('idle connections keep no process alive, closed or not', async (context) =>
   context.after(() => server.close());
   const program = compile(join(import.meta.dirname, 'one-request.ts'), folder);
   for (const mode of ['close', 'leave']) {
-    const child = spawn(process.execPath, [program, server.url(), mode],
-      { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = owned(spawn(process.execPath, [program, server.url(), mode],
+      { stdio: ['ignore', 'pipe', 'inherit'] }));
     const answered = once(child.stdout, 'data');
     const exited = once(child, 'exit');
     await answered;

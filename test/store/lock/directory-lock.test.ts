@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
 import { acquireLock, readLockOwner } from '../../../src/store/lock/directory-lock.ts';
 import { describeThisProcess } from '../../../src/store/lock/lock-owner.ts';
+import { owned } from '../../support/children.ts';
 import { compile } from '../../support/compile.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -59,9 +59,9 @@ for (const way of WAYS) {
   });
 
   test(`of processes that start at once one wins, and its end frees the lock (${way.program})`,
-    { skip: skipOf(way) }, async (context) => {
+    { skip: skipOf(way) }, async () => {
       const directory = createTemporaryFolder();
-      const children = [1, 2, 3].map(() => startHolder(context, directory, way.program));
+      const children = [1, 2, 3].map(() => startHolder(directory, way.program));
       const answers = await Promise.all(children.map(firstLine));
       assert.deepEqual(answers.sort(), ['conflict', 'conflict', 'held']);
       await Promise.all(children.map(kill));
@@ -111,19 +111,19 @@ test('a new owner is never taken for the dead one whose name is still there', {
 for (const way of WAYS) {
   test(`an owner whose pid says nothing here keeps its lock while it lives (${way.program})`, {
     skip: skipOf(way) || (!canUnshare && 'process namespaces cannot be made here'),
-  }, async (context) => {
+  }, async () => {
     const directory = createTemporaryFolder();
     // As containers that share a volume: process 1 of the one is not process 1 of the other.
     const inContainer = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
-    const first = startHolder(context, directory, way.program, inContainer);
+    const first = startHolder(directory, way.program, inContainer);
     assert.equal(await firstLine(first), 'held');
     await assert.rejects(acquireLock(directory, { kind: 'server', program: 'no-such-program' }), {
       code: 'conflict', message: /process 1 \(server\) of another container or of the host; stop/,
     });
-    const second = startHolder(context, directory, 'no-such-program', inContainer);
+    const second = startHolder(directory, 'no-such-program', inContainer);
     assert.equal(await firstLine(second), 'conflict');
     await kill(first);
-    const third = startHolder(context, directory, 'no-such-program', inContainer);
+    const third = startHolder(directory, 'no-such-program', inContainer);
     assert.equal(await firstLine(third), 'held');
     await Promise.all([kill(second), kill(third)]);
   });
@@ -206,9 +206,7 @@ async function kill(child: ReturnType<typeof startHolder>): Promise<void> {
   await once(child, 'close');
 }
 
-function startHolder(
-  context: TestContext, directory: string, program: string, before: readonly string[] = [],
-) {
+function startHolder(directory: string, program: string, before: readonly string[] = []) {
   const source = `
     import { acquireLock } from ${JSON.stringify(MODULE)};
     acquireLock(${JSON.stringify(directory)}, { kind: 'server', program: '${program}' }).then(
@@ -216,7 +214,5 @@ function startHolder(
     setInterval(() => {}, 1000);`;
   const node = [process.execPath, '--input-type=module', '-e', source];
   const [file = '', ...words] = [...before, ...node];
-  const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'inherit'] });
-  context.after(() => child.kill('SIGKILL'));
-  return child;
+  return owned(spawn(file, words, { stdio: ['ignore', 'pipe', 'inherit'] }));
 }

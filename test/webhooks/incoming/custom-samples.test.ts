@@ -1,7 +1,7 @@
 /** Samples and calls to copy of webhooks that bring a scheme of their own, and of odd methods. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
+import { curlMissing, runShell } from '../../support/shell.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
 
 const SECRET = 'it\'s a "planted" \\ $HOME {id} &=%+ü';
@@ -87,18 +87,7 @@ async function curlOf(path: string): Promise<string> {
   return String(json['curl']);
 }
 
-function runShell(script: string, secret: string): Promise<string> {
-  const child = spawn('sh', ['-c', script], { env: { ...process.env, WEBHOOK_SECRET: secret } });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => { out += chunk.toString(); });
-  }
-  return new Promise((resolve) => child.on('close', () => resolve(out)));
-}
-
-const has = (program: string): boolean =>
-  spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-const canRun = { skip: (!has('curl') || !has('openssl')) && 'curl and openssl are needed' };
+const canRun = { skip: curlMissing };
 
 for (const [what, scheme] of Object.entries(SCHEMES)) {
   test(`a sample has ${what}`, async () => {
@@ -114,8 +103,9 @@ for (const [what, scheme] of Object.entries(SCHEMES)) {
 
   test(`the curl call has ${what}`, canRun, async () => {
     const curl = await curlOf(await addWebhook(scheme));
-    assert.match(await runShell(curl, SECRET), /"success":true/, curl);
-    assert.match(await runShell(curl, `x${SECRET.slice(1)}`), /Signature verification failed/);
+    assert.match((await runShell(curl, SECRET)).stdout, /"success":true/, curl);
+    const refused = await runShell(curl, `x${SECRET.slice(1)}`);
+    assert.match(refused.stdout, /Signature verification failed/);
   });
 }
 
@@ -175,7 +165,8 @@ test('a webhook that takes no POST is called as it is to be called', canRun, asy
     assert.equal((await sendSample(path, {})).status, 200, `${preset} ${method}`);
     const curl = await curlOf(path);
     const wanted = method === 'HEAD' ? /^HTTP\/1\.1 200/ : /"success":true/;
-    assert.match(await runShell(curl, 'planted-secret'), wanted, curl);
-    assert.doesNotMatch(await runShell(curl, 'another'), wanted);
+    assert.match((await runShell(curl, 'planted-secret')).stdout, wanted, curl);
+    const { stdout, stderr } = await runShell(curl, 'another');
+    assert.doesNotMatch(stdout + stderr, wanted);
   }
 });

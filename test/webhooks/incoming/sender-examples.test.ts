@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { curlMissing, runShell } from '../../support/shell.ts';
 import { startRelay, type Headers, type Relay } from '../relay.ts';
 
 const PLAIN = 'it\'s a planted "secret" $HOME `x` \\n';
@@ -55,18 +55,7 @@ after(() => relay.close());
 
 const secretOf = (name: string): string => new Map(Object.entries(SECRETS)).get(name) ?? PLAIN;
 
-function runShell(script: string, secret: string): Promise<string> {
-  const child = spawn('sh', ['-c', script], { env: { ...process.env, WEBHOOK_SECRET: secret } });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => { out += chunk.toString(); });
-  }
-  return new Promise((resolve) => child.on('close', () => resolve(out)));
-}
-
-const has = (program: string): boolean =>
-  spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-const canRun = { skip: (!has('curl') || !has('openssl')) && 'curl and openssl are needed' };
+const canRun = { skip: curlMissing };
 
 test('every preset is tried', async () => {
   const { text } = await relay.ask('GET', '/api/verification-presets');
@@ -81,8 +70,8 @@ for (const name of NAMES) {
     const setup = json['setup'] as Readonly<Record<string, unknown>>;
     assert.equal(setup['canSign'], !UNSIGNABLE.includes(name));
     if (UNSIGNABLE.includes(name)) return assert.equal(json['curl'], null);
-    assert.match(await runShell(String(json['curl']), secretOf(name)), /"success":true/);
-    assert.match(await runShell(String(json['curl']), `x${secretOf(name).slice(1)}`),
+    assert.match((await runShell(String(json['curl']), secretOf(name))).stdout, /"success":true/);
+    assert.match((await runShell(String(json['curl']), `x${secretOf(name).slice(1)}`)).stdout,
       /Signature verification failed/);
   });
 

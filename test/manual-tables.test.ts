@@ -12,6 +12,7 @@ import {
   type TableRows,
 } from './support/manual-tables.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
+import { startRelay } from './webhooks/relay.ts';
 
 test('the manual lists every setting with its default and its unit', () => {
   check('src/manual/settings.md', TABLE_HEADS.settings, settingRows());
@@ -44,6 +45,19 @@ test('the manual lists every endpoint with its scope', async () => {
   }
 });
 
+test('the manual lists every built-in action with its options', async () => {
+  const relay = await startRelay();
+  const actions = relay.webhooks.actions.list();
+  await relay.close();
+  const [, section = ''] = readPage('src/manual/incoming.md').split('## Actions that are built in');
+  const [, count] = /(\w+) actions are built in/.exec(section) ?? [];
+  assert.equal(count, NUMBERS[actions.length]);
+  const rows = [...section.matchAll(/^\| `([\w-]+)` \| (.*?) \|/gm)]
+    .map(([, identifier = '', options = '']) => [identifier, optionNamesIn(options)]);
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(actions.map((action) =>
+    [action.identifier, action.options.map(({ name }) => name)])));
+});
+
 test('the settings file that the manual shows is a good one', () => {
   const files = PAGES.flatMap(readBlocks).filter((block) =>
     block.language === 'json' && fileNameOf(block) === null);
@@ -60,6 +74,16 @@ test('the manual names every scenario that is measured', () => {
   const text = readPage('src/manual/performance.md');
   assert.deepEqual(names.filter((name) => !text.includes(name)), []);
 });
+
+const NUMBERS = [
+  'No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten',
+];
+
+/** The values that an option may have stand behind a colon: `level`: `debug`, `info`. */
+function optionNamesIn(cell: string): string[] {
+  const [names = ''] = cell.split(':');
+  return [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+}
 
 function check(page: string, head: string, rows: TableRows): void {
   const lines = readPage(page).split('\n');

@@ -208,10 +208,11 @@ test('every collection says how many there are, to HEAD and with a limit as well
 
 test('actions are listed with their options', async () => {
   const { text } = await relay.ask('GET', '/api/actions');
-  const listed = JSON.parse(text) as { identifier: string; label: string; options: unknown[] }[];
-  assert.deepEqual(listed.map(({ identifier }) => identifier),
-    ['emit-event', 'http-forward', 'log']);
-  assert.ok(listed.every(({ label, options }) => label !== '' && options.length > 0));
+  const listed = JSON.parse(text) as
+    { identifier: string; label: string; options: { name: string }[] }[];
+  assert.deepEqual(listed.map(({ identifier, options }) => [identifier, options[0]?.name]),
+    [['emit-event', 'name'], ['http-forward', 'url'], ['log', 'level']]);
+  assert.ok(listed.every(({ label }) => label !== ''));
 });
 
 test('event names are free-form, but for commas, controls and spaces at the ends', async () => {

@@ -1,4 +1,7 @@
-/** The table of senders that are verified by name. A new sender is a row here, and nothing else. */
+/**
+ * The table of senders that are verified by name, in the order of the manual. The rows lie in the
+ * files that are imported here; src/manual/working.md has all steps for a new sender.
+ */
 import type { Preset } from './preset.ts';
 import { CODE_HOSTS } from './code-hosts.ts';
 import { COMMERCE } from './commerce.ts';

@@ -12,9 +12,10 @@ const TOKEN = 'a-token-of-the-tests';
 
 type Open = (options?: HookshelfOptions) => Promise<Hookshelf>;
 
-async function inDirectory(use: (open: Open) => Promise<void>): Promise<void> {
+/** Opens apps on one new data directory, one after another. */
+function createOpener(): Open {
   const data = createTemporaryFolder();
-  await use((options) => createHookshelf({ ...options, data }));
+  return (options) => createHookshelf({ ...options, data });
 }
 
 /** The status of a request without a token, to an app mounted in another program's server. */
@@ -41,32 +42,32 @@ async function isOpen(open: Open): Promise<boolean> {
 
 const withToken = (apiToken: string): HookshelfOptions => ({ settings: { server: { apiToken } } });
 
-test('an app that could not be opened or listen with a token leaves the API open', () =>
-  inDirectory(async (open) => {
-    class NoAction {}
-    // As a program in JavaScript might: the class is no action.
-    const actions: NonNullable<HookshelfOptions['actions']> = [];
-    Object.assign(actions, [NoAction]);
-    await assert.rejects(open({ ...withToken(TOKEN), actions }), { code: 'usage' });
-    assert.ok(await isOpen(open));
-    const app = await open(withToken('short'));
-    await assert.rejects(app.listen({ host: '0.0.0.0', port: 0 }), { code: 'usage' });
-    await app.close();
-    assert.ok(await isOpen(open));
-  }));
+test('an app that could not be opened or listen with a token leaves the API open', async () => {
+  const open = createOpener();
+  class NoAction {}
+  // As a program in JavaScript might: the class is no action.
+  const actions: NonNullable<HookshelfOptions['actions']> = [];
+  Object.assign(actions, [NoAction]);
+  await assert.rejects(open({ ...withToken(TOKEN), actions }), { code: 'usage' });
+  assert.ok(await isOpen(open));
+  const app = await open(withToken('short'));
+  await assert.rejects(app.listen({ host: '0.0.0.0', port: 0 }), { code: 'usage' });
+  await app.close();
+  assert.ok(await isOpen(open));
+});
 
-test('an app that has listened with a token leaves the API closed', () =>
-  inDirectory(async (open) => {
-    const app = await open(withToken(TOKEN));
-    await app.listen({ port: 0 });
-    await app.close();
-    assert.ok(!await isOpen(open));
-  }));
+test('an app that has listened with a token leaves the API closed', async () => {
+  const open = createOpener();
+  const app = await open(withToken(TOKEN));
+  await app.listen({ port: 0 });
+  await app.close();
+  assert.ok(!await isOpen(open));
+});
 
-test('a mounted app remembers its token before the first answer', () =>
-  inDirectory(async (open) => {
-    const app = await open(withToken(TOKEN));
-    assert.equal(await askMounted(app, TOKEN), 200);
-    await app.close();
-    assert.ok(!await isOpen(open));
-  }));
+test('a mounted app remembers its token before the first answer', async () => {
+  const open = createOpener();
+  const app = await open(withToken(TOKEN));
+  assert.equal(await askMounted(app, TOKEN), 200);
+  await app.close();
+  assert.ok(!await isOpen(open));
+});

@@ -39,7 +39,11 @@ type RelayDeps = {
   readonly metrics: Metrics;
   /** Custom actions. */
   readonly actions: WebhooksOptions['actions'];
-  /** The most that pending records may take, whatever the settings allow. */
+  /**
+   * The most that the pending records of each queue (inbox, deliveries) may take, whatever the
+   * settings allow: an eighth of the memory. The finished deliveries that are kept may take half of
+   * that.
+   */
   readonly pendingBytesMax: number;
   readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
   readonly onOutcome: WebhooksOptions['onOutcome'];
@@ -48,7 +52,10 @@ type RelayDeps = {
 };
 
 const DAY_MS = 86_400_000;
-/** The share of the heap for payloads of incoming requests, however the heap's limit was set. */
+/**
+ * The share of the V8 heap for payloads of incoming requests, however the heap's limit was set. A
+ * body is a Buffer outside the heap; the payload that is parsed from it is on the heap.
+ */
 const PAYLOAD_SHARE = 1 / 4;
 
 /** Throws `usage` for a custom action that is not sound; the message says where it comes from. */

@@ -3,6 +3,18 @@
  * gives up the shards that others should have. lease-table.ts holds the rules; this is their shell,
  * with the clock and the store.
  *
+ * A beat is one put of this node's record; it renews all leases of the node. A shard of ours goes
+ * through these states:
+ *
+ * - ours: its lease names us, and `findLease` hands out work;
+ * - given up (`givenUpMs` is set, by `giveUpSurplus`): no new work is handed out;
+ * - drained: its last attempt has ended;
+ * - released: its lease is written with `released: true`, and any node may claim it.
+ *
+ * A lease is lost when it goes without our own release: another node takes it, or it is ours under
+ * a new term. Attempts are cut off when draining takes too long, when our leases expire, when the
+ * lease of their shard is lost, and on `restart` and `close`.
+ *
  * Two things must never happen: a claim that does not rest on everything that was applied when it
  * is committed, and an attempt that begins, or goes on, after its lease has expired.
  */
@@ -82,6 +94,7 @@ export class Membership {
     this.#unfollow = [
       followRecords(store.collection(NODES.name), (change) => this.#applyNode(change)),
       followRecords(store.collection(LEASES.name), (change) => this.#applyLease(change)),
+      // While writes fail, beats are tried more often (`#mustRetry`): one that is taken ends that.
       store.onFailure(() => this.ownership.isActive && this.#scheduleBeat()),
     ];
   }
@@ -144,7 +157,8 @@ export class Membership {
     const lease = after === null ? null : decodeLease(after);
     this.table.applyLease(number, lease, this.#deps.clock.monotonicMs());
     const isOurs = this.table.isOurs(number);
-    if (wasOurs && !(isOurs && before?.term === lease?.term)) this.#onLeaseLost(number, lease);
+    const isStillOurs = isOurs && before?.term === lease?.term;
+    if (wasOurs && !isStillOurs) this.#onLeaseLost(number, lease);
     if (isOurs && !wasOurs) this.leaseChanges.claimed += 1;
     if (isOurs !== wasOurs) this.ownership.notifySoon();
     this.#checkSoon();
@@ -194,15 +208,20 @@ export class Membership {
     this.#isCheckScheduled = true;
     setImmediate(() => {
       this.#isCheckScheduled = false;
-      if (this.ownership.isActive && this.#isWriteDue()) this.#requestBeat();
+      if (!this.ownership.isActive) return;
+      this.#giveUpSurplus();
+      if (this.#isMoveDue()) this.#requestBeat();
     });
   }
 
-  /** Whether a claim or a release is to be written with a beat. */
-  #isWriteDue(): boolean {
+  #giveUpSurplus(): void {
     const { monotonicMs } = this.ownership.now();
     if (this.#balance.giveUpSurplus(monotonicMs)) this.ownership.notifySoon();
-    return this.#balance.isDue(monotonicMs);
+  }
+
+  /** Whether a claim or a release is to be written with a beat. */
+  #isMoveDue(): boolean {
+    return this.#balance.isDue(this.ownership.now().monotonicMs);
   }
 
   #requestBeat(): void {
@@ -233,6 +252,7 @@ export class Membership {
     const record: NodeRecord = {
       identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describeNode(),
       startedAt: this.#startedAt, at: formatTimestamp(now.wallMs),
+      // While writes fail the beat is padded: if so large a record is taken, there is room again.
       ...store.failure === null ? {} : { padding: createPadding(store.replica?.probeBytes ?? 0) },
     };
     const drainedShards = this.#balance.drainedShards();
@@ -295,7 +315,8 @@ export class Membership {
     this.#beatTimer = this.#deps.clock.startTimer(Math.max(1, delayMs), () => {
       const isDue = this.#mustRetry
         || this.#deps.clock.monotonicMs() >= this.#lastSentMs + BEAT_MS;
-      if (this.#isWriteDue() || isDue) this.#requestBeat();
+      this.#giveUpSurplus();
+      if (isDue || this.#isMoveDue()) this.#requestBeat();
       else this.#scheduleBeat();
     });
   }

@@ -4,7 +4,7 @@ import { listAllShards, type Instant, type LeaseTable } from './lease-table.ts';
 import { computeShard, type Holder } from './node-records.ts';
 import { Shard } from './shard-lease.ts';
 
-/** The owner of this shard does the work that is done once for all nodes. */
+/** The owner of this shard does the upkeep that is done once for all nodes. */
 export const MAINTENANCE_SHARD = 0;
 
 type NodeOwnershipDeps = {
@@ -59,7 +59,9 @@ export class NodeOwnership {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Calls the listeners in a later turn, once for all shards that change together. */
+  /**
+   * Calls the listeners of `onChange` in a later turn, once for all shards that change together.
+   */
   notifySoon(): void {
     if (this.#isNotifyScheduled) return;
     this.#isNotifyScheduled = true;

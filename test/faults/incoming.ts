@@ -369,7 +369,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/intake/event.ts',
-    text: "const body = isReused ? bodySha256 ?? '' : '';", replacement: "const body = '';",
+    text: "const body = hasIdOfOtherBody ? bodySha256 ?? '' : '';", replacement: "const body = '';",
     tests: ['webhooks/incoming/duplicates.test.ts'],
   },
   {

@@ -19,8 +19,11 @@ import { malformed } from './query-parameters.ts';
 
 type TextToken = { readonly text: string; readonly isUnspaced: boolean };
 
+/** A token of a query. */
+type Word = TextToken;
+
 /** A list of alternatives: a clause matches when every word of one of them is in the text. */
-export type Clause = readonly (readonly TextToken[])[];
+export type Clause = readonly (readonly Word[])[];
 
 // A search for more words than this is a mistake or an attack.
 const WORDS_MAX = 64;
@@ -50,6 +53,7 @@ export function tokenize(text: string): TextToken[] {
  */
 export function parseWords(text: string, what: string): Clause[] {
   const clean = text.replace(HYPHENS, '-').trim();
+  // An ISBN may be written with spaces: then the whole text is one part.
   const isbn = parseIsbn(clean);
   const parts = isbn === null ? clean.split(/\s+/) : [clean];
   const clauses = new Map<string, Clause>();
@@ -66,11 +70,16 @@ export function matchesWords(clauses: readonly Clause[], tokens: readonly TextTo
     clause.some((words) => words.every((word) => hasWord(tokens, word))));
 }
 
-/** Calls `add` with every term under which the index keeps the text; a term may come twice. */
+/**
+ * Calls `add` with every term under which the index keeps the text; a term may come twice. A term
+ * is a byte string (`encodeByteString`), which for ASCII is the text itself. A token of an unspaced
+ * script gives each pair of neighbouring characters, and its last character alone: a word may begin
+ * at any character, so each character begins a term.
+ */
 export function eachTerm(text: string, add: (term: string) => void): void {
   const foldedText = fold(text);
   if (ASCII.test(foldedText)) {
-    for (const word of foldedText.match(ASCII_RUNS) ?? []) add(word);
+    for (const tokenText of foldedText.match(ASCII_RUNS) ?? []) add(tokenText);
     return;
   }
   for (const token of tokenizeFolded(foldedText)) {
@@ -86,13 +95,14 @@ export function eachTerm(text: string, add: (term: string) => void): void {
 }
 
 /**
- * For every text that `word` matches, the index has a term that begins with each of `prefixes`.
- * With `isExact` the reverse holds, too. It does not for a word of an unspaced script of more than
+ * Returns the prefixes to look up in the index for `word`. A text that `word` matches has, for each
+ * of `prefixes`, a term that begins with it. With `isExact` the reverse holds, too: such a text
+ * matches. It does not for a word of an unspaced script of more than
  * two characters: the index has pairs of characters alone, and a text may have all of a word's
  * pairs without the word.
  */
 export function deriveTermPrefixes(
-  word: TextToken,
+  word: Word,
 ): { prefixes: readonly string[]; isExact: boolean } {
   const characters = [...word.text];
   if (!word.isUnspaced || characters.length <= 2) {
@@ -124,14 +134,15 @@ function parseClauses(part: string): Clause[] {
   if (isbn === null && !isNumber) return tokens.map((token) => [cutWords(token)]);
   const number = isbn ?? part.replaceAll('-', '').toLowerCase();
   const isOnlyToken = tokens.length === 1 && tokens[0]?.text === number;
-  return isOnlyToken ? [[tokens]] : [[tokens, [{ text: number, isUnspaced: false }]]];
+  const alternatives = isOnlyToken ? [tokens] : [tokens, [{ text: number, isUnspaced: false }]];
+  return [alternatives];
 }
 
 /**
  * The words of a run of an unspaced script. A single character is rarely a word that somebody
  * searches for, so it is joined to the word before it, or to the next when it comes first.
  */
-function cutWords(run: TextToken): readonly TextToken[] {
+function cutWords(run: TextToken): readonly Word[] {
   if (!run.isUnspaced || run.text.length > CUT_LENGTH_MAX) return [run];
   const words: string[] = [];
   for (const { segment } of getSegmenter().segment(composeVowels(run.text))) {
@@ -162,7 +173,7 @@ function isOneCharacter(text: string): boolean {
 }
 
 /** In an unspaced token a word may stand anywhere, in others only at the beginning. */
-function hasWord(tokens: readonly TextToken[], word: TextToken): boolean {
+function hasWord(tokens: readonly TextToken[], word: Word): boolean {
   return tokens.some((token) => token.isUnspaced === word.isUnspaced
     && (word.isUnspaced ? token.text.includes(word.text) : token.text.startsWith(word.text)));
 }

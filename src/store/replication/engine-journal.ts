@@ -168,7 +168,7 @@ export class EngineJournal implements Journal {
     const { session } = this.#link;
     this.#watch.update(session, !this.appender.contention.isSteady);
     if (session === null) {
-      if (!this.#backoff.isOver) await this.#wait();
+      if (!this.#backoff.mayConnect) await this.#wait();
       else await this.#connect();
     } else if (this.records.divergence !== null) {
       await this.#reloadAll(session);
@@ -200,7 +200,7 @@ export class EngineJournal implements Journal {
     this.#link.drop(this.#link.session);
     this.appender.onSessionLost();
     this.#awayError = error;
-    if (this.#backoff.isFirst) {
+    if (this.#backoff.hasNoLosses) {
       this.#logger.warning('the session with the engine was lost', { reason: messageOf(error) });
     }
     this.#backoff.onLost();

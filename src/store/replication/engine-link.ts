@@ -2,6 +2,10 @@
  * Holds the session with the engine that is in use, and bounds how long each call may take. Time is
  * counted in ticks: a timer of 250 ms that runs only while this process does. A process that was
  * stopped for a while, as by SIGSTOP, must not take the replies that wait for it for late ones.
+ *
+ * The head is the last entry of the log. The quorum is the machines of the engine that must have an
+ * entry before it is durable. A barrier (`EngineSession.barrier`) is a durable write of this node's
+ * own, and then the head as it was read before that write was durable: so the quorum has that head.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -15,12 +19,15 @@ const REPLY_TICKS = 20;
  * that not many gather during an outage, we wait twice as long for each one, up to this.
  */
 const BARRIER_TICKS_MAX = 1280;
-/** Attempts of a start: the first may lead to a primary that others have replaced. */
+/** Attempts of the first connect: the first may lead to a primary that others have replaced. */
 const FIRST_ATTEMPTS = 2;
 
 /** 2 s: the longest pause between two attempts to connect. */
 const PAUSE_TICKS_MAX = 8;
-/** 1 s. A session that has lasted so long is replaced at once: readers may be 250 ms behind. */
+/**
+ * 1 s. When a session that has lasted so long is lost, the next one is opened without a pause,
+ * because meanwhile this node applies nothing that others append, and its readers fall behind.
+ */
 const STEADY_TICKS = 4;
 
 type PendingCall = { readonly session: EngineSession; ticks: number; readonly ticksMax: number };
@@ -109,7 +116,11 @@ export class EngineLink {
     });
   }
 
-  /** See `EngineSession.barrier`. */
+  /**
+   * See `EngineSession.barrier`. After a failure the next one may take twice as long. `#confirm`
+   * sets that back: the caller gives up a session whose barrier failed, and the next session is in
+   * use only once a barrier has succeeded there.
+   */
   async barrier(session: EngineSession): Promise<LogHead | null> {
     try {
       return await this.ask(session, session.barrier(this.#node), this.#barrierTicks);
@@ -120,9 +131,10 @@ export class EngineLink {
   }
 
   /**
-   * Waits for the reply to a call. A call that takes too long ends, as its session is dropped.
-   * Throws `unknown_outcome` if the session was dropped meanwhile, even where a reply came: it may
-   * tell of entries that the quorum lacks.
+   * Waits for the reply to a call. When it takes too long, `#tick` drops the session; that closes
+   * the session, so the reply rejects. Throws `unknown_outcome` if the session was dropped
+   * meanwhile, even where a reply came: it may have come from a primary that was replaced, and show
+   * entries that the quorum does not have.
    */
   async ask<T>(
     session: EngineSession, reply: Promise<T>, ticksMax = REPLY_TICKS,
@@ -168,40 +180,41 @@ export class EngineLink {
 
 /** The backoff between attempts to connect, in ticks. */
 export class ReconnectBackoff {
-  /** Lost sessions and failed attempts since the engine last did what it was asked to. */
+  /** Lost sessions and failed attempts since the last progress (`reset`). */
   #losses = 0;
   /** How long the current wait still lasts. */
   #leftTicks = 0;
-  /** The age of the session. */
-  #sessionTicks = 0;
+  /** How long ago the latest session began. */
+  #sessionAgeTicks = 0;
 
-  get isOver(): boolean {
+  /** Whether the current wait is over. */
+  get mayConnect(): boolean {
     return this.#leftTicks === 0;
   }
 
-  /** No session was lost since the engine last did what it was asked to. */
-  get isFirst(): boolean {
+  /** No session was lost since the last progress (`reset`). */
+  get hasNoLosses(): boolean {
     return this.#losses === 0;
   }
 
   tick(): void {
     this.#leftTicks = Math.max(0, this.#leftTicks - 1);
-    this.#sessionTicks += 1;
+    this.#sessionAgeTicks += 1;
   }
 
   /** A session has begun. */
   onConnected(): void {
-    this.#sessionTicks = 0;
+    this.#sessionAgeTicks = 0;
   }
 
   /** A session, or an attempt to begin one, has failed. */
   onLost(): void {
-    const isSteady = this.isFirst && this.#sessionTicks >= STEADY_TICKS;
+    const isSteady = this.hasNoLosses && this.#sessionAgeTicks >= STEADY_TICKS;
     this.#leftTicks = isSteady ? 0 : Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
     this.#losses += 1;
   }
 
-  /** The engine has done what it was asked to. */
+  /** The engine has done what it was asked to: `EngineJournal.#onProgress` calls this. */
   reset(): void {
     this.#losses = 0;
   }

@@ -10,7 +10,7 @@ import {
   decodeDelivery, encodeDelivery, readEventId, readStatus, readUpdatedMs,
 } from './delivery-codec.ts';
 import {
-  DELIVERY_STATUSES, deliveryCollection, isQueued, type Delivery, type DeliveryStatus,
+  DELIVERY_STATUSES, deliveryCollection, countsAsQueued, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import {
   encodeFinishedMark, eventCollection, someListedDelivery, finishedMarkId, findEventStart,
@@ -82,7 +82,7 @@ class EventRecordKeeper implements RelatedRecords<Delivery, DeliveryStatus, neve
       if (findEventStart(bytes) === -1) this.#eventIds.add(readEventId(bytes));
       return;
     }
-    if (to === 'agedOut' || isQueued(from) === isQueued(to)) return;
+    if (to === 'agedOut' || countsAsQueued(from) === countsAsQueued(to)) return;
     const { embeddedEvent, eventId } = item();
     if (embeddedEvent === null) this.#eventIds.add(eventId);
   }
@@ -100,7 +100,7 @@ function updateEventRecord(transaction: Transaction, eventId: string): void {
   const isInQueue = someListedDelivery(bytes, (delivery) => {
     const deliveryBytes = transaction.find(deliveryCollection.name, delivery);
     hasDeliveries ||= deliveryBytes !== undefined;
-    return deliveryBytes !== undefined && isQueued(readStatus(deliveryBytes));
+    return deliveryBytes !== undefined && countsAsQueued(readStatus(deliveryBytes));
   });
   const markId = finishedMarkId(eventId);
   if (isInQueue || !hasDeliveries) transaction.delete(name, markId);

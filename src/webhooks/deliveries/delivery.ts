@@ -193,8 +193,8 @@ export function computeDeliveryDueMs(
   return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
 }
 
-/** Whether a delivery counts as queued: it is pending, or has failed and may be retried. */
-export function isQueued(status: DeliveryStatus): boolean {
+/** Whether it counts towards the queue: it is pending, or has failed and may be retried. */
+export function countsAsQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }
 

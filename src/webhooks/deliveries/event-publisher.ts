@@ -38,7 +38,9 @@ export interface EventPublisher {
   /** Whether a webhook is triggered by that name. If none is, the caller need make no payload. */
   hasListeners(name: string, isSystem?: boolean): boolean;
   /**
-   * Emits an event in a transaction of its own. Throws like `stageEvent`, and `invalid` also for
+   * Emits an event. The events of one turn of the event loop share a transaction. With `onEmitted`
+   * the event has a transaction of its own, because what `onEmitted` stages must be committed with
+   * that event alone. Throws like `stageEvent`, and `invalid` also for
    * the name of a system event. `hops` is the length of the chain that led to the event.
    * `onEmitted` gets the identifiers of the deliveries, and what it stages is committed with them.
    */

@@ -26,18 +26,23 @@ type FanOut = {
   /** The identifiers of the deliveries are derived from it, in the order of the webhooks. */
   readonly seed: string;
   readonly createdAt: string;
+  /** The name of the event. */
   readonly event: string;
   /** The identifiers of the webhooks. */
   readonly hooks: readonly string[];
 };
 
-type OpenFanOut = { readonly fanOut: FanOut; written: number };
+/** `writtenCount` serves the count alone; `writeFanOutChunk` reads the progress record. */
+type OpenFanOut = { readonly fanOut: FanOut; writtenCount: number };
 type Waiter = { readonly identifier: string; readonly resolve: () => void };
 
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
-/** Stages a fan-out, together with its event, after its deliveries have been accepted. */
+/**
+ * Stages the record of a fan-out alone. In the same transaction `acceptDeliveries` has staged the
+ * event and counted the deliveries before.
+ */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
   transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
 }
@@ -65,8 +70,8 @@ export class FanOuts {
   /** The number of deliveries that are accepted and not written yet. */
   get unwrittenCount(): number {
     let count = 0;
-    for (const { fanOut, written } of this.#openFanOuts.values()) {
-      count += fanOut.hooks.length - written;
+    for (const { fanOut, writtenCount } of this.#openFanOuts.values()) {
+      count += fanOut.hooks.length - writtenCount;
     }
     return count;
   }
@@ -98,13 +103,13 @@ export class FanOuts {
   #applyChange({ id, after }: Change): void {
     if (id.endsWith(PROGRESS_SUFFIX)) {
       const open = this.#openFanOuts.get(id.slice(0, -PROGRESS_SUFFIX.length));
-      if (open !== undefined && after !== null) open.written = decodeWritten(after);
+      if (open !== undefined && after !== null) open.writtenCount = decodeWritten(after);
     } else if (after === null) {
       this.#openFanOuts.delete(id);
       this.#resolveWaiters(({ identifier }) => identifier === id);
       if (this.#openFanOuts.size === 0) for (const listener of this.#idleListeners) listener();
     } else {
-      this.#openFanOuts.set(id, { fanOut: decodeFanOut(after), written: 0 });
+      this.#openFanOuts.set(id, { fanOut: decodeFanOut(after), writtenCount: 0 });
       // Not at once: the rest of this transaction is applied after this.
       this.#running ??= Promise.resolve().then(() => this.#writeAll());
     }
@@ -138,7 +143,11 @@ export class FanOuts {
   }
 }
 
-/** Stages the next deliveries of a fan-out, and its progress. */
+/**
+ * Stages the next deliveries of a fan-out, and its progress. With several nodes each of them tries
+ * each chunk: the progress record, as this transaction reads it, decides which chunk is next, so
+ * none is written twice. Stages nothing when another node has written the last one.
+ */
 function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   const { identifier: eventId, seed, createdAt, event, hooks: webhookIds } = fanOut;
   const collection = fanOutCollection.name;

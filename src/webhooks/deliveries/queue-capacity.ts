@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { readStatus } from './delivery-codec.ts';
-import { deliveryCollection, isQueued } from './delivery.ts';
+import { deliveryCollection, countsAsQueued } from './delivery.ts';
 import { eventCollection, readFinishedBytes, isFinishedMarkId } from './event-record.ts';
 
 /** The Retry-After of a response that says that the queue is full. */
@@ -109,7 +109,7 @@ export class QueueCapacity {
 }
 
 function countDeliveryBytes(delivery: Buffer): number {
-  return isQueued(readStatus(delivery)) ? delivery.length : 0;
+  return countsAsQueued(readStatus(delivery)) ? delivery.length : 0;
 }
 
 function countEventBytes(record: Buffer, id: string): number {

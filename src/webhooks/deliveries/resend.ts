@@ -12,7 +12,8 @@ import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
-  deliveryCollection, isQueued, createDelivery, resetForRetry, type Delivery, type StoredDelivery,
+  countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
+  type Delivery, type StoredDelivery,
 } from './delivery.ts';
 import {
   EMBEDDED_LENGTH_MAX, copyEventMembers, encodeEventRecord, eventCollection,
@@ -61,7 +62,7 @@ function stageRetry(
   const { identifier, status, embeddedEvent } = stored.item;
   if (status !== 'pending') {
     // The bytes of a failed delivery count already.
-    const bytes = isQueued(status) ? 0
+    const bytes = countsAsQueued(status) ? 0
       : stored.bytes.length + (embeddedEvent === null ? eventRecord.length : 0);
     capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes);
   }

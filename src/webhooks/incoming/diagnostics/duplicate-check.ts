@@ -7,7 +7,7 @@ import {
 } from '../../senders/request/request-reader.ts';
 import type { EventLookup } from '../intake/duplicates.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import { readName } from '../receiving/event-names.ts';
+import { readNameOrId } from '../receiving/event-names.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
 
 /** Judges an event as the webhook would if its request came now. */
@@ -15,6 +15,17 @@ export type LookUpEvent = (
   webhook: ReadyIncomingWebhook, event: { readonly eventId: string; readonly bodySha256: string },
 ) => EventLookup;
 
+/**
+ * The finding, by what the webhook remembers of the event id:
+ *
+ * - the id is not remembered, or is remembered from this very request: ok;
+ * - the same, but the id came before with another body: ok, since id and body make the event;
+ * - another request had it and has failed: ok, the event runs again;
+ * - another request had it and has not failed: a duplicate.
+ *
+ * A stored request that was a duplicate when it came stays one. The check is skipped where the
+ * webhook does not look for duplicates, and for a replay.
+ */
 export function checkDuplicate(
   webhook: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
   lookUpEvent: LookUpEvent,
@@ -28,15 +39,15 @@ export function checkDuplicate(
     return toSkippedFinding('the webhook remembers no event ids: deduplicate is off');
   }
   const eventId = storedRequest?.eventId
-    ?? readName(createReader(webhook, request), webhook.eventIdSources);
+    ?? readNameOrId(createReader(webhook, request), webhook.eventIdSources);
   if (eventId === null || eventId === '') return toSkippedFinding('the request has no event id');
   if (storedRequest?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
   const bodySha256 = storedRequest?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
-  const { isReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
+  const { hasIdOfOtherBody, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
   const idText = `the event id ${quote(eventId)}`;
   const isFirst = previous === null
     || (previous.requestId !== null && previous.requestId === storedRequest?.id);
-  if (isFirst && isReused) {
+  if (isFirst && hasIdOfOtherBody) {
     return { status: 'ok', finding: `${idText} came before with another body, and is not signed` };
   }
   if (isFirst) {

@@ -25,14 +25,14 @@ export type DuplicateEvent = {
   readonly dataJson: string;
   /** The response to the first request; null: the usual response to a duplicate. */
   readonly response: WebhookResponse | null;
-  /** See `Event.isReused`. */
-  readonly isReused: boolean;
+  /** See `Event.hasIdOfOtherBody`. */
+  readonly hasIdOfOtherBody: boolean;
 };
 
 /** How an event would be judged if its request came now. */
 export type EventLookup = {
   /** Whether the id came before with another body, and only the same body is the same event. */
-  readonly isReused: boolean;
+  readonly hasIdOfOtherBody: boolean;
   /** null: the event is new. `requestId` is the first request's, null where none is stored. */
   readonly previous: { readonly requestId: string | null; readonly hasFailed: boolean } | null;
 };
@@ -88,10 +88,10 @@ export class Duplicates {
       webhookId: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
     });
     const first = this.#findPrevious(event);
-    const isReused = first !== undefined && hasOtherBody(first, event);
-    const previous = isReused ? this.#findPrevious(event.reused()) : first;
+    const hasIdOfOtherBody = first !== undefined && hasOtherBody(first, event);
+    const previous = hasIdOfOtherBody ? this.#findPrevious(event.reused()) : first;
     return {
-      isReused,
+      hasIdOfOtherBody,
       previous: previous === undefined ? null
         : { requestId: previous.requestId, hasFailed: previous.request?.status === 'failed' },
     };
@@ -125,7 +125,7 @@ export class Duplicates {
       if (storedRequest?.status === 'pending') return { event, holder: storedRequest };
       const dataJson = storedRequest === null ? previous.dataJson
         : encodeDuplicateData(request, storedRequest);
-      return { requestId, dataJson, response: null, isReused: event.isReused };
+      return { requestId, dataJson, response: null, hasIdOfOtherBody: event.hasIdOfOtherBody };
     }
   }
 
@@ -139,7 +139,7 @@ export class Duplicates {
         if (outcome === null) throw createBusyError();
         const { requestId, dataJson } = outcome;
         const response = outcome.response.status === 200 ? null : outcome.response;
-        return { requestId, dataJson, response, isReused: event.isReused };
+        return { requestId, dataJson, response, hasIdOfOtherBody: event.hasIdOfOtherBody };
       }
       const watch = this.#watchRequest(holder.id);
       await this.#wait(request, deadlineMs, watch.nextChange).finally(watch.stop);
@@ -158,7 +158,8 @@ export class Duplicates {
   findRemembered(event: Event): DuplicateEvent | null {
     const finishedEvent = this.#memory.find(event.key, this.#clock.now());
     if (finishedEvent === undefined || hasOtherBody(finishedEvent, event)) return null;
-    return { requestId: null, dataJson: finishedEvent.dataJson, response: null, isReused: false };
+    const { dataJson } = finishedEvent;
+    return { requestId: null, dataJson, response: null, hasIdOfOtherBody: false };
   }
 
   /** Remembers a finished event whose request is not stored. */

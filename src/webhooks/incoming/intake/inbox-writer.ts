@@ -74,11 +74,11 @@ export class InboxWriter {
 
   /** Stores a duplicate. It is answered in the same way when it cannot be stored. */
   async addDuplicate(
-    request: AdmittedRequest, { requestId, isReused }: DuplicateEvent, status: number,
+    request: AdmittedRequest, { requestId, hasIdOfOtherBody }: DuplicateEvent, status: number,
   ): Promise<void> {
     await this.#writeIfPossible(buildAcceptedRequest(request, {
       id: this.#deps.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
-      answered: this.#buildAnswered(request, status), eventIdReused: isReused,
+      answered: this.#buildAnswered(request, status), eventIdReused: hasIdOfOtherBody,
     }), request, { status });
   }
 
@@ -121,7 +121,8 @@ export class InboxWriter {
       addAttempt(createPendingRoute(outcome.name, at), toRunAttempt(outcome)));
     return buildAcceptedRequest(request, {
       id: id ?? this.#deps.makeId(), routes, status: computeStatus(routes),
-      answered: this.#buildAnswered(request, status), eventIdReused: event?.isReused ?? false,
+      answered: this.#buildAnswered(request, status),
+      eventIdReused: event?.hasIdOfOtherBody ?? false,
     });
   }
 

@@ -86,7 +86,7 @@ function stageNew(
   const runs = routes.map((name) => createPendingRoute(name, at));
   const item = buildAcceptedRequest(request, {
     id, routes: runs, status: computeStatus(runs), answered: buildAnswered(request, nowMs),
-    eventIdReused: event?.isReused ?? false,
+    eventIdReused: event?.hasIdOfOtherBody ?? false,
   });
   return { item, bytes: unit.add(item, request.body) };
 }
@@ -96,7 +96,7 @@ function stageDuplicate(
 ): void {
   const duplicate = buildAcceptedRequest(request, {
     id, routes: [], status: 'duplicate', duplicateOf: originalId,
-    answered: buildAnswered(request, nowMs), eventIdReused: event.isReused,
+    answered: buildAnswered(request, nowMs), eventIdReused: event.hasIdOfOtherBody,
   });
   unit.add(duplicate, request.body);
 }

@@ -24,19 +24,20 @@ export class EventNames {
   /** null: the preset reads no event name, or the request has none. */
   get event(): string | null {
     if (this.#event === undefined) {
-      this.#event = readName(this.#reader, this.#webhook.sender?.verifier.scheme.event);
+      this.#event = readNameOrId(this.#reader, this.#webhook.sender?.verifier.scheme.event);
     }
     return this.#event;
   }
 
   get eventId(): string | null {
-    if (this.#eventId === undefined) this.#eventId = readName(this.#reader,
+    if (this.#eventId === undefined) this.#eventId = readNameOrId(this.#reader,
       this.#webhook.eventIdSources);
     return this.#eventId;
   }
 }
 
-export function readName(
+/** Reads an event's name or id from a request; null when it has none, or one that is too long. */
+export function readNameOrId(
   reader: RequestReader | null, sources: ValueSources | null | undefined,
 ): string | null {
   if (reader === null || sources === null || sources === undefined) return null;

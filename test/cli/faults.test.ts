@@ -4,6 +4,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
 import type { WrapApiClient } from '../../src/cli/create-command-context.ts';
 import type { ApiClient } from '../../src/cli/api-client/api-client.ts';
 import { WAYS, inPlace } from './place.ts';
@@ -34,6 +35,26 @@ for (const way of WAYS) {
       assert.match(stderr, /^hookshelf: the stored action configuration is another version/);
       const { stdout } = await place.run(['actionconfig:show', 'to-log', '--json']);
       assert.deepEqual(JSON.parse(stdout).options, { level: 'error' });
+    }));
+
+  test(`a new secret is shown though the URL cannot be fetched, ${way}`, () =>
+    inPlace(way, async (place) => {
+      await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+      const wrapSession = sessionWith((session) => ({
+        async request(call) {
+          if (call.path.endsWith('/examples')) {
+            throw new AppError('unavailable', 'the server went away');
+          }
+          return session.request(call);
+        },
+      }));
+      const words = ['incomingwebhook:create', '--action-config', 'to-log', '--path-segment',
+        'deploy', '--generate-secret'];
+      const { code, stdout, stderr } = await place.run(words, { wrapSession });
+      assert.equal(code, 1);
+      assert.match(stderr, /the server went away/);
+      assert.match(stdout,
+        /^created incoming webhook [^:\n]+\nsecret \(shown this once\): [0-9a-f]{64}\n$/);
     }));
 
   test(`an export that breaks off leaves the file that was there, ${way}`, () =>

@@ -29,24 +29,33 @@ export function svg(
   return element;
 }
 
-/** Replaces all children. */
+/** The children of the last `refill` of an element, until they are drawn. */
+const waitingChildren = new WeakMap<Element, readonly Child[]>();
+
+/** Replaces all children. A `refill` of the same parent that still waits is given up. */
 export function fill(parent: Element, ...children: readonly Child[]): void {
+  waitingChildren.delete(parent);
   parent.replaceChildren();
   append(parent, children);
 }
 
 const BUSY_POLL_MS = 50;
-const latestChildren = new WeakMap<Element, readonly Child[]>();
+/** The elements whose focus is kept. No fields: `refill` would lose what was typed into them. */
+const CONTROLS = 'a, button, summary, [tabindex]';
+/** `runExclusively` of parts/async-button.ts sets it while a button is at work. */
+const BUTTON_AT_WORK = '[aria-disabled]';
 
 /**
  * Replaces all children by a newer rendering of the same thing: `details` stay open, and the focus
- * stays where it was. Waits while a part of it is being clicked or a button is at work.
+ * stays where it was. Waits while a part of it is being clicked or a button is at work. Not for
+ * forms.
  */
 export function refill(parent: Element, ...children: readonly Child[]): void {
-  latestChildren.set(parent, children);
+  waitingChildren.set(parent, children);
   const draw = (): void => {
-    if (latestChildren.get(parent) !== children) return;
-    const isBusy = parent.matches(':active') || parent.querySelector('[aria-disabled]') !== null;
+    // A later `fill` or `refill` has taken its place.
+    if (waitingChildren.get(parent) !== children) return;
+    const isBusy = parent.matches(':active') || parent.querySelector(BUTTON_AT_WORK) !== null;
     if (isBusy) setTimeout(draw, BUSY_POLL_MS);
     else drawKeepingState(parent, () => fill(parent, ...children));
   };
@@ -56,7 +65,7 @@ export function refill(parent: Element, ...children: readonly Child[]): void {
 function drawKeepingState(parent: Element, draw: () => void): void {
   const listDetails = (): NodeListOf<HTMLDetailsElement> => parent.querySelectorAll('details');
   const listControls = (): HTMLElement[] =>
-    [...parent.querySelectorAll<HTMLElement>('a, button, summary, [tabindex]')];
+    [...parent.querySelectorAll<HTMLElement>(CONTROLS)];
   const openStates = [...listDetails()].map(({ open }) => open);
   const before = listControls();
   const index = before.findIndex((control) => control === document.activeElement);
@@ -67,9 +76,9 @@ function drawKeepingState(parent: Element, draw: () => void): void {
   });
   if (focusedControl === undefined) return;
   // The same control is the one with the same text and link; of several, the one in the same place.
-  const isSame = ({ textContent, attributes }: HTMLElement): boolean =>
-    textContent === focusedControl.textContent
-    && attributes.getNamedItem('href')?.value === focusedControl.getAttribute('href');
+  const isSame = (control: HTMLElement): boolean =>
+    control.textContent === focusedControl.textContent
+    && control.getAttribute('href') === focusedControl.getAttribute('href');
   const after = listControls();
   const sameControls = after.filter(isSame);
   const rank = before.slice(0, index).filter(isSame).length;
@@ -91,7 +100,8 @@ function escapeDirection(text: string): string {
 
 function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    // `onclick` is the event `click`.
+    if (typeof value === 'function') element.addEventListener(name.slice('on'.length), value);
     else if (value === true) element.setAttribute(name, '');
     else if (value !== false && value !== null && value !== undefined) {
       element.setAttribute(name, String(value));

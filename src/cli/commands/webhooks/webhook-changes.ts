@@ -32,7 +32,13 @@ export async function printWebhook(
   if (output.isJson) {
     return output.json(newSecret === null ? webhook : { ...webhook, secret: newSecret });
   }
-  const address = await resolveAddress(context, webhook);
-  await output.line(`${verb} ${resource.noun} ${formatNameAndId(webhook)}: ${address}`);
-  if (newSecret !== null) await output.line(`secret (shown this once): ${newSecret}`);
+  const change = `${verb} ${resource.noun} ${formatNameAndId(webhook)}`;
+  let address: string | null = null;
+  try {
+    address = await resolveAddress(context, webhook);
+  } finally {
+    // The webhook has been changed, even if its address cannot be fetched.
+    await output.line(address === null ? change : `${change}: ${address}`);
+    if (newSecret !== null) await output.line(`secret (shown this once): ${newSecret}`);
+  }
 }

@@ -69,6 +69,7 @@ function writeResult(
   const { retrySchedule = deps.schedule } = webhook ?? {};
   const nowMs = deps.clock.now();
   const random = deps.random();
+  // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
   let hasFailed = false;
   const change = (before: Delivery): Delivery => {
     const after = before.status === 'pending'
@@ -136,6 +137,10 @@ function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: Fini
     webhookId, { atMs, reason: error ?? `HTTP ${statusCode}` }, isDisabling(kind));
 }
 
+/**
+ * The monitor changes in memory here, though the transaction may run again: the final failure of
+ * one attempt may be reported several times (`recordFinalFailure`).
+ */
 function stageHealthRecord(
   health: HealthMonitor, transaction: Transaction, webhookId: string,
   { outcome: { kind, attempt }, hasFailed }:
@@ -147,7 +152,10 @@ function stageHealthRecord(
   health.stage(transaction, webhookId);
 }
 
-/** Whether the outcome disables the webhook, which has a warning of its own. */
+/**
+ * Whether the outcome alone disables the webhook, which has a warning of its own. Whether a webhook
+ * is disabled for failing is decided by `stageAttemptResult`.
+ */
 function isDisabling(kind: AttemptOutcome['kind']): boolean {
   return kind === 'gone';
 }

@@ -25,12 +25,6 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/http/chain.test.ts'],
   },
   {
-    file: 'webhooks/actions/http-forward-action.ts',
-    text: 'passAuthorization === true && pass !== true',
-    replacement: 'passAuthorization === true && pass === false',
-    tests: ['webhooks/actions/http-forward-action.test.ts', 'webhooks/actions/pass.test.ts'],
-  },
-  {
     file: 'webhooks/actions/action-registry.ts',
     text: 'filter(([name]) => name.toLowerCase() !== CHAIN_HEADER)',
     replacement: 'filter(([name]) => name !== CHAIN_HEADER)',

@@ -229,7 +229,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/senders/scheme/coverage.ts', text: "if (algorithm === 'token') return",
     replacement: "if (algorithm === 'ed25519') return",
-    tests: ['webhooks/senders/presets.test.ts', 'webhooks/incoming/presets.test.ts'],
+    tests: ['webhooks/senders/coverage.test.ts'],
   },
   {
     file: 'webhooks/senders/signing/sign-request.ts',
@@ -258,7 +258,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/senders/signing/shell-example.ts',
     text: 'isSecret(name) ? \'@-\' : `"${line}"`', replacement: '`"${line}"`',
-    tests: ['webhooks/incoming/sender-examples.test.ts'],
+    tests: ['webhooks/senders/shell-example.test.ts'],
   },
   {
     file: 'webhooks/senders/signing/shell-example.ts',
@@ -280,7 +280,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/senders/diagnosis/diagnose.ts',
     text: "  if (algorithm === 'token') return 'as it should be';\n", replacement: '',
-    tests: ['webhooks/incoming/diagnose.test.ts', 'webhooks/incoming/diagnose-kept.test.ts'],
+    tests: ['webhooks/senders/diagnose.test.ts'],
   },
   {
     file: 'webhooks/senders/diagnosis/diagnose.ts',
@@ -300,16 +300,6 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/senders/diagnosis/near-misses.ts',
     text: 'failure.request.body.length > BODY_BYTES_MAX',
-    replacement: 'failure.request.body.length < 0', tests: ['webhooks/incoming/diagnose.test.ts'],
-  },
-  {
-    file: 'webhooks/senders/diagnosis/near-misses.ts', text: 'changedInput !== null && isGenuine',
-    replacement: 'isGenuine', tests: ['webhooks/incoming/diagnose.test.ts'],
-  },
-  {
-    file: 'webhooks/senders/diagnosis/recorded-verdict.ts',
-    text: "createRefusal(check ?? 'parts', missingEvidence)",
-    replacement: "createRefusal('parts', missingEvidence)",
-    tests: ['webhooks/incoming/diagnose-kept.test.ts'],
+    replacement: 'failure.request.body.length < 0', tests: ['webhooks/senders/diagnose.test.ts'],
   },
 ];

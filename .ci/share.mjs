@@ -1,7 +1,7 @@
 // Which files of tests share a process. A file shares one when neither it nor what it imports of the
 // tests touches what belongs to a whole process, has hooks that would be called for each test of the
 // process, or waits before its tests.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 const OWN = new RegExp([
@@ -26,6 +26,14 @@ export function shared(files) {
   const eachAlone = (some) => some.map((file) => [file]);
   return [...eachAlone(alone.filter(isLong)), ...lists,
     ...eachAlone(alone.filter((file) => !isLong(file)))];
+}
+
+/** Ends the process, with one line that says why, when one of the names is not that of a file. */
+export function assertFiles(names) {
+  const wrongName = names.find((name) => !statSync(name, { throwIfNoEntry: false })?.isFile());
+  if (wrongName === undefined) return;
+  process.stderr.write(`hookshelf: ${wrongName} is no file of tests\n`);
+  process.exit(1);
 }
 
 function isAlone(file, seen) {

@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { bundleTests, withFolder } from './bundle.mjs';
 import { makeProgram } from './program.mjs';
-import { shared } from './share.mjs';
+import { assertFiles, shared } from './share.mjs';
 
 const named = process.argv.slice(2);
+assertFiles(named);
 const files = named.length > 0 ? named : readdirSync('test', { recursive: true })
   .filter((name) => name.endsWith('.test.ts') && !name.startsWith('node_modules'))
   .map((name) => `test/${name}`)

@@ -7,7 +7,8 @@ import { callerSession } from '../../base/caller-session.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { runExclusively } from '../../parts/async-button.ts';
-import { formatBooksCsv, parseCsvBooks } from './book-csv.ts';
+import { FILE_ENDINGS, FORMATS, parseFile } from './book-files.ts';
+import type { FileBook } from './book-files.ts';
 
 /** Books in one request: the progress is updated after each. */
 const BATCH_BOOKS = 500;
@@ -31,23 +32,13 @@ export function openTransfer(container: HTMLElement): () => void {
   return () => controller.abort();
 }
 
-type BookRecords = readonly Readonly<Record<string, unknown>>[];
-
-/** The export formats by file name; null: the response of the API as it is. */
-const FORMATS: Readonly<Record<string, ((books: BookRecords) => Promise<string>) | null>> = {
-  'books.json': null,
-  'books.jsonl': async (books) => books.map((book) => `${JSON.stringify(book)}\n`).join(''),
-  'books.csv': async (books) =>
-    formatBooksCsv(Object.keys((await loadModel('Book')).properties ?? {}), books),
-};
-
 async function exportBooks(name: string): Promise<void> {
   try {
     const response = await sendRequest('GET', '/api/books');
     if (!response.ok) throw new Error(`The server answered ${response.status}.`);
     const format = FORMATS[name] ?? null;
     const file = format === null ? await response.blob()
-      : new Blob([await format(await response.json())]);
+      : new Blob([await format(await response.json(), loadColumns)]);
     const url = URL.createObjectURL(file);
     h('a', { href: url, download: name }).click();
     URL.revokeObjectURL(url);
@@ -56,8 +47,12 @@ async function exportBooks(name: string): Promise<void> {
   }
 }
 
+async function loadColumns(): Promise<readonly string[]> {
+  return Object.keys((await loadModel('Book')).properties ?? {});
+}
+
 function importSection(signal: AbortSignal): HTMLElement[] {
-  const file = h('input', { type: 'file', id: 'file', accept: '.json,.jsonl,.ndjson,.csv' });
+  const file = h('input', { type: 'file', id: 'file', accept: FILE_ENDINGS.join() });
   const isDry = h('input', { type: 'checkbox', id: 'dry' });
   const isReplacing = h('input', { type: 'checkbox', id: 'replace' });
   const report = h('div', { role: 'status' });
@@ -83,23 +78,6 @@ function importSection(signal: AbortSignal): HTMLElement[] {
       'Replace books whose id is taken')),
     h('div', { class: 'actions' }, button), report),
   ];
-}
-
-/** A book to send, and its position in the file: `Line 7`. */
-type FileBook = { readonly json: string; readonly label: string };
-
-/** Splits a file of CSV, JSON Lines or one JSON array, by its name and its first character. */
-function parseFile(name: string, text: string): FileBook[] {
-  if (name.toLowerCase().endsWith('.csv')) {
-    return parseCsvBooks(text).map(({ line, json }) => ({ json, label: `Line ${line}` }));
-  }
-  if (!text.trimStart().startsWith('[')) {
-    return text.split('\n').map((json, index) => ({ json, label: `Line ${index + 1}` }))
-      .filter(({ json }) => json.trim() !== '');
-  }
-  const books: unknown = JSON.parse(text);
-  return (Array.isArray(books) ? books : []).map((book, index) =>
-    ({ json: JSON.stringify(book), label: `Book ${index + 1}` }));
 }
 
 async function importBooks(

@@ -112,7 +112,7 @@ export function createBookEvents(events: EventPublisher): ChangeHook {
     const book = after ?? before;
     const name = chooseEventName(before, after);
     // No payload is made while no webhook listens, which is the usual case.
-    if (book === null || !events.hasListeners(name)) return;
+    if (book === null || !events.isTrigger(name)) return;
     const timestamp = formatTimestamp(inputs.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
     events.stageEvent(transaction, inputs, name, `${head},"data":{"book":${book.toString()}}}`);

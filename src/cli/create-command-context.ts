@@ -90,8 +90,8 @@ export function createCommandContext(
       ...listCallersSources(context), file: readConfigOnce(),
     }),
     openApiClient() {
-      apiClient ??= (server === null
-        ? openLocalApiClient(context) : openRemoteApiClient(context, server)).then(wrapApiClient);
+      apiClient ??= (server === null ? openDirectoryApiClient(context)
+        : openRemoteApiClient(context, server)).then(wrapApiClient);
       return apiClient;
     },
     async closeApiClient() {
@@ -188,7 +188,8 @@ function isNotDirectory(path: string): boolean {
   }
 }
 
-async function openLocalApiClient(context: CommandContext): Promise<ApiClient> {
+/** Opens the client for a data directory: on the server that holds it, else on the app here. */
+async function openDirectoryApiClient(context: CommandContext): Promise<ApiClient> {
   const { spec, args, io } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();

@@ -35,7 +35,8 @@ async function dispatch(
   const parse = (rows: readonly CommandSpec[]): CommandLine =>
     withVersion(parseCommandLine(argv, Object.assign({}, ...rows.map(({ options }) => options),
       COMMON_OPTIONS, { version: { type: 'boolean', short: 'V' } })));
-  // A server stays in memory, and so would the rows of all the other commands.
+  // The line is parsed by the options of `serve` alone first, and again with those of all commands
+  // if it is not for `serve`: a server stays in memory, and so would the rows of the others.
   let commands: readonly CommandSpec[] = [SERVE_COMMAND];
   let line = parse(commands);
   if (!isLineFor(line, SERVE_COMMAND, { ...SERVE_COMMAND.options, ...COMMON_OPTIONS })) {

@@ -43,6 +43,7 @@ const INTERIM_MAX = 100;
 type AttemptPhase = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
 
 export class HttpAttempt implements PoolClient {
+  /** Read by the pool: set when the attempt begins anew after a reused connection failed. */
   needsFreshSocket = false;
   readonly #preparedRequest: PreparedRequest;
   readonly #clock: Clock;
@@ -51,6 +52,7 @@ export class HttpAttempt implements PoolClient {
   #writeDeadline: Timer | null = null;
   #phase: AttemptPhase = 'waiting for a connection';
   #connection: PooledSocket | null = null;
+  /** The request under way; null while the attempt waits for a connection, also a second one. */
   #request: ClientRequest | null = null;
   /** The response is complete, and the connection goes back to its pool once its request ends. */
   #isReleasable = false;
@@ -97,7 +99,8 @@ export class HttpAttempt implements PoolClient {
       return;
     }
     this.#request = request;
-    // Without an agent node:http would close the connection after the response.
+    // Without an agent node:http would close the connection after the response. It sets this to
+    // false itself when the response says `Connection: close`.
     request.shouldKeepAlive = true;
     request.on('response', (response) => this.#onResponse(request, connection, response));
     let interimCount = 0;
@@ -137,6 +140,8 @@ export class HttpAttempt implements PoolClient {
   #returnConnection(
     request: ClientRequest, connection: PooledSocket, response: IncomingMessage,
   ): void {
+    // Read in the first response on a connection alone. Without the header the text `undefined`
+    // names no time-out, so that nothing is limited.
     if (!connection.isReused) connection.limitKeepAlive(String(response.headers['keep-alive']));
     if (!request.shouldKeepAlive || !response.complete) {
       connection.discard();
@@ -144,6 +149,8 @@ export class HttpAttempt implements PoolClient {
     }
     this.#isReleasable = true;
     if (request.writableFinished) return;
+    // From here on a byte or an end from the server closes the connection. So does the deadline:
+    // the request closes with it, and the pool then finds that the connection cannot be used again.
     connection.isResponseComplete = true;
     this.#writeDeadline = this.#clock.startTimer(WRITE_END_MS_MAX, () => connection.discard());
   }
@@ -178,8 +185,8 @@ export class HttpAttempt implements PoolClient {
 
   #succeed(response: HttpResponse): void {
     const isThroughProxy = this.#preparedRequest.pool.destination.proxy !== null;
-    // A 407 through a proxy is the proxy's. Through a tunnel it is the target's, which must not
-    // send one.
+    // A 407 comes from the proxy, or through a tunnel from the target, which must not send one:
+    // both are treated alike.
     const isRefused = isThroughProxy && response.statusCode === PROXY_AUTHENTICATION_REQUIRED;
     this.#finish(isRefused ? proxyRefusedError(response.statusCode) : response);
   }
@@ -187,6 +194,7 @@ export class HttpAttempt implements PoolClient {
   #fail(error: NetworkError): void {
     if (this.#isDone) return;
     this.#connection?.discard();
+    // Set here, as whoever made the error does not know it. No other attempt has this error.
     if (this.#request !== null) error.wasConnected = true;
     this.#finish(error);
   }

@@ -137,7 +137,7 @@ class NodeHttpClient implements HttpClient {
     this.#isClosed = true;
     this.#proxyFailures.close();
     for (const call of [...this.#waitingCalls]) call.abandon(closedError());
-    await Promise.all([...this.#pools.values()].map((pool) => pool.close(closedError())));
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close(closedError)));
   }
 
   #prepare({ method, url, headers = {}, body, signal }: HttpRequest): PreparedRequest {

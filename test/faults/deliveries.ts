@@ -72,7 +72,7 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'listeners.filter((webhookId) => webhookId !== except)', replacement: 'listeners',
+    text: 'matchingIds.filter((webhookId) => webhookId !== except)', replacement: 'matchingIds',
     tests: ['webhooks/deliveries/system-events.test.ts'],
   },
   {

@@ -13,9 +13,9 @@ import { createProcessLogger } from '../terminal/process-logger.ts';
 /** The process that holds a data directory; `socketPath` is null while it serves none. */
 export type DirectoryOwner = { readonly pid: number; readonly socketPath: string | null };
 
-/** The app opened in this process: `dispatcher` serves the routes. */
+/** The app opened in this process; the listener serves its routes. */
 export interface LocalApp {
-  readonly dispatcher: RequestListener;
+  readonly requestListener: RequestListener;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function openLocalApp(
     },
   });
   return {
-    dispatcher: app.dispatcher.listeners('control').request,
+    requestListener: app.dispatcher.listeners('control').request,
     close: () => app.close(),
   };
 }

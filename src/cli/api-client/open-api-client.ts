@@ -34,7 +34,7 @@ export async function openApiClient(options: OpenApiClientOptions): Promise<ApiC
     }
     try {
       const app = await openLocalApp();
-      const target = createMemoryTarget(app.dispatcher);
+      const target = createMemoryTarget(app.requestListener);
       return createApiClient(target, { ...options, hasServer: false, close: () => app.close() });
     } catch (thrown) {
       const isHeld = thrown instanceof AppError && thrown.code === 'conflict';

@@ -115,12 +115,15 @@ export class Pool {
     }
   }
 
-  /** Abandons every attempt with `error` and closes every connection. */
-  async close(error: NetworkError): Promise<void> {
+  /**
+   * Abandons every attempt, each with an error of its own, as attempts write into their errors, and
+   * closes every connection.
+   */
+  async close(createError: () => NetworkError): Promise<void> {
     const socketsClosed = [...this.#sockets].map(({ socket }) => untilClosed(socket));
     const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
     for (const client of [...this.#queue, ...this.#connecting.keys(), ...users]) {
-      client.abandon(error);
+      client.abandon(createError());
     }
     for (const socket of [...this.#sockets]) socket.discard();
     await Promise.all(socketsClosed);

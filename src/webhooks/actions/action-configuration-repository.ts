@@ -44,8 +44,11 @@ export function createActionConfigurationRepository(deps: {
   });
 }
 
-/** Counts the configurations that webhooks use: only existing ones may be used, and then stay. */
-export function countConfigurationUses(
+/**
+ * Creates the hook that refuses a webhook which names a configuration that does not exist
+ * (`invalid`), and counts the uses of those that do: a configuration in use cannot be removed.
+ */
+export function createUseCheck(
   kind: WebhookDirection, store: Store, listNames: (hook: Buffer) => readonly Reference[],
 ): ChangeHook {
   return (transaction, { before, after }) => updateUseCounts(transaction, kind, {

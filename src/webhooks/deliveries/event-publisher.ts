@@ -20,7 +20,7 @@ import {
 import {
   EMBEDDED_LENGTH_MAX, encodeEventRecord, encodeEventMembers, encodeForwardMembers,
 } from './event-record.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
@@ -36,7 +36,7 @@ export interface EventPublisher {
     more?: EmitOptions,
   ): readonly string[];
   /** Whether a webhook is triggered by that name. If none is, the caller need make no payload. */
-  hasListeners(name: string, isSystem?: boolean): boolean;
+  isTrigger(name: string, kind?: EventKind): boolean;
   /**
    * Emits an event. The events of one turn of the event loop share a transaction. With `onEmitted`
    * the event has a transaction of its own, because what `onEmitted` stages must be committed with
@@ -96,7 +96,7 @@ export function createEventPublisher(deps: {
   return {
     stageEvent,
     emitJson,
-    hasListeners: (name, isSystem) => webhooks.findTriggered(name, isSystem).length > 0,
+    isTrigger: (name, kind) => webhooks.findTriggered(name, kind).length > 0,
     emitValue: async (name, payload) => emitJson(name, encodePayload(payload)),
     async queueForward(forward) {
       const identifier = makeId();
@@ -128,7 +128,7 @@ type Emission = EmitOptions & {
 };
 
 type StagingDeps = {
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findListeners' | 'findTriggered'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching' | 'findTriggered'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
 };
 
@@ -139,12 +139,12 @@ type StagingDeps = {
 function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
 ): readonly (readonly string[] | AppError)[] {
-  const listeners = emissions.map((emission) =>
-    catchAppError(() => findListeners(deps, transaction, emission)));
-  // If no event has a listener, the totals are not written.
-  if (listeners.every((ids) => ids instanceof AppError || ids.length === 0)) return listeners;
+  const results = emissions.map((emission) =>
+    catchAppError(() => findWebhooks(deps, transaction, emission)));
+  // If no event goes to a webhook, the totals are not written.
+  if (results.every((ids) => ids instanceof AppError || ids.length === 0)) return results;
   return changeDeliveries(transaction, (unit) => emissions.map((emission, index) => {
-    const webhookIds = listeners[index] ?? [];
+    const webhookIds = results[index] ?? [];
     if (webhookIds instanceof AppError) return webhookIds;
     return catchAppError(() => stageDeliveries(deps, transaction, unit, emission, webhookIds));
   }));
@@ -162,26 +162,26 @@ function catchAppError<T>(stage: () => T): T | AppError {
 function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
-  const listeners = findListeners(deps, transaction, emission);
-  if (listeners.length === 0) return [];
+  const webhookIds = findWebhooks(deps, transaction, emission);
+  if (webhookIds.length === 0) return [];
   return changeDeliveries(transaction, (unit) =>
-    stageDeliveries(deps, transaction, unit, emission, listeners));
+    stageDeliveries(deps, transaction, unit, emission, webhookIds));
 }
 
 /** Finds the identifiers of the webhooks that get an event. Throws like `stageEvent`. */
-function findListeners(
+function findWebhooks(
   { webhooks }: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
-  const { inputs, name, payloadJson, except, isSystem } = emission;
+  const { inputs, name, payloadJson, except } = emission;
   if (!isEventName(name)) {
     throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
   }
-  // This throws when the chain is too long, whether or not there are listeners.
-  nextHop(inputs.hops, () => describeListeners(webhooks, name));
-  const listeners = webhooks.findListeners(name, () => JSON.parse(payloadJson) as JsonValue,
-    isSystem);
+  // This throws when the chain is too long, whether or not a webhook is triggered.
+  nextHop(inputs.hops, () => describeReceivers(webhooks, name));
+  const matchingIds =
+    webhooks.findMatching(name, () => JSON.parse(payloadJson) as JsonValue, emission);
   const webhookIds = typeof except === 'string'
-    ? listeners.filter((webhookId) => webhookId !== except) : listeners;
+    ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.
   // Very many are not looked up: the delivery to a removed webhook is cancelled later.
   return webhookIds.length > CHUNK_ITEMS_MAX ? webhookIds : webhookIds.filter((webhookId) =>
@@ -189,7 +189,7 @@ function findListeners(
 }
 
 /** Describes for the log an event and where it would have gone. */
-function describeListeners(
+function describeReceivers(
   webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
 ): string {
   const webhookIds = webhooks.findTriggered(name);
@@ -203,26 +203,26 @@ function describeListeners(
 /** Stages the deliveries of an event. If it throws, nothing is staged. */
 function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
-  listeners: readonly string[],
+  webhookIds: readonly string[],
 ): readonly string[] {
-  if (listeners.length === 0) return [];
+  if (webhookIds.length === 0) return [];
   const { inputs: { seed, nowMs, hops }, name, payloadJson, reservedBytes = 0 } = emission;
-  capacity.assertRoom(unit.totals.pending, listeners.length, payloadJson.length, reservedBytes);
+  capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadJson.length, reservedBytes);
   const nextId = deriveIds(seed);
   const at = formatTimestamp(nowMs);
-  const identifiers = listeners.map(() => nextId());
+  const identifiers = webhookIds.map(() => nextId());
   const [eventId = ''] = identifiers;
-  const isEmbedded = listeners.length === 1 && payloadJson.length <= EMBEDDED_LENGTH_MAX;
+  const isEmbedded = webhookIds.length === 1 && payloadJson.length <= EMBEDDED_LENGTH_MAX;
   const members = encodeEventMembers(hops + 1, isEmbedded ? [] : identifiers, payloadJson);
   const eventRecord = isEmbedded ? null
     : { identifier: eventId, json: encodeEventRecord(eventId, at, name, members) };
-  if (listeners.length > CHUNK_ITEMS_MAX) {
-    acceptDeliveries(transaction, unit, [], eventRecord, listeners.length);
-    const fanOut = { identifier: eventId, seed, createdAt: at, event: name, hooks: listeners };
+  if (webhookIds.length > CHUNK_ITEMS_MAX) {
+    acceptDeliveries(transaction, unit, [], eventRecord, webhookIds.length);
+    const fanOut = { identifier: eventId, seed, createdAt: at, event: name, hooks: webhookIds };
     putFanOut(transaction, fanOut);
     return identifiers;
   }
-  const deliveries = listeners.map((webhookId, index) => createDelivery({
+  const deliveries = webhookIds.map((webhookId, index) => createDelivery({
     identifier: identifiers[index] ?? '', hook: webhookId, event: name, eventId,
     embeddedEvent: isEmbedded ? members : null,
   }, at));

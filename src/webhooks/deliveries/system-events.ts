@@ -66,8 +66,10 @@ export interface SystemEvents {
   hasStoreListeners(): boolean;
 }
 
+const SYSTEM = { isSystem: true };
+
 export function createSystemEvents(deps: {
-  readonly events: Pick<EventPublisher, 'stageEvent' | 'hasListeners'>; readonly log: Logger;
+  readonly events: Pick<EventPublisher, 'stageEvent' | 'isTrigger'>; readonly log: Logger;
   readonly webhooks: WebhookDirectories;
 }): SystemEvents {
   const { events, log, webhooks } = deps;
@@ -75,7 +77,7 @@ export function createSystemEvents(deps: {
     transaction: Transaction, inputs: TransactionInputs, name: SystemEventName, data: object,
     except: string | null = null,
   ): void => {
-    if (!events.hasListeners(name, true)) return;
+    if (!events.isTrigger(name, SYSTEM)) return;
     const payload = { type: name, timestamp: formatTimestamp(inputs.nowMs), data };
     try {
       const options = { except, isSystem: true };
@@ -115,7 +117,7 @@ export function createSystemEvents(deps: {
         { since, until: formatTimestamp(nowMs), reason });
     },
     hasStoreListeners: () =>
-      events.hasListeners('store.unwritable', true) || events.hasListeners('store.recovered', true),
+      events.isTrigger('store.unwritable', SYSTEM) || events.isTrigger('store.recovered', SYSTEM),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The repository of incoming webhooks. It accepts only action configurations that exist. */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
-import { countConfigurationUses } from '../actions/action-configuration-repository.ts';
+import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
 import { observeHealth } from '../health/public-health.ts';
@@ -14,17 +14,18 @@ export function createIncomingRepository(deps: {
   readonly removal: RemovalListener; readonly health: HealthMonitor;
 }): Repository {
   const { removal } = deps;
-  const countReferences = countConfigurationUses('incoming', deps.store, (bytes) =>
+  const checkUses = createUseCheck('incoming', deps.store, (bytes) =>
     listReferences(decodeIncomingWebhook(bytes)));
   return createRepository({
     ...deps,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
+    // What needs the clock and the health monitor is added here, and not in incoming-resource.ts.
     resource: {
       ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, deps.now()),
       observe: (record) => observeHealth(deps.health, record),
     },
     onChange(transaction, change, inputs) {
-      countReferences(transaction, change, inputs);
+      checkUses(transaction, change, inputs);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);
       removal.onRemoved(transaction, change.id, inputs.nowMs);

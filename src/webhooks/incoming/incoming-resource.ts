@@ -1,4 +1,7 @@
-/** The resource of incoming webhooks: its path, its masks and its list columns. */
+/**
+ * The resource of incoming webhooks: its path, its masks and its list columns.
+ * `createIncomingRepository` adds `toPublic` and `observe`, which need the clock and the health.
+ */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
@@ -21,7 +24,10 @@ export const incomingResource: Resource = {
   access: { read: 'read', write: 'admin' },
   reconcile(body, current, cause, nowMs) {
     const input = keepServiceMembers(body, current, nowMs);
-    return keepPreviousSecret(restoreSecrets(keepSecret(input, current, cause), current), current);
+    // For a new webhook `current` is null: then nothing is kept, a `***` is refused, and a
+    // `previousSecret` in the body is dropped.
+    const withSecret = keepSecret(input, current, cause);
+    return keepPreviousSecret(restoreSecrets(withSecret, current), current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },

@@ -4,7 +4,7 @@
  */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
-import { countConfigurationUses } from '../actions/action-configuration-repository.ts';
+import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
 import { observeHealth } from '../health/public-health.ts';
@@ -25,18 +25,19 @@ export type OutgoingRepositoryDeps = {
 
 export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Repository {
   const { removal } = deps;
-  const countUses = countConfigurationUses('outgoing', deps.store, (bytes) =>
+  const checkUses = createUseCheck('outgoing', deps.store, (bytes) =>
     listReferences(decodeOutgoingWebhook(bytes)));
   return createRepository({
     ...deps,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
+    // What needs the clock and the health monitor is added here, and not in outgoing-resource.ts.
     resource: {
       ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, deps.now()),
       observe: (record) => observeHealth(deps.health, record),
     },
     onChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
-      countUses(transaction, change, inputs);
+      checkUses(transaction, change, inputs);
       stageFailingReset(transaction, change.id);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);

@@ -1,4 +1,7 @@
-/** The resource of outgoing webhooks: its path, its rules for secrets, and its list columns. */
+/**
+ * The resource of outgoing webhooks: its path, its rules for secrets, and its list columns.
+ * `createOutgoingRepository` adds `toPublic` and `observe`, which need the clock and the health.
+ */
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { keepServiceMembers } from '../health/disabled-members.ts';

@@ -30,6 +30,9 @@ export type ReadyOutgoingWebhook = OutgoingWebhook & {
 
 type SentHeaders = Readonly<Record<string, string>>;
 
+/** Whether an event is about hookshelf itself; default: it is not. */
+export type EventKind = { readonly isSystem?: boolean };
+
 export interface OutgoingWebhookIndex {
   find(identifier: string): ReadyOutgoingWebhook | undefined;
   /** Finds a webhook by its identifier, or else by its name. */
@@ -38,12 +41,12 @@ export interface OutgoingWebhookIndex {
    * The identifiers, sorted, of the enabled webhooks that an event of this name may trigger: their
    * conditions are not asked. A webhook with the trigger `*` gets no system events.
    */
-  findTriggered(event: string, isSystem?: boolean): readonly string[];
+  findTriggered(event: string, kind?: EventKind): readonly string[];
   /**
    * The same without webhooks whose condition is false for the event. `payload` is called only if a
    * condition reads it.
    */
-  findListeners(event: string, payload: () => JsonValue, isSystem?: boolean): readonly string[];
+  findMatching(event: string, payload: () => JsonValue, kind?: EventKind): readonly string[];
   all(): Iterable<ReadyOutgoingWebhook>;
   /** `listener` is called after a webhook was added, changed or removed. */
   onChange(listener: (identifier: string) => void): void;
@@ -84,14 +87,14 @@ export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebh
     }
     for (const listener of listeners) listener(id);
   });
-  const findTriggered = (event: string, isSystem = false): readonly string[] =>
-    byTrigger.size === 0 ? [] : collectTriggered(byTrigger, event, isSystem);
+  const findTriggered = (event: string, kind?: EventKind): readonly string[] =>
+    byTrigger.size === 0 ? [] : collectTriggered(byTrigger, event, kind?.isSystem === true);
   return {
     find: (identifier) => webhooks.get(identifier),
     findNamed: (name) => webhooks.get(resolveKey(collection, name) ?? ''),
     findTriggered,
-    findListeners(event, payload, isSystem) {
-      const webhookIds = findTriggered(event, isSystem);
+    findMatching(event, payload, kind) {
+      const webhookIds = findTriggered(event, kind);
       if (conditions.size === 0) return webhookIds;
       const facts = new Facts({ payload, event: () => event });
       return webhookIds.filter((webhookId) => conditions.get(webhookId)?.(facts) ?? true);
@@ -108,7 +111,10 @@ export function decodeOutgoingWebhook(bytes: Buffer): OutgoingWebhook {
     && (headers === undefined || isJsonObject(headers)));
 }
 
-/** Prepares a webhook that is not stored, for a program that embeds us. Throws `invalid`. */
+/**
+ * Prepares a webhook that is not stored, for a program that embeds us. Throws `invalid`. It is
+ * encoded and decoded like a stored one, as decoding is what gives it its type.
+ */
 export function parseUnsavedWebhook(input: object, identifier: string): ReadyOutgoingWebhook {
   const webhook = { ...parseObject(outgoingSchema, input), identifier };
   return prepareWebhook(decodeOutgoingWebhook(Buffer.from(JSON.stringify(webhook))));

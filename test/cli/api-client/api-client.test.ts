@@ -47,7 +47,7 @@ const echo: RequestListener = (request, response) => {
 };
 
 const app = (listener: RequestListener, onClose = (): void => {}): LocalApp => ({
-  dispatcher: listener,
+  requestListener: listener,
   close: async () => onClose(),
 });
 

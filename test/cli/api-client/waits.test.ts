@@ -75,7 +75,7 @@ async function withServer(
   const told: string[] = [];
   const session = await openApiClient({
     clock, findOwner: () => isRemote ? { pid: 7, socketPath } : null,
-    openLocalApp: async () => ({ dispatcher: listener, close: async () => {} }),
+    openLocalApp: async () => ({ requestListener: listener, close: async () => {} }),
     onWait: (reason) => told.push(reason),
   });
   try {

@@ -35,7 +35,8 @@ test('a webhook is triggered by a name, a prefix and *, and once by several', as
   await put('off', { triggerEvent: '*', enabled: false });
   assert.deepEqual(index.findTriggered('order.paid'), ['a', 'b', 'c', 'd']);
   assert.deepEqual(index.findTriggered('order'), ['c', 'd']);
-  assert.deepEqual(index.findTriggered('order.paid', true), ['a', 'b', 'd'], 'a system event');
+  assert.deepEqual(index.findTriggered('order.paid', { isSystem: true }), ['a', 'b', 'd'],
+    'a system event');
 });
 
 test('a trigger counts until it is changed, or its webhook disabled or removed', async () => {

@@ -22,7 +22,8 @@ const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
 const DEFAULT_FORMAT: BookFileFormat = 'json';
-// White space and a byte order mark, or the part of one that a chunk ends in.
+// White space and a byte order mark, or the part of one that a chunk ends in. The text was decoded
+// as latin1, so that each of the mark's three bytes is a character.
 const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
 /** Exit code 1 when a record was skipped, or would be. */
@@ -31,9 +32,9 @@ export async function importBooks(context: CommandContext): Promise<number> {
   const input = await openInput(context);
   const progress = output.progress('books', input.bytesTotal);
   const report = new ImportReport(output, progress, args.has('dry-run'));
-  const isGuessed = args.find('file') === STANDARD_STREAM && !args.has('format');
+  const isFormatGuessed = args.find('file') === STANDARD_STREAM && !args.has('format');
   const bytes = toBuffers(input.stream);
-  const lines = toJsonLines(isGuessed ? assertJsonStart(bytes) : bytes, input.format, report);
+  const lines = toJsonLines(isFormatGuessed ? assertJsonStart(bytes) : bytes, input.format, report);
   const body = Readable.from(lines, { objectMode: false });
   try {
     // A dry run does not create a data directory, so the records are checked here.
@@ -41,9 +42,11 @@ export async function importBooks(context: CommandContext): Promise<number> {
       ? checkRecords(body, args.has('replace')) : await sendRecords(context, body);
     for await (const result of parseJsonLines(results)) report.addResult(result);
   } catch (thrown) {
-    // A source that breaks off breaks the request too: the error of the source is the cause.
+    // A source that breaks off breaks the request too. `toJsonLines` has left its error, which is
+    // the cause, in the report.
     throw report.sourceError ?? connectionLostError(thrown);
   } finally {
+    // First the lines that no result will follow; the totals, if there are any, are printed below.
     progress.end();
     report.end();
     body.destroy();
@@ -93,9 +96,9 @@ async function writeBooks(
   try {
     await write(writer.begin());
     for await (const records of readRecords(books, 'json')) {
-      const jsonTexts = records.flatMap(({ json }) => json === undefined ? [] : [json]);
-      count += jsonTexts.length;
-      if (jsonTexts.length > 0) await write(writer.write(jsonTexts));
+      const jsonBuffers = records.flatMap(({ json }) => json === undefined ? [] : [json]);
+      count += jsonBuffers.length;
+      if (jsonBuffers.length > 0) await write(writer.write(jsonBuffers));
       if (output.isClosed) return count;
     }
     await write(writer.end());
@@ -109,7 +112,14 @@ async function writeBooks(
   }
 }
 
-/** Writes the file as the calling user, and reads as the owner of the data directory. */
+/**
+ * Writes the file as the calling user, and reads as the owner of the data directory. Where root
+ * calls in another's data directory, these are two users (process/identity.ts):
+ * - In a folder where that owner could exchange the file, we become the owner for good before we
+ *   open it, and the calls below that change the user do nothing.
+ * - Else the file is opened by root, the data are read as the owner, and root renames the file,
+ *   once nothing in the data directory is open any more.
+ */
 async function writeFileAtomically<Result>(
   context: CommandContext, path: string, produce: (write: Write) => Promise<Result>,
 ): Promise<Result> {
@@ -204,12 +214,13 @@ function resolveFormat({ args }: CommandContext, path: string): BookFileFormat {
   throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
 }
 
+/** The file, or the sample: the command's row asks for one of `--file` and `--sample`. */
 async function openInput(
   context: CommandContext,
 ): Promise<ImportInput & { readonly format: BookFileFormat }> {
   const path = context.args.find('file');
   if (path !== undefined) {
-    return { format: resolveFormat(context, path), ...await openSource(context, path) };
+    return { format: resolveFormat(context, path), ...await openFile(context, path) };
   }
   const sample = readPackageFile('data/samples/books.json');
   const stream = Readable.from([sample]);
@@ -222,7 +233,8 @@ type ImportInput = {
   close(): void;
 };
 
-async function openSource({ io, identity }: CommandContext, path: string): Promise<ImportInput> {
+/** Opens the file, or standard input. */
+async function openFile({ io, identity }: CommandContext, path: string): Promise<ImportInput> {
   if (path === STANDARD_STREAM) {
     // An open standard input would keep this process alive as long as the producer.
     const close = (): void => {

@@ -141,9 +141,9 @@ function toSecretMember(secret: NewSecret | null): JsonObject {
 
 /** The shape of a secret to be generated. Throws `usage` where only the sender can make one. */
 function getSecretShape(webhook: JsonObject): SecretShape {
-  const newSecret = chooseSecretShape(webhook);
-  if (typeof newSecret !== 'string') return newSecret.shape;
-  throw new AppError('usage', `--secret-file ${newSecret}`);
+  const shapeOrReason = chooseSecretShape(webhook);
+  if (typeof shapeOrReason !== 'string') return shapeOrReason.shape;
+  throw new AppError('usage', `--secret-file ${shapeOrReason}`);
 }
 
 /** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is a guess. */

@@ -5,9 +5,11 @@
  *   the oldest journal row that is left (0: none was removed).
  * - `journal`: a row a batch, for the transactions `first` to `sequence`; `lines` are the lines of
  *   the file journal (journal/journal-line.ts) as they are.
- * - `snapshot`: an image of the store at `sequence` and `chain`; valid only while `complete`.
- * - `snapshot_part`: `lines` is the part's text, or, of one that is no text (UTF-8 without NUL) or
- *   begins like this, `base64:` and its base64. `sha256` is of its bytes, kept for the reader.
+ * - `snapshot`: an image of the store at `sequence` and `chain`, in `parts` parts. The row is
+ *   written once all parts are, so `complete` is always true; readers check it all the same.
+ * - `snapshot_part`: `lines` is the part as text. A part that is no text (UTF-8 without NUL), or
+ *   that begins with `base64:` itself, is `base64:` and the base64 of its bytes. `sha256` is the
+ *   digest of the bytes; the reader checks it.
  * - `node`: a row a node; its durable update proves that all before it is durable (the barrier).
  *
  * Valid is what the head leads to: rows are written with the head in one transaction, so a row
@@ -39,7 +41,9 @@ export const HAS_TABLES = "select to_regclass('hookshelf.node') is not null as i
 
 /**
  * Settings of a connection, which override the server's: those must neither cancel an append that
- * waits for its standbys nor hide the warning of one that was cancelled.
+ * waits for its standbys nor hide the warning of one that was cancelled. Two time-outs of 2 s are
+ * meant to cancel, and cancel no commit: that of an idle transaction frees the lock of a node that
+ * stopped while it held it, and that of a lock lets the other nodes report that they cannot write.
  */
 const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
@@ -58,7 +62,10 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   default_toast_compression: 'lz4',
 };
 
-/** Sets those settings that this version has, to values that it was built with. */
+/**
+ * Sets the settings that this version has. A value that is not among those of its setting
+ * (`enumvals`) is left out: a server may have been built without lz4.
+ */
 export const SET_SESSION = 'select set_config(s.name, v.value, false) from pg_settings s join '
   + `(values ${formatPairs(SESSION_SETTINGS)}) v (name, value) on s.name = v.name `
   + 'where position(v.value in coalesce(s.enumvals::text, v.value)) > 0';
@@ -79,7 +86,8 @@ export const READ_ONLY_CAUSE = "select pg_is_in_recovery() as is_standby, settin
   + "from pg_settings where name = 'default_transaction_read_only'";
 
 /**
- * Leaves `mark`, a UUID, in the connection; the answer is what was left there before. Without
+ * Leaves `mark`, a UUID, in the connection, and returns the mark that was left there before. Where
+ * that is not our last one, a pooler has given us another connection (pooler.ts). It has no
  * parameters, as a pooler may lose what is prepared for them.
  */
 export const markStatement = (mark: string): string =>
@@ -91,9 +99,13 @@ export const UNLISTEN = 'unlisten hookshelf';
 
 const HEAD = HEAD_COLUMNS.join(', ');
 export const READ_HEAD = `select ${HEAD} from hookshelf.head`;
+/** The parameters are HEAD_COLUMNS in order. Returns no row if there is a head already. */
 export const CREATE_HEAD = `insert into hookshelf.head (${HEAD}) values ($1, $2, $3, $4, $5) `
   + 'on conflict (one) do nothing returning sequence';
-/** Returns the head as this statement has read it, before its own row is durable. */
+/**
+ * $1 node. Returns the head as this statement has read it, before its own row is durable. Where
+ * there is no head yet, the join still gives a row, of nulls.
+ */
 export const BARRIER = 'with own as (insert into hookshelf.node (node, beat) values ($1, 1) '
   + 'on conflict (node) do update set beat = node.beat + 1 returning beat) '
   + `select ${HEAD} from own left join hookshelf.head on true`;
@@ -119,35 +131,41 @@ export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_leng
   + 'where before < $3 order by sequence';
 
 // Any two numbers that nobody else is likely to lock in this database.
-const TURN_LOCK = '1752394571, 1';
+const APPEND_LOCK = '1752394571, 1';
 
 /**
- * For `lockStatement`, once for each connection: planning them took a third of its time. A pooler
- * may have given us a connection on which they are prepared.
+ * Prepares the statements of `lockStatement`, once for each connection: planning them took a third
+ * of its time. A pooler may have given us a connection on which they are prepared already. The
+ * first one takes the lock and returns no row, since its void result is not null: so the head is
+ * the first row of the answer.
  */
-export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_turn as select 1 where '
-  + `pg_advisory_xact_lock(${TURN_LOCK}) is null; prepare hookshelf_head as select ${HEAD} from `
+export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_lock as select 1 where '
+  + `pg_advisory_xact_lock(${APPEND_LOCK}) is null; prepare hookshelf_head as select ${HEAD} from `
   + `hookshelf.head for update; prepare hookshelf_after (bigint, bigint, bigint) as ${READ_AFTER}`;
 
 /**
  * Locks the head's row, and returns it first, then the entries after a sequence: one message for
- * both. Nobody can append before the transaction ends. Nodes take an advisory lock (the turn)
- * before the row: a node that waited for the row itself would wake each time that the row changes
- * hands, and search for its newest version.
+ * both. It leaves the transaction open, and nobody can append before that ends: the caller sends
+ * an append with its commit, or a rollback. Nodes take an advisory lock before the row: a node that
+ * waited for the row itself would wake each time that the row changes hands, and search for its
+ * newest version.
  */
 export const lockStatement = (after: number, entriesMax: number, bytesMax: number): string =>
-  'begin; execute hookshelf_turn; execute hookshelf_head; '
+  'begin; execute hookshelf_lock; execute hookshelf_head; '
   + `execute hookshelf_after (${after}, ${entriesMax}, ${bytesMax})`;
 
 export const RAISE_FLOOR = 'update hookshelf.head set floor = $1 where floor < $1';
+/** $1 the sequence before which entries go, $2 most entries to remove at once. */
 export const TRIM = 'delete from hookshelf.journal where sequence in (select sequence from '
   + 'hookshelf.journal where sequence < $1 order by sequence limit $2) returning sequence';
 
 export const LIST_SNAPSHOTS = 'select sequence, chain, parts from hookshelf.snapshot '
   + 'where complete order by sequence desc';
+/** $1 sequence and $2 chain of the snapshot, $3 number of the part. */
 export const READ_PART = 'select p.sha256, p.lines from hookshelf.snapshot_part p '
   + 'join hookshelf.snapshot s on s.sequence = p.sequence and s.chain = $2 and s.complete '
   + 'where p.sequence = $1 and p.part = $3';
+/** $1 sequence of the snapshot, $2 number of the part, $3 its digest, $4 its lines. */
 export const WRITE_PART = 'insert into hookshelf.snapshot_part (sequence, part, sha256, lines) '
   + 'values ($1, $2, $3, $4) on conflict (sequence, part) do update '
   + 'set sha256 = excluded.sha256, lines = excluded.lines';

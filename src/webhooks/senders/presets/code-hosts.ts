@@ -1,4 +1,8 @@
-/** Presets of code hosts and issue trackers. */
+/**
+ * Presets of code hosts and issue trackers. `ackWithin` and `retryWindow` are in seconds, as in a
+ * custom scheme that a user sends; they stand only where the sender documents them. Of an array of
+ * places (`id`, `event`, `signature.from`) the first that the request has counts.
+ */
 import type { Preset } from './preset.ts';
 import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
 import { giteaQuirk } from './quirks.ts';
@@ -85,6 +89,7 @@ export const CODE_HOSTS: readonly Preset[] = [
   {
     name: 'gitlab-token', sender: 'GitLab (secret token)',
     scheme: {
+      // Nothing is signed: the header is the secret itself.
       algorithm: 'token', key: 'utf8', content: '',
       signature: { from: { header: 'X-Gitlab-Token' }, encoding: 'utf8' },
       id: [{ header: 'Idempotency-Key' }, { header: 'X-Gitlab-Event-UUID' }],

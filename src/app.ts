@@ -16,7 +16,7 @@ import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import type { Nodes } from './app/nodes.ts';
 import { announceEngine, findSharedLog } from './app/shared-log.ts';
-import { composeDispatcher } from './app/dispatcher.ts';
+import { composeDispatcher } from './app/compose-dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -88,7 +88,7 @@ type AppOptions = {
   /** Gets the lines that are logged. */
   readonly lines?: LogLines;
   /** The port and certificate that root has opened before it became the user who serves. */
-  readonly preopened?: PreopenedResources;
+  readonly preopenedResources?: PreopenedResources;
   /** The engine that keeps the log, and who we are to it. */
   readonly sharedLog?: SharedLog;
 };
@@ -137,7 +137,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** Opens the rooms from the store up, each with how it is closed. */
+/**
+ * Opens the rooms from the store up, each with how it is closed. Rooms that need an address ask
+ * `listening` for it when they serve, for it is made last: it needs the dispatcher.
+ */
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const { lock, actions, store, sharedLog } = await openData(options, closers);
   const deps =

@@ -8,7 +8,9 @@ import { AppError } from '../base/errors.ts';
 import type { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { HttpExchange } from '../server/exchange/http-exchange.ts';
 import type { Access } from '../server/http-route.ts';
-import type { AllowedMethods, Entrance, Guard } from '../server/routing/dispatcher.ts';
+import type {
+  AllowedMethods, Entrance, Guard, GuardOutcome,
+} from '../server/routing/dispatcher.ts';
 import { checkToken } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { Cors, respondToPreflight, isPreflight } from './cors.ts';
@@ -33,9 +35,9 @@ export type GuardOptions = {
 export function createGuard(options: GuardOptions): Guard {
   const admit = createAdmission(options);
   return {
-    admit(exchange, isRouted, allowedMethods) {
+    admit(exchange, hasRoute, allowedMethods) {
       try {
-        return admit(exchange, isRouted, allowedMethods);
+        return admit(exchange, hasRoute, allowedMethods);
       } catch (thrown) {
         if (thrown instanceof AppError) {
           const { path, clientAddress: client } = exchange;
@@ -58,9 +60,11 @@ function createAdmission(
   const base = baseUri === null ? null : new URL(baseUri);
   const hosts = new HostCheck(allowedHosts, base);
   const cors = new Cors(corsOrigins, base);
-  return (exchange: HttpExchange, isRouted: boolean, allowedMethods: AllowedMethods): boolean => {
+  return (
+    exchange: HttpExchange, hasRoute: boolean, allowedMethods: AllowedMethods,
+  ): GuardOutcome => {
     const { entrance, request, path } = exchange;
-    if (entrance === 'control') return false;
+    if (entrance === 'control') return 'admitted';
     if (entrance !== 'embedded') checkHostCount(request);
     const { isRequired } = tokens;
     exchange.corsHeaders = cors.headersFor(request.headers.origin, isRequired);
@@ -68,13 +72,14 @@ function createAdmission(
       hosts.check(request);
       cors.checkOrigin(request);
     }
-    if (!isRouted && isPreflight(request)) {
-      return respondToPreflight(exchange, allowedMethods(path));
+    if (!hasRoute && isPreflight(request)) {
+      const hasResponded = respondToPreflight(exchange, allowedMethods(path));
+      return hasResponded ? 'responded' : 'admitted';
     }
-    if (!isRequired) return false;
-    const scope = getRequiredScope(isRouted ? exchange.route.access : accessToUnrouted(path));
+    if (!isRequired) return 'admitted';
+    const scope = getRequiredScope(hasRoute ? exchange.route.access : accessToUnrouted(path));
     if (scope !== null) checkToken(request, tokens, scope);
-    return false;
+    return 'admitted';
   };
 }
 

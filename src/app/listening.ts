@@ -32,7 +32,7 @@ type ListeningOptions = {
   readonly allowAnonymous?: boolean;
   /** Whether callers need a token. */
   readonly needsToken: () => boolean;
-  readonly preopened?: PreopenedResources;
+  readonly preopenedResources?: PreopenedResources;
 };
 
 type BoundAddress = { readonly url: string; readonly host: string; readonly port: number };
@@ -77,7 +77,9 @@ export class Listening {
   async listen(
     address: { readonly port?: number; readonly host?: string },
   ): Promise<{ url: string; port: number | null }> {
-    const { settings, dispatcher, clock, allowAnonymous, needsToken, preopened } = this.#options;
+    const { settings, dispatcher, clock, allowAnonymous, needsToken } = this.#options;
+    const { port: reservedPort, certificate: preopenedCertificate } =
+      this.#options.preopenedResources ?? { port: null, certificate: null };
     const { host = settings.server.host, port = settings.server.port } = address;
     if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
       throw new AppError('usage', `the port must be an integer from 0 to ${PORT_MAX}`);
@@ -90,13 +92,13 @@ export class Listening {
         + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
     }
     const entrance = isLocal ? 'loopback' : 'network';
-    const certificate = preopened?.certificate ?? readCertificate(settings);
+    const certificate = preopenedCertificate ?? readCertificate(settings);
     const server = createHttpServer(
       dispatcher.listeners(entrance), createServerLimits(settings), clock, certificate ?? undefined,
     );
-    const isPreopened = preopened?.port?.host === host && preopened.port.port === port;
-    const reservedPort = isPreopened ? preopened.port : null;
-    const listener = await listenOnPort(server, host, port, clock, reservedPort);
+    const isReserved = reservedPort?.host === host && reservedPort.port === port;
+    const listener =
+      await listenOnPort(server, host, port, clock, isReserved ? reservedPort : null);
     if (this.#closing !== null) {
       await listener.close(0);
       throw createClosedError();

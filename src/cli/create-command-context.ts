@@ -67,19 +67,19 @@ export function createCommandContext(
   const context: CommandContext = {
     spec, commands, args, io, identity,
     output: new Output(io, args.has('json')),
-    enterData() {
+    enterDataAsOwner() {
       assert(server === null, 'a command for a server elsewhere touches no data directory');
       identity.becomeOwner();
       return dataDirectory;
     },
-    enterExistingData() {
-      const directory = context.enterData();
+    enterExistingDataAsOwner() {
+      const directory = context.enterDataAsOwner();
       checkHoldsData(directory);
       return directory;
     },
     isDataMissing() {
       if (server !== null || context.loadSettings().settings.store.url !== null) return false;
-      return isMissingOrEmpty(context.enterData());
+      return isMissingOrEmpty(context.enterDataAsOwner());
     },
     loadSettings() {
       loadedSettings ??= server === null ? loadDirectorySettings(context, readConfigOnce())
@@ -107,7 +107,7 @@ export function createCommandContext(
 function loadDirectorySettings(
   context: CommandContext, configFile: SettingsFile | null,
 ): LoadedSettings {
-  const dataDirectory = context.enterData();
+  const dataDirectory = context.enterDataAsOwner();
   if (isNotDirectory(dataDirectory)) {
     throw new AppError('usage', `${dataDirectory} is not a directory; name one with --data`);
   }
@@ -194,7 +194,7 @@ async function openDirectoryApiClient(context: CommandContext): Promise<ApiClien
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
   const makesData = spec.makesData === true && !args.has('dry-run');
-  const data = makesData ? context.enterData() : context.enterExistingData();
+  const data = makesData ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
   return openApiClient({
     clock: systemClock,
     findOwner: () => findOwner(data),

@@ -43,7 +43,7 @@ type WebhookDescription = {
 
 type MonitoringDeps = {
   readonly statistics: Statistics;
-  readonly describeWebhook: (hook: string) => WebhookDescription;
+  readonly describeWebhook: (webhookId: string) => WebhookDescription;
   readonly logLines: LogLines;
   readonly getStatus: () => ServiceStatus;
   /** Settings as people may see them, with secrets replaced. */
@@ -51,6 +51,7 @@ type MonitoringDeps = {
 };
 
 const WINDOWS: readonly StatisticsWindow[] = ['1h', '24h'];
+// Request ids are shorter (request-id.ts). Only the schema says it: a longer id matches no line.
 const ID_LENGTH_MAX = 200;
 
 export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
@@ -85,6 +86,9 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
 }
 
 const COUNTS = arraySchema(integer);
+// A number or null in each place: null where nothing was counted. Our schemas cannot say that of
+// the
+// elements of an array.
 const P95 = { p95Ms: arraySchema(anything) };
 const REQUESTS = objectSchema('RequestSeries',
   { accepted: COUNTS, rejected: COUNTS, failed: COUNTS, ...P95 });
@@ -101,7 +105,8 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
       schema: { kind: 'string', values: WINDOWS },
     }],
     responses: [
-      jsonResponse('Counters since the process began', objectSchema('Statistics', {
+      jsonResponse('Counters of the window; those from before `since`, the start of the process, '
+        + 'are lost', objectSchema('Statistics', {
         window: { kind: 'string', values: WINDOWS }, since: time, times: arraySchema(time),
         requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
         hooks: arraySchema(objectSchema('HookStatistics', {
@@ -114,8 +119,8 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
     handle(exchange) {
       const query = parseQuery(exchange.search, ['window']);
       const report = statistics.report(parseChoiceParameter(query, 'window', WINDOWS) ?? '1h');
-      const hooks = report.hooks.map(({ hook, ...series }) =>
-        ({ hook, ...describeWebhook(hook), ...series }));
+      const hooks = report.hooks.map(({ hook: webhookId, ...series }) =>
+        ({ hook: webhookId, ...describeWebhook(webhookId), ...series }));
       exchange.sendJson(200, { ...report, hooks });
     },
   };

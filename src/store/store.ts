@@ -29,7 +29,7 @@ import { FileJournal } from './generations/file-journal.ts';
 import { recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
 import { repairDirectory } from './generations/repair.ts';
-import { checkNothingPending } from './backup/pending-marks.ts';
+import { checkNotHalfCopied } from './backup/pending-marks.ts';
 import { Staging } from './transactions/staging.ts';
 
 const loadBackup = lazyImport(() => import('./backup/backup.ts'));
@@ -85,14 +85,15 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 
 async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
-  checkNothingPending(files, directory);
+  checkNotHalfCopied(files, directory);
   const state = await recoverState(options);
   await completeRestore(files, directory, state);
   const file = await repairDirectory(directory, files, logger, state);
+  // `file` is the journal that goes on, its torn end cut off.
   const journal = new FileJournal({ directory, files, logger, clock }, state, file);
   const { collections } = state;
   try {
-    await journal.begin(state);
+    await journal.completeRecovery(state);
     return new JournaledStore(options, {
       collections, journal, replica: null,
       openBackup: async () => {

@@ -67,7 +67,8 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     replacement: '!verifier.isRequired', tests: GUARD,
   },
   {
-    file: 'access/guard.ts', text: "if (entrance === 'control') return false;", replacement: '',
+    file: 'access/guard.ts', text: "if (entrance === 'control') return 'admitted';",
+    replacement: '',
     tests: GUARD,
   },
   {
@@ -75,8 +76,8 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     replacement: "corsOrigins[0] === '**' && !tokens.isRequired", tests: GUARD,
   },
   {
-    file: 'access/guard.ts', text: 'if (!isRouted && isPreflight(request)) {',
-    replacement: 'if (isRouted && isPreflight(request)) {', tests: GUARD,
+    file: 'access/guard.ts', text: 'if (!hasRoute && isPreflight(request)) {',
+    replacement: 'if (hasRoute && isPreflight(request)) {', tests: GUARD,
   },
   // A page of another origin, or a name that somebody has pointed at this machine.
   {

@@ -55,7 +55,7 @@ const LISTS: readonly PlantedFault[] = [
   },
   {
     file: 'books/list/scan.ts',
-    text: 'after: isById && knownTotal !== null && after !== null',
+    text: 'after: readsPageOnly && after !== null',
     replacement: 'after: isById && after !== null',
     tests: ['books/list/book-list.test.ts'],
   },

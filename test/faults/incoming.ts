@@ -12,8 +12,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/receive.ts',
-    text: 'load.running >= deps.limits.maxConcurrent',
-    replacement: 'load.running > deps.limits.maxConcurrent',
+    text: 'traffic.running >= deps.limits.maxConcurrent',
+    replacement: 'traffic.running > deps.limits.maxConcurrent',
     tests: ['webhooks/incoming/receive.test.ts', 'webhooks/incoming/rejections.test.ts'],
   },
   {
@@ -25,7 +25,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     ],
   },
   {
-    file: 'webhooks/incoming/receiving/receive.ts', text: '    load.running -= 1;\n',
+    file: 'webhooks/incoming/receiving/receive.ts', text: '    traffic.running -= 1;\n',
     replacement: '',
     tests: ['webhooks/incoming/receive.test.ts', 'webhooks/incoming/faults.test.ts'],
   },
@@ -41,7 +41,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/rotation.test.ts', 'webhooks/incoming/verification.test.ts'],
   },
   {
-    file: 'webhooks/incoming/receiving/webhook-load.ts',
+    file: 'webhooks/incoming/receiving/webhook-traffic.ts',
     text: 'Math.min(this.#capacity, this.#tokens + refill)', replacement: 'this.#tokens + refill',
     tests: ['webhooks/incoming/rate-limit.test.ts'],
   },
@@ -147,7 +147,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/receive.ts',
-    text: "webhook.answer === 'result' && load.running", replacement: 'load.running',
+    text: "webhook.answer === 'result' && traffic.running", replacement: 'traffic.running',
     tests: ['webhooks/incoming/keeping.test.ts', 'webhooks/incoming/receive.test.ts'],
   },
   {
@@ -190,7 +190,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/incoming-webhook-index.ts',
-    text: 'previous?.load ?? createLoad(id)', replacement: 'createLoad(id)',
+    text: 'previous?.traffic ?? createTraffic(id)', replacement: 'createTraffic(id)',
     tests: ['webhooks/incoming/rate-limit.test.ts'],
   },
   {
@@ -225,12 +225,13 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/admitted-request.ts',
-    text: 'webhook.isRouted ? { ...sharedHeaders } : sharedHeaders', replacement: 'sharedHeaders',
+    text: 'webhook.hasRoutes ? { ...sharedHeaders } : sharedHeaders', replacement: 'sharedHeaders',
     tests: ['webhooks/incoming/routes.test.ts'],
   },
   {
     file: 'webhooks/incoming/receiving/admitted-request.ts',
-    text: 'reader === null || isRouted ? readPayload', replacement: 'reader === null ? readPayload',
+    text: 'parsedReader === null || hasRoutes ? readPayload',
+    replacement: 'parsedReader === null ? readPayload',
     tests: ['webhooks/incoming/routes.test.ts'],
   },
   {
@@ -342,7 +343,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/incoming/failed-events.test.ts'],
   },
   {
-    file: 'webhooks/incoming/intake/result-runs.ts', text: '    load.running += additionalCount;\n',
+    file: 'webhooks/incoming/intake/result-runs.ts',
+    text: '    traffic.running += additionalCount;\n',
     replacement: '',
     tests: ['webhooks/incoming/routes.test.ts', 'webhooks/incoming/rejections.test.ts'],
   },
@@ -354,7 +356,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/intake/duplicates.ts',
-    text: '    load.waiting += 1;\n    load.running -= 1;', replacement: '    load.waiting += 1;',
+    text: '    traffic.waiting += 1;\n    traffic.running -= 1;',
+    replacement: '    traffic.waiting += 1;',
     tests: ['webhooks/incoming/duplicates.test.ts'],
   },
   {

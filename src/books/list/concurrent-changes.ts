@@ -39,7 +39,7 @@ export class ConcurrentChanges {
   }
 
   /** From now on `take` returns the bytes that the slot has now. */
-  keep(slot: number): void {
+  keepUntilTaken(slot: number): void {
     this.#unsentSlots.add(slot);
   }
 

@@ -10,7 +10,12 @@
  *   scanPage    for a query with a limit             the collection  `limit` + 1 books
  *   scanWhole   for a query without a limit          the collection  a slot and a key a match
  *
- * A book is found by its slot, the number that the store gives it for as long as it lives.
+ * A book is found by its slot, the number that the store gives it for as long as it lives. The
+ * slots
+ * that change while a scan runs are recorded in `changes` (concurrent-changes.ts), for what the
+ * word
+ * index said of them may not be true any more. `scanWhole` also has `changes` keep the bytes of its
+ * matches until they are sent.
  */
 import { createSlotFilter } from './slot-filter.ts';
 import type { ScanInputs } from './slot-filter.ts';
@@ -35,39 +40,46 @@ export type PageResult = { readonly entries: readonly BookEntry[]; readonly tota
 type WholeResult = { readonly slots: Uint32Array; readonly total: number };
 
 const SLOTS_COPIED_PER_YIELD = 4096;
-// Up to this many candidates are fetched one by one; with more, the whole collection is walked:
-// among a million books that alone takes most of the 20 ms a search may take.
+// `scanSparse` holds its matches in memory and sorts them, so their number needs a limit. Beyond it
+// a scan walks through the whole collection, which holds less but is slower: among a million books
+// the walk alone takes most of the 20 ms that a search may take.
 const SPARSE_MAX = 16_384;
 
 /** The first `limit` + 1 books after the cursor: the extra one shows whether there are more. */
 export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> {
   const { collection, query } = inputs;
   const { sort, after } = query;
+  // The walk is in id order: once a page by id is full, all other books come after it.
   const isById = sort.key === 'id';
   const knownTotal = countWithoutReading(inputs);
+  // Where no book has to be counted, a page by id needs no book before the cursor, and none after
+  // the page.
+  const readsPageOnly = isById && knownTotal !== null;
   const top = new TopEntries(limit + 1, sort);
-  // Books before the cursor are passed over only where they need not be counted.
   const walk = collection.walk({
     isDescending: isById && sort.isDescending,
-    after: isById && knownTotal !== null && after !== null ? after.id : null,
+    after: readsPageOnly && after !== null ? after.id : null,
   });
   const filter = createSlotFilter(inputs);
   let total = 0;
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-    if (filter.isYieldDue()) yield;
-    const bytes = filter.find(slot);
+    if (filter.resetIfYieldDue()) yield;
+    const bytes = filter.readIfMatching(slot);
     if (bytes === undefined) continue;
     total += 1;
-    // The walk is in id order: once the page is full, all other books come later.
+    // The rest are only counted.
     if (isById && top.isFull) continue;
     const key = readSortKey(sort.key, bytes);
     if (isAfterCursor(query, key, bytes)) top.offer(key, bytes);
-    if (isById && knownTotal !== null && top.isFull) break;
+    if (readsPageOnly && top.isFull) break;
   }
   return { entries: top.sorted(), total: knownTotal ?? total };
 }
 
-/** All books after the cursor, as slots that `changes` keeps. */
+/**
+ * The slots of all books after the cursor. `changes` keeps the bytes of these books as they are
+ * now, until its `take` is called for each.
+ */
 export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   const { collection, query, changes } = inputs;
   const { sort, after } = query;
@@ -79,16 +91,19 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   const filter = createSlotFilter(inputs);
   let total = 0;
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-    if (filter.isYieldDue()) yield;
-    const bytes = filter.find(slot);
+    if (filter.resetIfYieldDue()) yield;
+    const bytes = filter.readIfMatching(slot);
     if (bytes === undefined) continue;
     total += 1;
+    // Without a sort and a cursor nobody looks at the key, so it is not read.
     const key = column === null && after === null ? null : readSortKey(sort.key, bytes);
     if (!isAfterCursor(query, key, bytes)) continue;
     column?.push(key);
     slots.push(slot);
-    changes.keep(slot);
+    changes.keepUntilTaken(slot);
   }
+  // Only the filter asks which slots changed, and it has seen all books: the sort, which may take
+  // long, need not record more.
   changes.stopRecording();
   // Null where the slots are in order already.
   const order = column === null ? null : yield* sortIndexes(slots.length, (left, right) =>
@@ -116,8 +131,8 @@ export function* scanSparse(inputs: SparseScanInputs): Steps<PageResult> {
   const ids = new Set<string>();
   const filter = createSlotFilter(inputs);
   for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
-    if (filter.isYieldDue()) yield;
-    const bytes = filter.find(slot);
+    if (filter.resetIfYieldDue()) yield;
+    const bytes = filter.readIfMatching(slot);
     if (bytes === undefined) continue;
     const id = readId(bytes);
     // A book that is deleted and added again meanwhile may come in two slots.
@@ -156,6 +171,7 @@ function countWithoutReading(
 
 function isAfterCursor({ after, sort }: BookQuery, key: BookEntry['key'], bytes: Buffer): boolean {
   if (after === null) return true;
+  // The keys decide almost always; the id, which has to be read from the bytes, only between ties.
   const order = compareKeys(key, after.key, sort.isDescending);
   if (order !== 0) return order > 0;
   return comparePositions({ key, id: readId(bytes) }, after, sort) > 0;

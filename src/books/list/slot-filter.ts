@@ -19,9 +19,9 @@ export type ScanInputs = {
 
 interface SlotFilter {
   /** The bytes of the book in a slot if it matches; undefined if not, or if the slot is empty. */
-  find(slot: number): Buffer | undefined;
-  /** Whether enough was done since this last said so: the caller yields then. */
-  isYieldDue(): boolean;
+  readIfMatching(slot: number): Buffer | undefined;
+  /** True when enough was read since the last true: the caller yields, the count starts anew. */
+  resetIfYieldDue(): boolean;
 }
 
 // A unit of work between two looks at the clock: this many books read from their bytes, or one
@@ -35,7 +35,7 @@ export function createSlotFilter(
   const hasText = hasTextConditions(filter);
   let reads = 0;
   return {
-    find(slot) {
+    readIfMatching(slot) {
       reads += 1;
       if (candidates !== null && !candidates.slots.has(slot)) return undefined;
       const bytes = collection.bytesAt(slot);
@@ -46,7 +46,7 @@ export function createSlotFilter(
       reads += READS_PER_YIELD;
       return matchesText(filter, decodeSearchable(bytes)) ? bytes : undefined;
     },
-    isYieldDue() {
+    resetIfYieldDue() {
       if (reads < READS_PER_YIELD) return false;
       reads = 0;
       return true;

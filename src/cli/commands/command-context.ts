@@ -34,18 +34,24 @@ export type CommandContext = {
   readonly args: Arguments;
   readonly io: Io;
   readonly output: Output;
-  /** The user that the command runs as. Open files elsewhere before you call `enterData`. */
+  /** The user that the command runs as. Open files elsewhere before you call `enterDataAsOwner`. */
   readonly identity: Identity;
-  /** Becomes the owner of the data directory; returns its absolute path. Throws `conflict`. */
-  enterData(): string;
+  /**
+   * Makes the process the user that owns the data directory, for good, where root runs the command;
+   * returns the absolute path. Throws `conflict`.
+   */
+  enterDataAsOwner(): string;
   /** The same where the directory must exist: throws `not_found` as well. */
-  enterExistingData(): string;
+  enterExistingDataAsOwner(): string;
   /**
    * Whether the records would be in a data directory that is missing or empty: a dry run makes
    * none. False where a server elsewhere, or an engine, has the records.
    */
   isDataMissing(): boolean;
-  /** Throws `usage`. Reads the settings file and the environment once. */
+  /**
+   * Reads the settings file and the environment once. The file lies in the data directory: this
+   * calls `enterDataAsOwner`, where no server elsewhere is meant. Throws `usage`, `conflict`.
+   */
   loadSettings(): LoadedSettings;
   /**
    * The settings from flags, environment and `--config` alone, without the settings file in the

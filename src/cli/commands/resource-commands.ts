@@ -79,7 +79,7 @@ export function readIdOption({ args }: CommandContext, option: string): string {
 async function fetchMatchingIds(apiClient: ApiClient, path: string): Promise<readonly string[]> {
   try {
     const { body } = await apiClient.request({ method: 'GET', path });
-    return Array.isArray(body) ? body.map(formatCell) : [];
+    return Array.isArray(body) ? body.map(formatValue) : [];
   } catch (thrown) {
     // A server of version 1.0.0 does not have this route: it takes only whole identifiers.
     if (thrown instanceof AppError && thrown.code === 'not_found') return [];
@@ -162,14 +162,14 @@ export async function deleteRecord(
 export function toTableColumns(
   { columns }: Pick<ListedResource, 'columns'>,
 ): Column<JsonObject>[] {
-  return columns.map(({ member, form, show = formatCell, tones, ...more }) => {
-    const value = (row: JsonObject): string => show(row[member], row) ?? formatCell(null);
+  return columns.map(({ member, form, show = formatValue, tones, ...more }) => {
+    const value = (row: JsonObject): string => show(row[member], row) ?? formatValue(null);
     return {
       value,
       ...form === undefined ? {}
         : { isWhole: true, short: (row: JsonObject) => SHORTEN[form](value(row)) },
       ...tones === undefined ? {}
-        : { tone: (row: JsonObject) => tones[formatCell(selectToneValue(row[member]))] },
+        : { tone: (row: JsonObject) => tones[formatValue(selectToneValue(row[member]))] },
       ...more,
     };
   });
@@ -191,19 +191,19 @@ const SHORTEN: Readonly<Record<'identifier' | 'time', (text: string) => string>>
 
 /** The webhook's name, else its path segment, else its identifier. */
 export function webhookLabel({ name, pathSegment, identifier }: JsonObject): string {
-  return formatCell(name ?? pathSegment ?? identifier);
+  return formatValue(name ?? pathSegment ?? identifier);
 }
 
 /** The name and the identifier; without a name the identifier. */
 export function formatNameAndId({ name, identifier }: JsonObject): string {
-  return name === undefined ? formatCell(identifier)
-    : `${formatCell(name)} (${formatCell(identifier)})`;
+  return name === undefined ? formatValue(identifier)
+    : `${formatValue(name)} (${formatValue(identifier)})`;
 }
 
-export function formatCell(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.map(formatCell).join(', ');
+  if (Array.isArray(value)) return value.map(formatValue).join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -24,7 +24,7 @@ export const logScreen: Screen = {
 function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
   const list = h('ol', { class: 'log', 'aria-label': 'Lines of the log, newest first' });
   const status = h('p', { class: 'count', role: 'status' });
-  /** null: all lines are being fetched again. */
+  /** null while all lines are fetched, and, where that failed, until Retry: nothing is polled. */
   let lastNumber: number | null = null;
   let isPaused = false;
   // Aborted when the filters change: older responses must not be shown.
@@ -38,8 +38,8 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
   const filters = createFilters(query, () => void readAll());
 
   function read(): Promise<readonly NumberedLine[]> {
-    const query = { ...filters.readQuery(), ...createAfterQuery(lastNumber) };
-    return getJson(appendQuery('/api/log', query), controller.signal);
+    const apiQuery = { ...filters.readQuery(), ...createAfterQuery(lastNumber) };
+    return getJson(appendQuery('/api/log', apiQuery), controller.signal);
   }
 
   async function readAll(): Promise<void> {
@@ -77,7 +77,7 @@ function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
     updateCount(0);
   }
 
-  /** `newCount`: lines that were written since the pause began. */
+  /** `newCount`: lines written since the pause began; 0 until the next `readNew` has them. */
   function updateCount(newCount: number): void {
     const pauseNote = isPaused ? `; paused, ${newCount} new meanwhile` : '';
     status.textContent = formatLineCount(list) + pauseNote;

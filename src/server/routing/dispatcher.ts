@@ -26,11 +26,15 @@ import { splitTarget } from './request-target.ts';
 /** Checks requests before they are served. */
 export interface Guard {
   /**
-   * Throws the error to respond with. `isRouted` is false when no route has the path and the
-   * method. True when the guard itself has responded, so that no handler must.
+   * Throws the error to respond with. `hasRoute`: an HTTP route has the path and the method.
+   * `responded`: the guard has responded itself (to a browser's preflight), so no handler may.
    */
-  admit(exchange: HttpExchange, isRouted: boolean, allowedMethods: AllowedMethods): boolean;
+  admit(
+    exchange: HttpExchange, hasRoute: boolean, allowedMethods: AllowedMethods,
+  ): GuardOutcome;
 }
+
+export type GuardOutcome = 'admitted' | 'responded';
 
 /** The methods of a path; empty when the path is unknown. */
 export type AllowedMethods = (path: string) => readonly string[];
@@ -69,7 +73,10 @@ type DispatcherOptions = {
   readonly stallMs?: number;
   /** Streamed bodies of which nothing arrives for so long are cut; default `stallMs`. */
   readonly bodyStallMs?: number;
-  /** Awaited before the first request from outside is served; never rejects. */
+  /**
+   * Called once. Requests from outside are served only after its end; it never rejects. The app
+   * stores here that an API token is configured.
+   */
   readonly prepare?: () => Promise<void>;
 };
 
@@ -122,7 +129,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class HttpDispatcher implements Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
-  readonly #underWay: InFlightCounter | undefined;
+  readonly #inFlight: InFlightCounter | undefined;
   readonly #readConsistency: ReadConsistency | null;
   readonly #Exchange: typeof HttpExchange;
   readonly #publicTable: RouteTable;
@@ -132,8 +139,9 @@ class HttpDispatcher implements Dispatcher {
   #idPrefix: string | null = null;
   #requestCount = 0;
   #isClosed = false;
-  #isPrepared: boolean;
-  readonly #prepare: () => Promise<void>;
+  /** The option; null once it has ended, and where there was none. */
+  #prepare: (() => Promise<void>) | null;
+  /** The one run of `#prepare`; null until it begins. */
   #preparation: Promise<void> | null = null;
 
   constructor(options: DispatcherOptions) {
@@ -143,21 +151,20 @@ class HttpDispatcher implements Dispatcher {
     const resolveClientAddress = createClientAddressResolver(options.trustProxy);
     const { bodyStallMs = stallMs, bodiesBytesMax = BODIES_BYTES_MAX } = options;
     const bodyBudget = new BodyBudget(options.bodyBytesMax, bodiesBytesMax);
+    // Exchanges read the limits, the clock and the log from the options themselves.
     this.#context = {
       ...options, stallMs, bodyStallMs, bodyBudget, batcher, resolveClientAddress,
       isDraining: false,
     };
     this.#guard = options.guard;
-    this.#underWay = options.inFlight;
+    this.#inFlight = options.inFlight;
     this.#readConsistency = options.readConsistency ?? null;
     this.#Exchange = options.readConsistency?.Exchange ?? HttpExchange;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#publicTable = createTable(open, options.metrics);
     this.#controlTable = createTable(options.routes, options.metrics);
     this.#unrouted = { route: UNROUTED_ROUTE, meter: options.metrics.meter(UNROUTED_ROUTE.path) };
-    const { prepare } = options;
-    this.#isPrepared = prepare === undefined;
-    this.#prepare = prepare ?? (async () => {});
+    this.#prepare = options.prepare ?? null;
   }
 
   listeners(entrance: Entrance): RequestListeners {
@@ -169,10 +176,13 @@ class HttpDispatcher implements Dispatcher {
   }
 
   prepare(): Promise<void> {
-    this.#preparation ??= this.#prepare().then(() => {
-      this.#isPrepared = true;
-    });
+    this.#preparation ??= this.#runPreparation();
     return this.#preparation;
+  }
+
+  async #runPreparation(): Promise<void> {
+    await this.#prepare?.();
+    this.#prepare = null;
   }
 
   drain(): void {
@@ -209,7 +219,8 @@ class HttpDispatcher implements Dispatcher {
     exchange.awaitsContinue = awaitsContinue;
     try {
       const table = entrance === 'control' ? this.#controlTable : this.#publicTable;
-      const pending = this.#isPrepared || entrance === 'control' ? this.#route(exchange, table)
+      const mayRoute = this.#prepare === null || entrance === 'control';
+      const pending = mayRoute ? this.#route(exchange, table)
         : this.prepare().then(() => this.#route(exchange, table));
       if (pending === undefined) exchange.ensureResponse();
       else this.#finishLater(exchange, pending);
@@ -219,30 +230,34 @@ class HttpDispatcher implements Dispatcher {
   }
 
   #finishLater(exchange: HttpExchange, pending: Promise<void>): void {
-    this.#underWay?.begin();
+    this.#inFlight?.begin();
     pending.then(() => {
-      this.#underWay?.end();
+      this.#inFlight?.end();
       exchange.ensureResponse();
     }, (thrown: unknown) => {
-      this.#underWay?.end();
+      this.#inFlight?.end();
       exchange.fail(thrown);
     });
   }
 
   #route(exchange: HttpExchange, table: RouteTable): void | Promise<void> {
     splitTarget(exchange);
+    // A listener of our own is closed by its owner; another program's server goes on accepting.
     if (this.#isClosed || (this.#context.isDraining && exchange.entrance === 'embedded')) {
       throw new AppError('unavailable', 'this service is closed');
     }
     const { path } = exchange;
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
-    const isServed = endpoint !== undefined;
+    const hasRoute = endpoint !== undefined;
+    // Before the guard, which reads stored tokens: some may be missing during a reload.
     this.#readConsistency?.assertNotReloading(exchange);
-    if (this.#guard?.admit(exchange, isServed, table.allowedMethods) === true) return undefined;
-    if (!isServed) return respondUnrouted(exchange, table.allowedMethods(path));
+    const admission = this.#guard?.admit(exchange, hasRoute, table.allowedMethods);
+    if (admission === 'responded') return undefined;
+    if (!hasRoute) return respondUnrouted(exchange, table.allowedMethods(path));
     const { route } = endpoint;
     if (exchange.search !== '') checkQuery(route, exchange.search);
+    // After the guard: only who may call makes this node wait for the others.
     const readable = this.#readConsistency?.waitUntilReadable(exchange) ?? null;
     return readable === null ? route.handle(exchange)
       : readable.then(() => route.handle(exchange));
@@ -280,7 +295,10 @@ function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable
 // The response to `OPTIONS *`.
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
-/** Throws for any parameter where the route has none; other routes check their own. */
+/**
+ * Throws for any parameter where a route of the API has none; routes with parameters check their
+ * own. Pages and incoming webhooks take any query: others write the links to them.
+ */
 function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void {
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
   if (path.startsWith('/api/') && !takesQuery) parseQuery(search, []);

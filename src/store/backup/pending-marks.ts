@@ -13,7 +13,7 @@ export const RESTORE_PENDING = 'restore.pending';
 export const BACKUP_PENDING = 'backup.pending';
 
 /** Throws `damaged` when a restore into the directory, or a backup, was cut off half way. */
-export function checkNothingPending(files: Files, directory: string): void {
+export function checkNotHalfCopied(files: Files, directory: string): void {
   if (files.existsSync(join(directory, RESTORE_PENDING))) {
     throw new AppError('damaged', `a restore into ${directory} was cut off; run data:restore `
       + '--replace again (what was there before is in its before-… directories)');

@@ -15,7 +15,7 @@ import type { BackupFile } from './backup-file.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackupName, isStoreName } from '../disk/inventory.ts';
-import { RESTORE_PENDING, checkNothingPending } from './pending-marks.ts';
+import { RESTORE_PENDING, checkNotHalfCopied } from './pending-marks.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
@@ -130,7 +130,7 @@ export async function openArchive(files: Files, from: string): Promise<BackupArc
 function listDirectory(
   files: Files, from: string, open: (path: string) => Descriptor,
 ): BackupFile[] {
-  checkNothingPending(files, from);
+  checkNotHalfCopied(files, from);
   return files.listSync(from).filter(isBackupName).sort().map((name) => {
     const descriptor = open(join(from, name));
     return { name, descriptor, offset: 0, bytes: files.sizeSync(descriptor) };

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { journalName, snapshotName, readInventory } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
-import { checkNothingPending } from './pending-marks.ts';
+import { checkNotHalfCopied } from './pending-marks.ts';
 import { damageError } from '../generations/damage-error.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
@@ -27,7 +27,7 @@ export async function verifyDirectory(
   source: RecoverySource, mustBegin = false,
 ): Promise<VerifyReport> {
   const { directory, files } = source;
-  checkNothingPending(files, directory);
+  checkNotHalfCopied(files, directory);
   const manifest = await findManifest(files, directory);
   if (manifest !== null) await checkDirectory(files, directory, manifest);
   const inventoryBefore = readInventory(files, directory);

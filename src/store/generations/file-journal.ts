@@ -84,7 +84,9 @@ export class FileJournal implements Journal {
   get bytes(): number { return this.#compaction.journalBytes; }
 
   /** Writes what a crash or a failing disk has left unwritten: a note, or a whole generation. */
-  async begin({ base, snapshotErrors, inventory, journals }: RecoveredState): Promise<void> {
+  async completeRecovery(
+    { base, snapshotErrors, inventory, journals }: RecoveredState,
+  ): Promise<void> {
     const last = journals.at(-1);
     const hasSnapshotsNote = last === undefined || last.replay.completeSnapshots.length > 0;
     if (base > 0 && base === this.generation && !hasSnapshotsNote) {

@@ -22,7 +22,7 @@ export type ActionCall = {
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
   /** The same as in `context`, which is created only when it is read. */
-  readonly requestId: string | null;
+  readonly storedRequestId: string | null;
   /** The origin of the request; null where an outgoing webhook runs the action for an event. */
   readonly requestOrigin: RequestOrigin | null;
   readonly options: ActionOptions;

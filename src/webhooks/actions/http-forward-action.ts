@@ -130,9 +130,10 @@ function buildPassedForward(call: ActionCall, origin: RequestOrigin): Forward {
  * number of hops: a forward counts as one, as a forward to ourselves would go round for ever.
  */
 function addOwnHeaders(
-  headers: PassedHeaders, { hops, requestId, options }: ActionCall,
+  headers: PassedHeaders, { hops, storedRequestId, options }: ActionCall,
 ): PassedHeaders {
-  const sentHeaders = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
+  const sentHeaders = storedRequestId === null ? headers
+    : { ...headers, [REQUEST_ID_HEADER]: storedRequestId };
   const hop = nextHop(hops, () => formatTargetLabel(String(options['url'])));
   return addChainHeader(sentHeaders, hop);
 }

@@ -133,8 +133,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   countAttempt({ storedItem, attempt, unparsed }: FinishedRun): void {
     const { hook: webhookId, unparsed: before } = storedItem.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
-      const { load = null } = this.#deps.webhooks.find(webhookId) ?? {};
-      if (load !== null) load.unparsed += 1;
+      const { traffic = null } = this.#deps.webhooks.find(webhookId) ?? {};
+      if (traffic !== null) traffic.unparsedCount += 1;
     }
     const { success, message, at } = attempt;
     this.#deps.onRun(webhookId, { success, message, isCallersFault: false }, parseTimestamp(at));

@@ -76,7 +76,7 @@ async function runConfiguredAction(
       verified: null,
       request: null, attempt: 1, replay: false,
     },
-    requestId: null,
+    storedRequestId: null,
     requestOrigin: null,
     secretSources: [],
     options: configuration.options,

@@ -13,7 +13,7 @@ test('books that change under a slow reader are kept up to 8 MiB, as copies', ()
   for (const book of books) collection.put(book);
   const changes = new ConcurrentChanges(collection);
   const before = books.map(({ id }, slot) => {
-    changes.keep(slot);
+    changes.keepUntilTaken(slot);
     return collection.findBytes(id);
   });
   for (const { id } of books) collection.put({ id, title: 'y' });
@@ -28,7 +28,7 @@ test('books that change under a slow reader are kept up to 8 MiB, as copies', ()
   assert.ok(book !== undefined);
   for (let round = 0; round < 2 * books.length; round += 1) {
     collection.put(book);
-    changes.keep(0);
+    changes.keepUntilTaken(0);
     collection.put({ ...book, title: 'y' });
     assert.ok(changes.take(0) !== undefined, 'a copy that was taken counts no longer');
   }

@@ -57,7 +57,7 @@ test('a module in the folder becomes an action, made once', async () => {
   assert.deepEqual(action.validateOptions({ word: 1 }), []);
   const call = {
     payload: () => ({ word: 'p' }), bytes: () => null, context,
-    options: {}, hops: 0, log: silentLogger, requestOrigin: null, requestId: null,
+    options: {}, hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null,
     secretSources: [], isChainRefused: false,
     direction: 'incoming' as const,
   };
@@ -179,7 +179,7 @@ test('an action sees the payload however it takes its arguments', () => {
   for (const actionClass of classes) {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
       payload: () => payload, bytes: () => null, context, options: {},
-      hops: 0, log: silentLogger, requestOrigin: null, requestId: null, direction: 'incoming',
+      hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null, direction: 'incoming',
       secretSources: [], isChainRefused: false,
     });
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TokenBucket } from '../../../src/webhooks/incoming/receiving/webhook-load.ts';
+import { TokenBucket } from '../../../src/webhooks/incoming/receiving/webhook-traffic.ts';
 import { startRelay } from '../relay.ts';
 
 test('a rate limit counts on when its webhook is edited or moved', async (context) => {

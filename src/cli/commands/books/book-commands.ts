@@ -7,7 +7,7 @@ import { readJsonOption } from '../option-input.ts';
 import { toMemberName } from '../option-members.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatCell, readPages,
+  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatValue, readPages,
 } from '../resource-commands.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 
@@ -40,7 +40,7 @@ export async function addBook(context: CommandContext): Promise<number> {
   const { bytes } = await readJsonOption(context, 'input');
   const book = await createRecord(context, bookResource, bytes);
   await context.output.result(book,
-    `added book ${formatCell(book['id'])}: ${formatCell(book['title'])}`);
+    `added book ${formatValue(book['id'])}: ${formatValue(book['title'])}`);
   return 0;
 }
 
@@ -49,7 +49,7 @@ export async function updateBook(context: CommandContext): Promise<number> {
   if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
   const id = await resolveId(context, bookResource);
   const book = await patchRecord(context, bookResource, id, bytes);
-  await context.output.result(book, `updated book ${id}: ${formatCell(book['title'])}`);
+  await context.output.result(book, `updated book ${id}: ${formatValue(book['title'])}`);
   return 0;
 }
 

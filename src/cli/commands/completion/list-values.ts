@@ -1,5 +1,5 @@
 /** `completion:values`: the values of an option or operand, for the completion scripts. */
-import { fetchPage, formatCell } from '../resource-commands.ts';
+import { fetchPage, formatValue } from '../resource-commands.ts';
 import type { CommandContext } from '../command-context.ts';
 import { VALUE_KINDS } from '../../arguments/option-spec.ts';
 import type { ValueKind } from '../../arguments/option-spec.ts';
@@ -28,7 +28,7 @@ export async function listValues(context: CommandContext): Promise<number> {
   // A webhook may have no name, or one that is its path segment too.
   const values = rows.flatMap((row) => [...new Set(members.flatMap((member) => {
     const value = row[member];
-    return value === undefined || value === null ? [] : [formatCell(value)];
+    return value === undefined || value === null ? [] : [formatValue(value)];
   }))]);
   if (output.isJson) await output.json(values);
   else for (const value of values) await output.line(value);

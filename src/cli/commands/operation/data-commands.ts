@@ -25,7 +25,7 @@ import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
-import { parseObject, formatCell } from '../resource-commands.ts';
+import { parseObject, formatValue } from '../resource-commands.ts';
 import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
 import { withDirectoryLock } from './directory-lock.ts';
 
@@ -37,7 +37,7 @@ export async function verifyData(context: CommandContext): Promise<number> {
   const { output } = context;
   const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return verifyEngineLog(context, engine);
-  const report = await verifyWithRetries(context.enterExistingData());
+  const report = await verifyWithRetries(context.enterExistingDataAsOwner());
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
   return 0;
@@ -46,7 +46,7 @@ export async function verifyData(context: CommandContext): Promise<number> {
 /** Verifies the log of an engine: all of its snapshots, and all entries after them. */
 async function verifyEngineLog(context: CommandContext, engine: Engine): Promise<number> {
   const { output } = context;
-  const report = await withScratch(context.enterExistingData(), (scratch) =>
+  const report = await withScratch(context.enterExistingDataAsOwner(), (scratch) =>
     useEngine(engine, { files: createNodeFiles(), scratch, mayCreate: false }, verifyEngine));
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true },
@@ -58,8 +58,8 @@ export async function compactData(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const { body } = await apiClient.request({ method: 'POST', path: '/control/data/compact' });
   const { generation, sequence, engine } = parseObject(body);
-  const where = engine === null ? `generation ${formatCell(generation)}`
-    : `a snapshot at sequence ${formatCell(sequence)} is in ${formatCell(engine)}`;
+  const where = engine === null ? `generation ${formatValue(generation)}`
+    : `a snapshot at sequence ${formatValue(sequence)} is in ${formatValue(engine)}`;
   await context.output.result(body, `compacted: ${where}`);
   return 0;
 }
@@ -116,7 +116,7 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
   for (let attempt = 1; ; attempt += 1) {
     const { body } = await apiClient.request({ method: 'GET', path: '/control/data/backup' });
     const { files: fileList, isReplica } = parseObject(body);
-    const data = context.enterData();
+    const data = context.enterDataAsOwner();
     const entries = Array.isArray(fileList) ? fileList.map(parseObject) : [];
     try {
       return openFiles(files, isReplica === true ? join(data, REPLICA_FOLDER) : data,
@@ -156,7 +156,7 @@ async function restoreArchive(
   context: CommandContext, files: Files, archive: BackupArchive,
 ): Promise<number> {
   const { args, output, io } = context;
-  const directory = context.enterData();
+  const directory = context.enterDataAsOwner();
   makeDataDirectory(directory);
   const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return restoreIntoEngine(context, files, archive, engine);
@@ -177,7 +177,7 @@ async function restoreIntoEngine(
   context: CommandContext, files: Files, archive: BackupArchive, engine: Engine,
 ): Promise<number> {
   const { io, output } = context;
-  const report = await withScratch(context.enterData(), (scratch) =>
+  const report = await withScratch(context.enterDataAsOwner(), (scratch) =>
     useEngine(engine, { files, scratch, mayCreate: true }, async (opened) => {
       const directory = join(scratch, 'backup');
       makeDataDirectory(directory);

@@ -11,7 +11,7 @@ import { AppError, isAccessRefused } from '../../../base/errors.ts';
 import { checkStoreUrl } from '../../../settings/setting-checks.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
 import type { FrozenRecords } from '../../../store/backup/move.ts';
-import { checkNothingPending } from '../../../store/backup/pending-marks.ts';
+import { checkNotHalfCopied } from '../../../store/backup/pending-marks.ts';
 import type { CollectionSum } from '../../../store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
@@ -51,7 +51,7 @@ const URL_PATTERN = /^[a-z]+:\/\//;
 export async function moveData(context: CommandContext): Promise<number> {
   const { settings } = context.loadSettings();
   const source = await createConfiguredEngine(settings);
-  const data = source === null ? context.enterExistingData() : context.enterData();
+  const data = source === null ? context.enterExistingDataAsOwner() : context.enterDataAsOwner();
   makeDataDirectory(data);
   const to = context.args.get('to');
   const passwordFile = context.args.find('password-file');
@@ -75,7 +75,7 @@ function checkUrl(to: string): string {
 
 async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
   const { files, data } = deps;
-  checkNothingPending(files, data);
+  checkNotHalfCopied(files, data);
   const contents = await recoverState({ directory: data, files, specs: COLLECTIONS });
   return writeToTarget(deps, { contents, confirm: async () => {} });
 }
@@ -166,7 +166,7 @@ function describeNextSteps(
   const origin = context.loadSettings().origins.get('store.url');
   if (target !== null) {
     const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
-    const sourceNote = source === null ? describeUnusedFiles(context.enterData())
+    const sourceNote = source === null ? describeUnusedFiles(context.enterDataAsOwner())
       : describeClosedLog(source);
     return [`now set store.url to the URL of ${to}${instead}, for every node`, sourceNote];
   }

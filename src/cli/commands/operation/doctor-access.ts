@@ -18,9 +18,9 @@ const SERVER_TIMEOUT_MS = 5000;
 
 /** Asks the server when one runs; else reads the files, without changing them. */
 export async function checkAccess(
-  { enterData, io }: CommandContext, settings: Settings,
+  { enterDataAsOwner, io }: CommandContext, settings: Settings,
 ): Promise<DoctorFinding> {
-  const directory = enterData();
+  const directory = enterDataAsOwner();
   const socketPath = findOwner(directory)?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) {
     return describe(await askServer(socketPath));

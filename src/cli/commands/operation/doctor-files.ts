@@ -10,10 +10,10 @@ import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 export async function checkCertificate(
-  { enterData, identity, io }: CommandContext, settings: Settings,
+  { enterDataAsOwner, identity, io }: CommandContext, settings: Settings,
 ): Promise<DoctorFinding> {
   if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
-  enterData();
+  enterDataAsOwner();
   try {
     // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
     const { RENEWAL_HINT, examineValidity, readCertificate } =
@@ -35,11 +35,11 @@ export async function checkCertificate(
 
 /** Loads the action modules as a start does, with the side effects that loading them has. */
 export async function checkActions(
-  { enterData }: CommandContext, settings: Settings,
+  { enterDataAsOwner }: CommandContext, settings: Settings,
 ): Promise<DoctorFinding> {
   try {
     const { length } = await loadActionModules({
-      folder: join(enterData(), ACTIONS_FOLDER), paths: settings.actions,
+      folder: join(enterDataAsOwner(), ACTIONS_FOLDER), paths: settings.actions,
     });
     return ok(length === 0 ? 'the built-in ones'
       : `${length} custom ${length === 1 ? 'module loads' : 'modules load'}`);

@@ -20,8 +20,8 @@ export function checkNode(): DoctorFinding {
   return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
 }
 
-export function checkDisk({ enterData }: CommandContext): DoctorFinding {
-  let folder = enterData();
+export function checkDisk({ enterDataAsOwner }: CommandContext): DoctorFinding {
+  let folder = enterDataAsOwner();
   while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
   const detail = `${(bavail * bsize / GIBIBYTE).toFixed(1)} GiB free`;
@@ -40,11 +40,11 @@ export function checkLimits(_context: CommandContext, { server }: Settings): Doc
       + 'server.maxConnections; fewer connections are accepted as it is');
 }
 
-export function checkClock({ enterData, io }: CommandContext): DoctorFinding {
+export function checkClock({ enterDataAsOwner, io }: CommandContext): DoctorFinding {
   const nowMs = io.now();
   const time = new Date(nowMs).toISOString();
   if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${time}`, 'set the clock');
-  const newestMs = findNewestChangeMs(enterData());
+  const newestMs = findNewestChangeMs(enterDataAsOwner());
   return newestMs > nowMs + CLOCK_SLACK_MS
     ? warning(`the clock shows ${time}, before the newest file was written`, 'set the clock')
     : ok(`the clock shows ${time}`);

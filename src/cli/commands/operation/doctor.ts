@@ -19,7 +19,7 @@ import { callApi } from '../../../server/local/api-call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
-import { parseObject, formatCell, webhookLabel } from '../resource-commands.ts';
+import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts';
 import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
 import { checkActions, checkCertificate } from './doctor-files.ts';
@@ -99,8 +99,8 @@ async function tryCheck(
   }
 }
 
-function checkDirectory({ enterData }: CommandContext): DoctorFinding {
-  const dataDirectory = enterData();
+function checkDirectory({ enterDataAsOwner }: CommandContext): DoctorFinding {
+  const dataDirectory = enterDataAsOwner();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
     return isWritable(dirname(dataDirectory))
@@ -121,8 +121,8 @@ function checkDirectory({ enterData }: CommandContext): DoctorFinding {
     : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
 }
 
-async function checkLock({ enterData }: CommandContext): Promise<DoctorFinding> {
-  const owner = findOwner(enterData());
+async function checkLock({ enterDataAsOwner }: CommandContext): Promise<DoctorFinding> {
+  const owner = findOwner(enterDataAsOwner());
   if (owner === null) return ok('nobody holds the data directory');
   const { pid, socketPath } = owner;
   if (socketPath === null || !(await isListening(socketPath))) {
@@ -140,12 +140,12 @@ async function checkLock({ enterData }: CommandContext): Promise<DoctorFinding> 
 }
 
 async function checkStore(
-  { enterData }: CommandContext, settings: Settings,
+  { enterDataAsOwner }: CommandContext, settings: Settings,
 ): Promise<DoctorFinding> {
   try {
     const engine = await createConfiguredEngine(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
-    return isReplicaDirectory(createNodeFiles(), enterData())
+    return isReplicaDirectory(createNodeFiles(), enterDataAsOwner())
       ? warning('the data directory is a node\'s, whose records an engine keeps, and these '
         + 'settings name none', 'name it in store.url')
       : ok('files in the data directory');
@@ -156,9 +156,9 @@ async function checkStore(
 
 /** Checks the ports that a running server has, which may differ from those of the settings. */
 async function checkPort(
-  { enterData, identity }: CommandContext, { server: { host, port } }: Settings,
+  { enterDataAsOwner, identity }: CommandContext, { server: { host, port } }: Settings,
 ): Promise<DoctorFinding> {
-  const socketPath = findOwner(enterData())?.socketPath ?? null;
+  const socketPath = findOwner(enterDataAsOwner())?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
   if (port === 0) return ok('the kernel chooses a port');
   const code = await tryToListen(host, port);
@@ -182,9 +182,9 @@ async function checkServersPorts(socketPath: string): Promise<DoctorFinding> {
   const { places } = parseObject(response.body);
   const urls: string[] = [];
   for (const listener of Array.isArray(places) ? places.map(parseObject) : []) {
-    const url = formatCell(listener['url']);
+    const url = formatValue(listener['url']);
     const problem = await tryToConnect(
-      { host: formatCell(listener['host']), port: Number(listener['port']) }, CONNECT_TIMEOUT_MS,
+      { host: formatValue(listener['host']), port: Number(listener['port']) }, CONNECT_TIMEOUT_MS,
     );
     if (problem !== null) {
       return failed(`our server listens on ${url}, where nobody answers (${problem})`,
@@ -251,9 +251,9 @@ function parseTriggers(
 
 /** The first thousand webhooks, asked of the running server; null without one. */
 async function fetchWebhooks(
-  { enterData }: CommandContext, path: string,
+  { enterDataAsOwner }: CommandContext, path: string,
 ): Promise<readonly JsonObject[] | null> {
-  const socketPath = findOwner(enterData())?.socketPath ?? null;
+  const socketPath = findOwner(enterDataAsOwner())?.socketPath ?? null;
   if (socketPath === null || !(await isListening(socketPath))) return null;
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: `${path}?limit=1000` } as const;

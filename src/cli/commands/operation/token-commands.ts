@@ -1,7 +1,8 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchAll, resolveId, listRecords, parseObject, formatCell } from '../resource-commands.ts';
+import { fetchAll, resolveId, listRecords, parseObject,
+  formatValue } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
@@ -24,8 +25,8 @@ export async function createToken(context: CommandContext): Promise<number> {
   }
   output.note('the token is shown this once; the API is closed from now on to who has none');
   await output.line(
-    `created token ${formatCell(token['identifier'])} (${formatCell(token['scope'])})`);
-  await output.line(formatCell(token['token']));
+    `created token ${formatValue(token['identifier'])} (${formatValue(token['scope'])})`);
+  await output.line(formatValue(token['token']));
   return 0;
 }
 
@@ -62,7 +63,7 @@ async function resolveTokenId(context: CommandContext): Promise<string> {
   const tokens = await fetchAll(apiClient, tokenResource.path);
   const namesakes = tokens.filter((token) => token['name'] === name);
   const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
-    .map((token) => formatCell(token['identifier']));
+    .map((token) => formatValue(token['identifier']));
   const matchingId = await resolveId(context, tokenResource);
   if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === name) {
     throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);

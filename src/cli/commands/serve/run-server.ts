@@ -12,7 +12,7 @@ import { EXIT_FAILED, exitSoon } from '../../process/exit-code.ts';
 import { releaseSignals } from '../../process/early-signals.ts';
 import { letHeapGrow } from '../../process/heap-growth.ts';
 import { LogLines } from '../../../monitoring/log-lines.ts';
-import { openAhead } from './open-ahead.ts';
+import { preopenResources } from './preopen-resources.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -22,12 +22,12 @@ const COMMAND_WAIT_MS = 5000;
 export async function runServer(
   context: CommandContext, maxMemoryBytes: number,
 ): Promise<number> {
-  const openedAhead = await openAhead(context);
+  // Before `loadSettings`, which makes us the owner of the data directory.
+  const preopenedResources = await preopenResources(context);
   const { settings, origins, warnings } = context.loadSettings();
-  // Fails before anything is created or opened in the data directory.
+  // These two fail before anything is created or opened in the data directory.
   checkTokenLength(settings.server.host, settings);
-  const certificate = openedAhead.certificate ?? readCertificate(settings);
-  const resources = { ...openedAhead, certificate };
+  const certificate = preopenedResources.certificate ?? readCertificate(settings);
   const lines = new LogLines();
   const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
   if (context.identity.needsSwitch) {
@@ -42,9 +42,9 @@ export async function runServer(
   process.on('SIGHUP', () => renewCertificate(runningApp, logger));
   try {
     const app = await openApp({
-      data: context.enterData(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
-      allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes, preopened: resources,
-      origins, lines,
+      data: context.enterDataAsOwner(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
+      allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes,
+      preopenedResources: { ...preopenedResources, certificate }, origins, lines,
     });
     try {
       await listenAndAnnounce(context, app, logger);
@@ -64,11 +64,11 @@ export async function runServer(
 }
 
 async function listenAndAnnounce(
-  { output, enterData }: CommandContext, app: App, logger: Logger,
+  { output, enterDataAsOwner }: CommandContext, app: App, logger: Logger,
 ): Promise<void> {
   const { url } = await app.listen();
   await output.result({ url }, `hookshelf listening on ${url}`);
-  logger.info('listening', { url, data: enterData(), pid: process.pid });
+  logger.info('listening', { url, data: enterDataAsOwner(), pid: process.pid });
 }
 
 function renewCertificate(app: App | null, logger: Logger): void {

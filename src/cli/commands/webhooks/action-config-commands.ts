@@ -7,7 +7,7 @@ import {
   pickDefined, readTextMembers, readUnsetMembers, requireChange,
 } from '../option-members.ts';
 import {
-  createRecord, fetchAll, formatCell, replaceRecord, resolveId, toTableColumns,
+  createRecord, fetchAll, formatValue, replaceRecord, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { configurationResource } from '../../../webhooks/actions/action-configuration-resource.ts';
 
@@ -61,15 +61,16 @@ async function printChanged(
   { output }: CommandContext, verb: string, configuration: JsonObject,
 ): Promise<void> {
   const { identifier, actionType } = configuration;
-  const text = `${verb} action configuration ${formatCell(identifier)} (${formatCell(actionType)})`;
+  const text =
+    `${verb} action configuration ${formatValue(identifier)} (${formatValue(actionType)})`;
   await output.result(configuration, text);
 }
 
 function formatOptions(options: unknown): string {
   if (Array.isArray(options)) return options.map((option) => formatOption(option)).join('; ');
-  return isJsonObject(options) ? Object.keys(options).join(', ') : formatCell(options);
+  return isJsonObject(options) ? Object.keys(options).join(', ') : formatValue(options);
 }
 
 function formatOption(option: unknown): string {
-  return isJsonObject(option) ? formatCell(option['name']) : formatCell(option);
+  return isJsonObject(option) ? formatValue(option['name']) : formatValue(option);
 }

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption, encodeWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { buildFilterQuery, listPaged, printBody, joinHeaders } from './request-and-delivery.ts';
 import { resolveHookOption } from './find-webhook.ts';
 import { parseSelection, runBulkAction } from './job-commands.ts';
@@ -74,7 +74,7 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
     body: readTextMembers(context, ['as']),
   });
   const delivery = parseObject(body);
-  const dueId = formatCell(delivery['identifier']);
+  const dueId = formatValue(delivery['identifier']);
   const action = dueId === id ? `delivery ${id} will be sent again`
     : `delivery ${dueId}, a new one of the event of ${id}, will be sent`;
   await context.output.result(delivery, action + describeWait(delivery));
@@ -94,7 +94,7 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   const path = `${deliveryResource.path}/retry`;
   const { body } = await apiClient.request({ method: 'POST', path });
   const result = parseObject(body);
-  const count = formatCell(result['retried']);
+  const count = formatValue(result['retried']);
   const what = count === '1' ? 'delivery is' : 'deliveries are';
   await output.result(result, `${count} failed ${what} due again`);
   return 0;
@@ -135,5 +135,5 @@ function formatQueued(deliveries: unknown): string {
 }
 
 function formatCount(value: unknown): string {
-  return Array.isArray(value) ? String(value.length) : formatCell(value ?? 0);
+  return Array.isArray(value) ? String(value.length) : formatValue(value ?? 0);
 }

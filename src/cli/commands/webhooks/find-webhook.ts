@@ -9,7 +9,7 @@ import type { Resource } from '../../../resources/resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  fetchAll, findSingleMatch, formatCell, parseObject, readIdOption, recordPath, resolveId,
+  fetchAll, findSingleMatch, formatValue, parseObject, readIdOption, recordPath, resolveId,
 } from '../resource-commands.ts';
 
 /** Resolves the option to the webhook's identifier. Throws as `fetchIncoming` and `resolveId`. */
@@ -17,7 +17,7 @@ export async function resolveWebhookId(
   context: CommandContext, resource: Resource, option = 'identifier',
 ): Promise<string> {
   if (resource !== incomingResource) return resolveId(context, resource, option);
-  return formatCell((await fetchIncoming(context, option))['identifier']);
+  return formatValue((await fetchIncoming(context, option))['identifier']);
 }
 
 /**
@@ -29,7 +29,7 @@ export async function resolveHookOption(
 ): Promise<string> {
   const name = readIdOption(context, 'hook');
   const webhookId = resource === incomingResource
-    ? formatCell((await findIncoming(context, name))?.['identifier'] ?? name)
+    ? formatValue((await findIncoming(context, name))?.['identifier'] ?? name)
     : await resolveId(context, resource, 'hook');
   // Without a match it is still the option's text, and every identifier is a UUID.
   if (isUuid(webhookId)) return webhookId;
@@ -69,7 +69,7 @@ function findByPart(webhooks: readonly JsonObject[], part: string): JsonObject |
     typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
   const matching = webhooks.filter(({ identifier, name, pathSegment }) =>
     matches(identifier) || matches(name) || matches(pathSegment));
-  const segments = matching.map(({ pathSegment }) => formatCell(pathSegment));
+  const segments = matching.map(({ pathSegment }) => formatValue(pathSegment));
   const segment = findSingleMatch(segments, part, incomingResource);
   return matching.find(({ pathSegment }) => pathSegment === segment);
 }

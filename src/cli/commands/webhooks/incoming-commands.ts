@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, fetchAll, formatCell, listPath, parseObject, patchRecord, recordPath,
+  createRecord, deleteRecord, fetchAll, formatValue, listPath, parseObject, patchRecord, recordPath,
   toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
@@ -24,7 +24,7 @@ import type { NewSecret } from './webhook-secret.ts';
 const INCOMING: WebhookKind = {
   resource: incomingResource,
   resolveAddress: async (context, webhook) =>
-    formatCell((await fetchExamples(context, webhook))['url']),
+    formatValue((await fetchExamples(context, webhook))['url']),
 };
 
 /** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */
@@ -58,7 +58,7 @@ export async function showIncoming(context: CommandContext): Promise<number> {
   }
   for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
     if (typeof examples[name] !== 'string') continue;
-    await output.write(`\n${title}:\n\n${escapeLines(formatCell(examples[name]))}\n`);
+    await output.write(`\n${title}:\n\n${escapeLines(formatValue(examples[name]))}\n`);
   }
   return 0;
 }
@@ -81,7 +81,7 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
   const changes = withPreset(current, requestedChanges);
   const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
   const body: JsonObject = { ...changes, ...toSecretMember(secret) };
-  const webhook = await patchRecord(context, incomingResource, formatCell(current['identifier']), {
+  const webhook = await patchRecord(context, incomingResource, formatValue(current['identifier']), {
     ...body, ...replaceObject(current, body, 'verification'),
     ...replaceObject(current, body, 'deduplicate'),
   });
@@ -149,9 +149,9 @@ function getSecretShape(webhook: JsonObject): SecretShape {
 /** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is a guess. */
 async function fetchExamples(context: CommandContext, webhook: JsonObject): Promise<JsonObject> {
   const apiClient = await context.openApiClient();
-  const path = `${recordPath(incomingResource, formatCell(webhook['identifier']))}/examples`;
+  const path = `${recordPath(incomingResource, formatValue(webhook['identifier']))}/examples`;
   const examples = parseObject((await apiClient.request({ method: 'GET', path })).body);
-  const { origin } = new URL(formatCell(examples['url']));
+  const { origin } = new URL(formatValue(examples['url']));
   if (context.loadSettings().settings.server.baseUri === null && isLocalOrigin(origin)) {
     context.output.note(`server.baseUri is not set; URLs begin with ${origin}`);
   }

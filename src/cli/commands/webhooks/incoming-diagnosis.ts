@@ -14,7 +14,7 @@ import {
   encodeWithPayload, readBytesOption, readJsonOption, readTextOption,
 } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
 import { resolveWebhookId } from './find-webhook.ts';
 
@@ -62,12 +62,12 @@ function toCall({ method: sampleMethod, path, headers, body }: JsonObject): ApiC
   const method = METHODS.find((name) => name === sampleMethod);
   if (method === undefined) {
     throw new AppError('conflict', `it cannot be tested with a command, which sends no ${
-      formatCell(sampleMethod)} request: run the call that incomingwebhook:show prints`);
+      formatValue(sampleMethod)} request: run the call that incomingwebhook:show prints`);
   }
   return {
-    method, path: formatCell(path),
+    method, path: formatValue(path),
     headers: Object.fromEntries(Object.entries(isJsonObject(headers) ? headers : {})
-      .map(([name, value]) => [name.toLowerCase(), formatCell(value)])),
+      .map(([name, value]) => [name.toLowerCase(), formatValue(value)])),
     ...typeof body === 'string' ? { body: Buffer.from(body, 'base64') } : {},
   };
 }
@@ -89,12 +89,12 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
   else {
     const rows = Array.isArray(checks) ? checks.map(parseObject) : [];
     await output.list(rows, [
-      { title: 'CHECK', value: ({ check }) => formatCell(check), isWhole: true },
+      { title: 'CHECK', value: ({ check }) => formatValue(check), isWhole: true },
       {
-        title: 'STATUS', value: ({ status }) => formatCell(status), isWhole: true,
-        tone: ({ status }) => TONES[formatCell(status)],
+        title: 'STATUS', value: ({ status }) => formatValue(status), isWhole: true,
+        tone: ({ status }) => TONES[formatValue(status)],
       },
-      { title: 'FOUND', value: ({ finding }) => formatCell(finding), isProse: true },
+      { title: 'FOUND', value: ({ finding }) => formatValue(finding), isProse: true },
     ], '');
     await output.line(formatOutcome(diagnosis));
   }
@@ -133,13 +133,13 @@ export async function matchIncoming(context: CommandContext): Promise<number> {
   if (output.isJson) await output.json(match);
   else {
     await output.list(routes.flatMap(toMatchRows), [
-      { title: 'ROUTE', value: ({ name }) => formatCell(name), isWhole: true },
+      { title: 'ROUTE', value: ({ name }) => formatValue(name), isWhole: true },
       {
-        title: 'RUNS', value: ({ matches }) => formatCell(matches), isWhole: true,
+        title: 'RUNS', value: ({ matches }) => formatValue(matches), isWhole: true,
         tone: ({ matches }) => matches === true ? 'good' : 'warning',
       },
-      { title: 'FALSE CONDITION', value: ({ pointer }) => formatCell(pointer), isWhole: true },
-      { title: 'FOUND', value: ({ detail }) => formatCell(detail), isProse: true },
+      { title: 'FALSE CONDITION', value: ({ pointer }) => formatValue(pointer), isWhole: true },
+      { title: 'FOUND', value: ({ detail }) => formatValue(detail), isProse: true },
     ], '');
   }
   return routes.some(({ matches }) => matches === true) ? 0 : 1;

@@ -7,7 +7,7 @@ import { jobResource } from '../../../webhooks/bulk/job-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { resolveHookOption } from './find-webhook.ts';
 
 const POLL_MS = 200;
@@ -29,9 +29,9 @@ export async function cancelJob(context: CommandContext): Promise<number> {
 /** An action on many records of a resource. */
 type BulkAction = {
   readonly resource: Pick<ListedResource, 'path' | 'noun' | 'plural'>;
-  /** `replay`, the last part of the path. */
+  /** The last part of the path, such as `replay`; messages say it as well. */
   readonly verb: string;
-  /** The webhooks that `--hook` names one of. */
+  /** The resource in which `--hook` is looked up. */
   readonly webhookResource: Resource;
 };
 
@@ -60,7 +60,7 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
   const { args, output } = context;
   const { resource: { path, noun, plural }, verb } = action;
   const formatCount = (count: unknown): string =>
-    `${formatCell(count)} ${count === 1 ? noun : plural}`;
+    `${formatValue(count)} ${count === 1 ? noun : plural}`;
   const filter = await readFilter(context, action.webhookResource);
   const apiClient = await context.openApiClient();
   const post = async (body: JsonObject): Promise<JsonObject> => parseObject(
@@ -76,7 +76,8 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
   }
   const job = await post(filter);
   if (args.has('wait')) return waitForJob(context, apiClient, job, plural);
-  await output.result(job, `job ${formatCell(job['id'])}: ${verb} ${formatCount(job['total'])}`);
+  await output.result(job, `job ${formatValue(job['id'])}: ${verb} ${formatCount(job['total'])}`);
+  // A job is stored as `running` from the start; only a server works on it.
   if (!apiClient.hasServer && job['status'] === 'running') {
     output.note('no server is running: the job begins when one is started');
   }
@@ -102,12 +103,13 @@ async function waitForJob(
   context: CommandContext, apiClient: ApiClient, addedJob: JsonObject, plural: string,
 ): Promise<number> {
   const { output } = context;
-  const path = recordPath(jobResource, formatCell(addedJob['id']));
+  const path = recordPath(jobResource, formatValue(addedJob['id']));
   const progress = output.progress(plural, Number(addedJob['total']));
   let job = addedJob;
   try {
     while (job['status'] === 'running') {
       const count = Number(job['done']) + Number(job['failed']);
+      // Records are both what is shown and what the total counts.
       progress.update(count, count);
       await wait(POLL_MS);
       job = parseObject((await apiClient.request({ method: 'GET', path })).body);
@@ -115,11 +117,11 @@ async function waitForJob(
   } finally {
     progress.end();
   }
-  await output.result(job, `job ${formatCell(job['id'])} is ${formatCell(job['status'])}: `
+  await output.result(job, `job ${formatValue(job['id'])} is ${formatValue(job['status'])}: `
     + formatProgress(job));
   return job['status'] === 'done' && job['failed'] === 0 ? 0 : 1;
 }
 
 function formatProgress({ total, done, failed }: JsonObject): string {
-  return `${formatCell(done)} of ${formatCell(total)} done, ${formatCell(failed)} failed`;
+  return `${formatValue(done)} of ${formatValue(total)} done, ${formatValue(failed)} failed`;
 }

@@ -12,7 +12,7 @@ import {
   pickDefined, readTextMembers, readUnsetMembers, requireChange,
 } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, formatCell, listPath, listRecords, parseObject, patchRecord,
+  createRecord, deleteRecord, formatValue, listPath, listRecords, parseObject, patchRecord,
   recordPath, replaceRecord, resolveId,
 } from '../resource-commands.ts';
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
@@ -31,7 +31,7 @@ const TEXT_OPTIONS = ['name', 'description', 'http-method', 'action-config'];
 const OUTGOING: WebhookKind = {
   resource: outgoingResource,
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
-    `${formatCell(httpMethod)} ${formatCell(targetUrl)}`,
+    `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
 };
 
 export async function listOutgoing(context: CommandContext): Promise<number> {

@@ -6,7 +6,7 @@ import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { toMemberName } from '../option-members.ts';
-import { LIST_LIMIT_MAX, toTableColumns, formatCell, readPages } from '../resource-commands.ts';
+import { LIST_LIMIT_MAX, toTableColumns, formatValue, readPages } from '../resource-commands.ts';
 
 const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'event-id'];
 /** The largest page of the API. */
@@ -53,7 +53,7 @@ export function joinHeaders(request: JsonObject): JsonObject {
 export function parseHeaderPairs(headers: unknown): (readonly [string, string])[] {
   const pairs: readonly unknown[] = Array.isArray(headers) ? headers : [];
   return pairs.flatMap((pair) => Array.isArray(pair)
-    ? [[formatCell(pair[0]), String(pair[1])] as const] : []);
+    ? [[formatValue(pair[0]), String(pair[1])] as const] : []);
 }
 
 /** Prints the body of the record at `path`: byte for byte, or as escaped text on a terminal. */

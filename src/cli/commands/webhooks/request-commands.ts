@@ -7,7 +7,7 @@ import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import {
   buildFilterQuery, listPaged, parseHeaderPairs, printBody, readBody, joinHeaders,
 } from './request-and-delivery.ts';
@@ -37,13 +37,14 @@ export async function showRequest(context: CommandContext): Promise<number> {
   }
   const body = await readBody(apiClient, path);
   const curl = formatCurlCall({
-    method: formatCell(request['method']), headers: parseHeaderPairs(request['headers']), body,
+    method: formatValue(request['method']), headers: parseHeaderPairs(request['headers']), body,
     url: await resolveUrl(context, apiClient, request),
   });
   if (output.isJson) await output.json({ id: request['id'], curl });
   else await output.write(`${escapeLines(curl)}\n`);
   if (body.length !== request['bodyBytes']) {
-    output.note(`of its body the first ${body.length} of ${formatCell(request['bodyBytes'])} bytes `
+    output.note(
+      `of its body the first ${body.length} of ${formatValue(request['bodyBytes'])} bytes `
       + 'were kept');
   }
   return 0;
@@ -51,7 +52,7 @@ export async function showRequest(context: CommandContext): Promise<number> {
 
 function explainUnparsed({ hook, fittingBodyFormat: format }: JsonObject): string {
   const what = typeof format === 'string'
-    ? `hookshelf incomingwebhook:update ${formatCell(hook)} --body-format ${format}`
+    ? `hookshelf incomingwebhook:update ${formatValue(hook)} --body-format ${format}`
     : 'no bodyFormat fits it; an action has its bytes in context.body';
   return `no payload could be made of its body, so that actions got []: ${what}`;
 }
@@ -60,9 +61,9 @@ function explainUnparsed({ hook, fittingBodyFormat: format }: JsonObject): strin
 async function resolveUrl(
   context: CommandContext, apiClient: ApiClient, { hook, path, query }: JsonObject,
 ): Promise<string> {
-  const search = query === '' ? '' : `?${formatCell(query)}`;
-  const baseUrl = await resolveBaseUrl(context, apiClient, formatCell(hook));
-  return `${baseUrl}${formatCell(path)}${search}`;
+  const search = query === '' ? '' : `?${formatValue(query)}`;
+  const baseUrl = await resolveBaseUrl(context, apiClient, formatValue(hook));
+  return `${baseUrl}${formatValue(path)}${search}`;
 }
 
 async function resolveBaseUrl(
@@ -72,7 +73,7 @@ async function resolveBaseUrl(
     const examples = `${recordPath(incomingResource, webhookId)}/examples`;
     const { body } = await apiClient.request({ method: 'GET', path: examples });
     const { pathSegment, url } = parseObject(body);
-    return formatCell(url).slice(0, -`/webhook/in/${formatCell(pathSegment)}`.length);
+    return formatValue(url).slice(0, -`/webhook/in/${formatValue(pathSegment)}`.length);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     context.output.note('its webhook was removed');
@@ -99,7 +100,7 @@ export async function replayRequest(context: CommandContext): Promise<number> {
   const request = parseObject(body);
   const isNew = request['id'] !== id;
   await output.result(request, isNew
-    ? `request ${formatCell(request['id'])}, a copy of ${id}, will be run`
+    ? `request ${formatValue(request['id'])}, a copy of ${id}, will be run`
     : `request ${id} will be run again`);
   return 0;
 }

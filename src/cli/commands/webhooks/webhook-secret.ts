@@ -8,7 +8,7 @@ import {
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
 import { pickDefined } from '../option-members.ts';
-import { parseObject, recordPath, formatCell } from '../resource-commands.ts';
+import { parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { resolveWebhookId } from './find-webhook.ts';
 
 // Thirty days, as the service allows.
@@ -68,8 +68,8 @@ export async function rotateSecret(
   }
   const { previousSecret, secret } = result;
   const until = isJsonObject(previousSecret)
-    ? `; the old one counts until ${formatCell(previousSecret['validUntil'])}` : '';
+    ? `; the old one counts until ${formatValue(previousSecret['validUntil'])}` : '';
   await output.line(`${resource.noun} ${identifier} has a new secret${until}`);
-  if (secret !== undefined) await output.line(`secret (shown this once): ${formatCell(secret)}`);
+  if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
   return 0;
 }

@@ -190,11 +190,11 @@ export class Duplicates {
    * A waiting request runs nothing, so it is not counted among the running ones meanwhile.
    */
   async #wait<T>(
-    { webhook: { load } }: AdmittedRequest, deadlineMs: number, promise: Promise<T>,
+    { webhook: { traffic } }: AdmittedRequest, deadlineMs: number, promise: Promise<T>,
   ): Promise<T> {
-    if (load.waiting >= WAITING_MAX) throw createBusyError();
-    load.waiting += 1;
-    load.running -= 1;
+    if (traffic.waiting >= WAITING_MAX) throw createBusyError();
+    traffic.waiting += 1;
+    traffic.running -= 1;
     const remainingMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
     let cancelTimer = (): void => {};
     const timeout = new Promise<never>((_, reject) => {
@@ -205,8 +205,8 @@ export class Duplicates {
       return await Promise.race([promise, timeout]);
     } finally {
       cancelTimer();
-      load.running += 1;
-      load.waiting -= 1;
+      traffic.running += 1;
+      traffic.waiting -= 1;
     }
   }
 
@@ -235,7 +235,7 @@ function encodeDuplicateData(
 ): string {
   if (webhook.answer === 'accepted') return JSON.stringify({ request: id });
   const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
-  return JSON.stringify(webhook.isRouted ? { routes: Object.fromEntries(data) }
+  return JSON.stringify(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
     : data[0]?.[1] ?? {});
 }
 

@@ -91,7 +91,7 @@ export class Intake {
     if (webhook.answer === 'accepted') return this.#accept(request, event, matchingRoutes);
     if (event !== null) return this.#claimAndRun(request, event, matchingRoutes);
     const [route] = webhook.routes;
-    if (webhook.isRouted || webhook.inbox === 'all' || route === undefined) {
+    if (webhook.hasRoutes || webhook.inbox === 'all' || route === undefined) {
       const routes = matchingRoutes ?? findRoutes(request);
       return whenDone(this.#runs.run(request, routes, null), getResponse);
     }
@@ -178,15 +178,15 @@ function getResponse({ response, storageError }: RunResult): WebhookResponse {
   return response;
 }
 
-function isSearchLong({ webhook: { isRouted, routes }, body }: AdmittedRequest): boolean {
-  if (!isRouted) return false;
+function isSearchLong({ webhook: { hasRoutes, routes }, body }: AdmittedRequest): boolean {
+  if (!hasRoutes) return false;
   let count = 0;
   for (const { searches } of routes) count += searches.length;
   return count * body.length > SEARCHED_BYTES_MAX;
 }
 
 function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
-  const { isRouted, routes } = request.webhook;
-  return isRouted ? findMatchingRoutes(routes, createFacts(new AdmittedActionCall(request, {})))
+  const { hasRoutes, routes } = request.webhook;
+  return hasRoutes ? findMatchingRoutes(routes, createFacts(new AdmittedActionCall(request, {})))
     : routes;
 }

@@ -90,7 +90,9 @@ export class ResultRuns {
     const outcomes = (await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
       const route = webhook.routes.find((other) => other.name === name);
       if (route === undefined) return [createGoneOutcome(name, clock.now())];
-      const input = createRouteInput(request, { requestId, attempt: attemptCount + 1 });
+      const input = createRouteInput(request, {
+        storedRequestId: requestId, attempt: attemptCount + 1,
+      });
       return runRoutes(this.#deps, [route], input, clock);
     }))).flat();
     this.#report(request, outcomes, failedRequest);
@@ -150,7 +152,7 @@ export class ResultRuns {
   #run(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], context: RunContext,
   ): MaybePromise<RunResult> {
-    const input = createRouteInput(request, { requestId: context.id, attempt: 1 });
+    const input = createRouteInput(request, { storedRequestId: context.id, attempt: 1 });
     return whenDone(this.#runRoutes(request.webhook, routes, input),
       (outcomes) => this.#finishRun(request, outcomes, context));
   }
@@ -197,15 +199,15 @@ export class ResultRuns {
 
   /** Counts each route as a running action until the last of them has ended. */
   #runRoutes(
-    { load }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], input: RouteInput,
+    { traffic }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], input: RouteInput,
   ): MaybePromise<readonly RouteOutcome[]> {
     const running = runRoutes(this.#deps, routes, input, this.#deps.clock);
     if (!isPromised(running)) return running;
     // The request itself is counted as one already.
     const additionalCount = Math.max(0, routes.length - 1);
-    load.running += additionalCount;
+    traffic.running += additionalCount;
     return running.finally(() => {
-      load.running -= additionalCount;
+      traffic.running -= additionalCount;
     });
   }
 }
@@ -218,10 +220,10 @@ function createRouteInput(request: AdmittedRequest, run?: RunIdentity): RouteInp
 }
 
 function buildResponse(
-  { isRouted }: ReadyIncomingWebhook, outcomes: readonly RouteOutcome[],
+  { hasRoutes }: ReadyIncomingWebhook, outcomes: readonly RouteOutcome[],
 ): WebhookResponse {
   const [first] = outcomes;
-  return isRouted || first === undefined ? buildRoutesResponse(outcomes)
+  return hasRoutes || first === undefined ? buildRoutesResponse(outcomes)
     : buildOutcomeResponse(first);
 }
 

@@ -58,7 +58,7 @@ export class StoredActionCall extends IncomingActionCall {
     };
   }
 
-  get requestId(): string {
+  get storedRequestId(): string {
     return this.#run.request.id;
   }
 

@@ -21,23 +21,32 @@ export type AdmittedRequest = {
   readonly exchange: Exchange;
   readonly webhook: ReadyIncomingWebhook;
   readonly body: Buffer;
-  /** null: the webhook has no `verification`, and does not say where event ids stand. */
-  readonly reader: RequestReader | null;
+  /**
+   * The reader that has parsed the body for the verification, or to find the event id; the payload
+   * comes from it, so that the body is parsed once. null: neither was needed.
+   */
+  readonly parsedReader: RequestReader | null;
   readonly eventNames: EventNames;
   readonly verified: VerifiedSender | null;
   /** Milliseconds since the epoch; null where no time is signed. */
   readonly signedAtMs: number | null;
   /** Milliseconds since the epoch. */
   readonly receivedAtMs: number;
-  /** Set when an action asks for the payload and the body cannot be parsed. */
+  /**
+   * Set when an action asks for the payload and the body cannot be parsed; with several routes, by
+   * the first whose action asks. It is stored with the request (build-request.ts).
+   */
   unparsed: UnparsedBody | null;
 };
 
-/** The stored request that a run is for, and the number of the run; the first is 1. */
-export type RunIdentity = { readonly requestId: string | null; readonly attempt: number };
+/**
+ * The stored request that a run is for; null: it is not stored, or only after the run. `attempt` is
+ * the number of the run; the first is 1.
+ */
+export type RunIdentity = { readonly storedRequestId: string | null; readonly attempt: number };
 
-/** The first run, whose request is not stored yet, if ever. */
-const FIRST_RUN: RunIdentity = { requestId: null, attempt: 1 };
+/** The run before the response: the request is stored after it, or not at all. */
+const FIRST_RUN: RunIdentity = { storedRequestId: null, attempt: 1 };
 
 export class AdmittedActionCall extends IncomingActionCall {
   readonly #request: AdmittedRequest;
@@ -53,19 +62,19 @@ export class AdmittedActionCall extends IncomingActionCall {
     const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#request;
     const { request: { method = '', headers: sharedHeaders }, search } = exchange;
     // With several routes, each has headers of its own, as it has a payload.
-    const headers = webhook.isRouted ? { ...sharedHeaders } : sharedHeaders;
+    const headers = webhook.hasRoutes ? { ...sharedHeaders } : sharedHeaders;
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
       path: `/webhook/in/${webhook.pathSegment}`,
       receivedAt: formatTimestamp(receivedAtMs),
       event: eventNames.event, eventId: eventNames.eventId,
       verified,
-      request: this.#run.requestId, attempt: this.#run.attempt, replay: false,
+      request: this.#run.storedRequestId, attempt: this.#run.attempt, replay: false,
     };
   }
 
-  get requestId(): string | null {
-    return this.#run.requestId;
+  get storedRequestId(): string | null {
+    return this.#run.storedRequestId;
   }
 
   get requestOrigin(): RequestOrigin {
@@ -80,6 +89,8 @@ export class AdmittedActionCall extends IncomingActionCall {
     return parseHops(this.#request.exchange.request.headers[CHAIN_HEADER]);
   }
 
+  // The base class decodes the payload lazily: it asks the members below once an action needs it.
+
   protected get body(): Buffer {
     return this.#request.body;
   }
@@ -93,11 +104,11 @@ export class AdmittedActionCall extends IncomingActionCall {
   }
 
   protected readPayload(kind: BodyKind): Payload | null {
-    const { body, reader, webhook: { isRouted } } = this.#request;
+    const { body, parsedReader, webhook: { hasRoutes } } = this.#request;
     const { formField } = this.bodyReading;
     // With several routes, each has a payload of its own: an action may change the one it gets.
-    return reader === null || isRouted ? readPayload(body, kind, formField)
-      : readParsedPayload(reader, kind, formField);
+    return parsedReader === null || hasRoutes ? readPayload(body, kind, formField)
+      : readParsedPayload(parsedReader, kind, formField);
   }
 
   protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
@@ -106,7 +117,7 @@ export class AdmittedActionCall extends IncomingActionCall {
     request.unparsed = {
       fittingFormat: findFittingFormat(request.body, this.contentType, kind),
     };
-    request.webhook.load.unparsed += 1;
+    request.webhook.traffic.unparsedCount += 1;
   }
 }
 

@@ -1,5 +1,7 @@
 /**
  * The call of an action for a request of an incoming webhook, whether admitted just now or stored.
+ * It decodes the payload when an action first asks for it; its subclasses say where the body comes
+ * from, and how it is to be read.
  */
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext } from '../../actions/action.ts';
@@ -20,7 +22,7 @@ export abstract class IncomingActionCall implements ActionCall {
   }
 
   abstract get context(): ActionContext;
-  abstract get requestId(): string | null;
+  abstract get storedRequestId(): string | null;
   abstract get requestOrigin(): RequestOrigin;
   abstract get log(): Logger;
   abstract get hops(): number;
@@ -29,7 +31,10 @@ export abstract class IncomingActionCall implements ActionCall {
   protected abstract get bodyReading(): BodyReading;
   /** null: the body is not of that kind. */
   protected abstract readPayload(kind: BodyKind): Payload | null;
-  /** Called when the payload of a non-empty body was read; `isParsed`: the body is of that kind. */
+  /**
+   * Called when the payload of a non-empty body was read. `isParsed`: the body is of that kind.
+   * `kind` is null where nothing says the kind of the body, so that it cannot be parsed.
+   */
   protected abstract onPayloadRead(isParsed: boolean, kind: BodyKind | null): void;
 
   payload = (): Payload => this.#decode() ?? createEmptyPayload();

@@ -10,7 +10,7 @@ import { resolveBodyReading, type BodyReading } from '../body-format.ts';
 import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
-import { WebhookLoad, TokenBucket } from './webhook-load.ts';
+import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
 import { Rejections, type RejectionDeps, type RejectionReason } from './rejections.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
@@ -38,8 +38,8 @@ export type ReadyIncomingWebhook = ReadyInbox & {
   /** At least one. An `actionConfiguration` is one route named `default`. */
   readonly routes: readonly ReadyWebhookRoute[];
   /** Whether the webhook has `routes`, and not an `actionConfiguration`. */
-  readonly isRouted: boolean;
-  readonly load: WebhookLoad;
+  readonly hasRoutes: boolean;
+  readonly traffic: WebhookTraffic;
 };
 
 export type RejectionCount = {
@@ -87,10 +87,10 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   const createRejections = (webhookId: string | null): Rejections =>
     new Rejections(webhookId, options);
   const unknownPathRejections = createRejections(null);
-  const createLoad = (webhookId: string): WebhookLoad => {
+  const createTraffic = (webhookId: string): WebhookTraffic => {
     const { rateLimit, clock } = options;
     const bucket = rateLimit > 0 ? new TokenBucket(rateLimit, clock.monotonicMs()) : null;
-    return new WebhookLoad(bucket, createRejections(webhookId));
+    return new WebhookTraffic(bucket, createRejections(webhookId));
   };
   const unfollow = followRecords(options.collection, ({ id, after }) => {
     const previous = byIdentifier.get(id);
@@ -100,12 +100,12 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
       byPath.delete(previous.pathSegment);
     }
     if (after === null) {
-      previous?.load.rejections.close();
+      previous?.traffic.rejections.close();
       byIdentifier.delete(id);
       return;
     }
-    const load = previous?.load ?? createLoad(id);
-    const webhook = toReadyWebhook(decodeIncomingWebhook(after), options.defaultMethods, load);
+    const traffic = previous?.traffic ?? createTraffic(id);
+    const webhook = toReadyWebhook(decodeIncomingWebhook(after), options.defaultMethods, traffic);
     byIdentifier.set(id, webhook);
     byPath.set(webhook.pathSegment, webhook);
   });
@@ -125,21 +125,21 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
     close() {
       unfollow();
       unknownPathRejections.close();
-      for (const { load } of byIdentifier.values()) load.rejections.close();
+      for (const { traffic } of byIdentifier.values()) traffic.rejections.close();
     },
   };
 }
 
 function toReadyWebhook(
-  webhook: IncomingWebhook, defaultMethods: readonly string[], load: WebhookLoad,
+  webhook: IncomingWebhook, defaultMethods: readonly string[], traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
   const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
   const sender = prepareSenderVerifier(webhook);
   return {
     ...prepareInbox(webhook, sender?.verifier.scheme ?? null),
-    identifier, pathSegment, name, enabled, load, sender,
+    identifier, pathSegment, name, enabled, traffic, sender,
     labels: createWebhookFields(webhook),
-    routes: prepareRoutes(webhook), isRouted: webhook.routes !== undefined,
+    routes: prepareRoutes(webhook), hasRoutes: webhook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     signatureKeys: sender === null ? createSignatureKeys(webhook) : [],
     hasSecret: webhook.secret !== undefined,
@@ -170,7 +170,7 @@ function countRejectionsByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): Rej
   const others = new Map<RejectionReason, number>();
   let webhookCount = 0;
   for (const webhook of webhooks) {
-    const { rejections } = webhook.load;
+    const { rejections } = webhook.traffic;
     if (rejections.counts.size === 0) continue;
     webhookCount += 1;
     const hook = formatWebhookLabel(webhook);
@@ -187,7 +187,7 @@ function countUnparsedByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): Unpar
   const counts: UnparsedCount[] = [];
   let others = 0;
   for (const webhook of webhooks) {
-    const { unparsed: count } = webhook.load;
+    const { unparsedCount: count } = webhook.traffic;
     if (count === 0) continue;
     if (counts.length < COUNTED_WEBHOOKS_MAX) {
       counts.push({ hook: formatWebhookLabel(webhook), count });

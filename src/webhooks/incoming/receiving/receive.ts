@@ -71,7 +71,7 @@ function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppE
 }
 
 function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): AppError {
-  return webhook.load.rejections.reject(exchange, webhook, rejection);
+  return webhook.traffic.rejections.reject(exchange, webhook, rejection);
 }
 
 /** Rejects a request that people can look at later. `body` is null when it was not read. */
@@ -91,7 +91,7 @@ function rejectAndList(
 function checkBeforeBody(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): void {
-  const { enabled, methods, addresses, load } = webhook;
+  const { enabled, methods, addresses, traffic } = webhook;
   if (!enabled) {
     throw reject(exchange, webhook, {
       code: 'not_found', message: UNKNOWN_MESSAGE, finding: 'the webhook is disabled', reason: null,
@@ -113,7 +113,7 @@ function checkBeforeBody(
       finding: `${exchange.clientAddress} is not in allowedAddresses`,
     });
   }
-  const retryAfterS = load.bucket?.take(deps.clock.monotonicMs()) ?? 0;
+  const retryAfterS = traffic.bucket?.take(deps.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
     throw rejectAndList(deps, exchange, webhook, null, {
       code: 'too_many_requests', message: 'Too many requests', reason: 'rate',
@@ -140,18 +140,18 @@ async function receive(
     reportOutcome(deps, exchange, webhook, 'accepted');
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
-  const { load } = webhook;
-  // `load.running` counts every request that is being handled. The limit is for those that run
+  const { traffic } = webhook;
+  // `traffic.running` counts every request that is being handled. The limit is for those that run
   // their actions now: a request that is answered as accepted is only stored, and runs later.
-  if (webhook.answer === 'result' && load.running >= deps.limits.maxConcurrent) {
+  if (webhook.answer === 'result' && traffic.running >= deps.limits.maxConcurrent) {
     throw rejectBusy(exchange, webhook,
-      `${load.running} actions are under way, which is incoming.maxConcurrent`);
+      `${traffic.running} actions are under way, which is incoming.maxConcurrent`);
   }
   const payloadBytes = holdsPayload(admission) ? payloadBudget.reserve(body) : 0;
   if (payloadBytes === null) {
     throw rejectBusy(exchange, webhook, 'the payloads under way leave no memory for this one');
   }
-  load.running += 1;
+  traffic.running += 1;
   try {
     const result = deps.handleRequest(admission);
     const response = isPromised(result) ? await result : result;
@@ -162,7 +162,7 @@ async function receive(
     reportOutcome(deps, exchange, webhook, 'failed');
     throw thrown;
   } finally {
-    load.running -= 1;
+    traffic.running -= 1;
     payloadBudget.release(payloadBytes);
   }
 }
@@ -182,8 +182,8 @@ function checkForm(exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buff
  * Whether the request's payload is parsed before the response. One that is stored unseen is parsed
  * when it runs.
  */
-function holdsPayload({ webhook, reader }: AdmittedRequest): boolean {
-  return webhook.answer === 'result' || webhook.isRouted || reader !== null;
+function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
+  return webhook.answer === 'result' || webhook.hasRoutes || parsedReader !== null;
 }
 
 function rejectBusy(exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string): AppError {
@@ -233,8 +233,8 @@ function admit(
     if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
     const { verified, signedAtMs } = verdict;
     return {
-      exchange, webhook, body, reader, eventNames: new EventNames(reader, webhook), verified,
-      signedAtMs, receivedAtMs: atMs, unparsed: null,
+      exchange, webhook, body, parsedReader: reader, eventNames: new EventNames(reader, webhook),
+      verified, signedAtMs, receivedAtMs: atMs, unparsed: null,
     };
   }
   if ('status' in verdict) return verdict;

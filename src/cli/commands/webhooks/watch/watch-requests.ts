@@ -10,7 +10,7 @@ import { readEvents } from '../../../api-client/server-sent-events.ts';
 import type { ApiClient } from '../../../api-client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import {
-  fetchAll, formatCell, parseObject, recordPath, webhookLabel,
+  fetchAll, formatValue, parseObject, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
 import { fetchIncoming } from '../find-webhook.ts';
@@ -55,7 +55,7 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   addLabels(watch, webhooks);
   for (const note of describeInboxes(webhooks)) output.note(note);
   const path = webhook === null ? STREAM
-    : `${STREAM}&hook=${encodeURIComponent(formatCell(webhook['identifier']))}`;
+    : `${STREAM}&hook=${encodeURIComponent(formatValue(webhook['identifier']))}`;
   await followStream(watch, path);
   return 0;
 }
@@ -137,7 +137,7 @@ async function handleRequest(watch: WatchState, { change, ...request }: JsonObje
   if (change !== 'created') return;
   const { context: { output }, target } = watch;
   if (hasPassedHere(watch.pseudonym, request)) throw createLoopError(request);
-  const status = formatCell(request['status']);
+  const status = formatValue(request['status']);
   const isForwarded = target !== null && !NOT_FORWARDED_STATUSES.includes(status);
   const result = isForwarded ? await fetchAndForward(watch, target, request) : null;
   if (output.isJson) {
@@ -147,10 +147,10 @@ async function handleRequest(watch: WatchState, { change, ...request }: JsonObje
   }
   const { failedCheck } = parseObject(request['verdict']);
   const cells = [
-    formatLocalTime(formatCell(request['receivedAt'])), formatCell(request['method']),
-    request['hookName'] ?? await resolveLabel(watch, formatCell(request['hook'])),
+    formatLocalTime(formatValue(request['receivedAt'])), formatValue(request['method']),
+    request['hookName'] ?? await resolveLabel(watch, formatValue(request['hook'])),
     request['event'] ?? '-',
-    failedCheck === null ? status : `${status} (${formatCell(failedCheck)})`, request['id'],
+    failedCheck === null ? status : `${status} (${formatValue(failedCheck)})`, request['id'],
   ].map(String);
   const end = target === null || result === null ? '' : `  -> ${result.text}`;
   await output.line(cells.join('  ') + (target !== null && !isForwarded ? '  not sent on' : end));
@@ -169,7 +169,7 @@ function hasPassedHere(pseudonym: string, request: JsonObject): boolean {
 /** Going on would forward each request again and again. */
 function createLoopError(request: JsonObject): AppError {
   return new AppError('usage',
-    `what is sent on comes back as request ${formatCell(request['id'])}: `
+    `what is sent on comes back as request ${formatValue(request['id'])}: `
     + '--forward leads to a webhook of the server that is watched; give the address of your own '
     + 'program, or watch another webhook with --hook');
 }
@@ -180,12 +180,12 @@ async function fetchAndForward(
   watch: WatchState, target: URL, request: JsonObject,
 ): Promise<ForwardOutcome> {
   const { context, apiClient } = watch;
-  const path = recordPath(requestResource, formatCell(request['id']));
+  const path = recordPath(requestResource, formatValue(request['id']));
   try {
     const head = await fetchHeaders(watch, path, request);
     const body = await readBody(apiClient, path);
     const { status, text, durationMs } = await forwardRequest(target, {
-      method: formatCell(request['method']), query: formatCell(head['query']),
+      method: formatValue(request['method']), query: formatValue(head['query']),
       headers: parseHeaderPairs(head['headers']), body, pseudonym: watch.pseudonym,
     }, () => context.io.now());
     return {
@@ -229,7 +229,7 @@ async function resolveLabel(watch: WatchState, webhookId: string): Promise<strin
 
 function addLabels({ labels }: WatchState, webhooks: readonly JsonObject[]): void {
   for (const webhook of webhooks) {
-    labels.set(formatCell(webhook['identifier']), webhookLabel(webhook));
+    labels.set(formatValue(webhook['identifier']), webhookLabel(webhook));
   }
 }
 

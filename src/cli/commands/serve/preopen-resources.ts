@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts';
 const FREE_PORT_MIN = 1024;
 
 /** Opens nothing where the process keeps its user. Throws as listening does. */
-export async function openAhead(context: CommandContext): Promise<PreopenedResources> {
+export async function preopenResources(context: CommandContext): Promise<PreopenedResources> {
   if (!context.identity.needsSwitch) return { port: null, certificate: null };
   const loadedSettings = context.loadCallersSettings();
   const { host, port } = loadedSettings.settings.server;

@@ -1,4 +1,4 @@
-/** The load of one incoming webhook: requests a second, and running actions. */
+/** The traffic of one incoming webhook: its rate limit, its running actions, and its counters. */
 import type { Rejections } from './rejections.ts';
 
 /** A token bucket that holds one second's worth, so that a burst of a second's rate passes. */
@@ -28,8 +28,8 @@ export class TokenBucket {
   }
 }
 
-/** The running work of one webhook. It outlives changes of the webhook. */
-export class WebhookLoad {
+/** The figures of one webhook, in memory. They outlive changes of the webhook. */
+export class WebhookTraffic {
   /** null: no limit. */
   readonly bucket: TokenBucket | null;
   /** Logs and counts rejected calls. */
@@ -38,7 +38,7 @@ export class WebhookLoad {
   /** Requests that wait for another request of the same event. */
   waiting = 0;
   /** Requests that no payload could be made of, each counted once. */
-  unparsed = 0;
+  unparsedCount = 0;
 
   constructor(bucket: TokenBucket | null, rejections: Rejections) {
     this.bucket = bucket;

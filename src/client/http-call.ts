@@ -21,6 +21,7 @@ type HttpCallOptions = {
 };
 
 export class HttpCall {
+  /** How many attempts have begun. */
   attempts = 0;
   readonly #request: PreparedRequest;
   readonly #options: HttpCallOptions;
@@ -42,6 +43,7 @@ export class HttpCall {
     return this.#request.pool.destination;
   }
 
+  /** Begins the first attempt, and after each wait the next. */
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
     // The first attempt has all of the time, so that its error names the timeout that was set.

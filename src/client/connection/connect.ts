@@ -134,7 +134,8 @@ class ConnectionAttempt {
     return startTls(this.#pending, socket, hostname, tls, slot);
   }
 
-  // A step that ends after the connection was given up must not start the next.
+  // A step that ends after the connection was given up must not start the next. `connect` does not
+  // report this error.
   #enterPhase(step: ConnectPhase): void {
     if (this.#pending.isEnded) throw new Error('given up');
     this.phase = step;

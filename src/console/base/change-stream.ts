@@ -22,7 +22,10 @@ const RETRY_MS_MAX = 30_000;
 /** A proxy may hold the stream back: after this time the screen is shown without it. */
 const OPEN_MS_MAX = 1000;
 
-/** A page hidden for so long closes its connection: a browser has six a host, for all tabs. */
+/**
+ * A page that is hidden for so long closes its connection: a browser opens six at most to a host,
+ * for all tabs together.
+ */
 const HIDDEN_MS_MAX = 3000;
 
 /** Listens until the returned function is called. */
@@ -49,16 +52,16 @@ async function runStream(
   while (!signal.aborted) {
     await waitUntilVisible();
     if (signal.aborted) return;
-    const connection = createConnection(signal);
+    const controller = createConnectionController(signal);
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' };
       if (lastEventId !== '') headers['Last-Event-ID'] = lastEventId;
       const response = await sendRequest('GET', `/api/stream?topics=${topic}`,
-        { headers, signal: connection.signal });
+        { headers, signal: controller.signal });
       // The server does not remember the last event any more: the stream starts again.
       if (response.status === 410) {
         lastEventId = '';
-        connection.abort();
+        controller.abort();
         continue;
       }
       if (!response.ok || response.body === null) throw new Error(String(response.status));
@@ -77,8 +80,8 @@ async function runStream(
       if (!isStarted) start();
     }
     // The page was left or hidden: nothing has failed, so there is no delay.
-    const isPageAway = connection.signal.aborted;
-    connection.abort();
+    const isPageAway = controller.signal.aborted;
+    controller.abort();
     // Not synchronously: a page that is being left would reconnect, and stay alive by that.
     await new Promise((resolve) => void setTimeout(resolve, isPageAway ? 0 : delayMs));
     if (isPageAway) continue;
@@ -97,10 +100,10 @@ async function waitUntilVisible(): Promise<void> {
  * The controller of one connection: it is aborted with `signal`, when the page is left, and when it
  * was hidden for HIDDEN_MS_MAX.
  */
-function createConnection(signal: AbortSignal): AbortController {
-  const connection = new AbortController();
-  const options = { signal: connection.signal };
-  const abort = (): void => connection.abort();
+function createConnectionController(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  const options = { signal: controller.signal };
+  const abort = (): void => controller.abort();
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener('abort', abort, options);
   addEventListener('pagehide', abort, options);
@@ -108,7 +111,7 @@ function createConnection(signal: AbortSignal): AbortController {
     clearTimeout(timer);
     if (document.hidden) timer = setTimeout(abort, HIDDEN_MS_MAX);
   }, options);
-  return connection;
+  return controller;
 }
 
 /** Parses an event stream (HTML Living Standard §9.2); an id may come without data. */

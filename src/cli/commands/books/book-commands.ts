@@ -17,7 +17,7 @@ const QUERY_OPTIONS = [
   'q', 'author', 'isbn', 'in-language', 'keyword', 'published-from', 'published-to', 'sort',
 ];
 
-/** Printed page by page, so that a list of any length starts at once and fits in memory. */
+/** Prints the books page by page: a list of any length starts at once, and fits in memory. */
 export async function listBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
@@ -63,6 +63,7 @@ function buildListPath({ args }: CommandContext, limit: number): string {
   return `${bookResource.path}?${query}`;
 }
 
+/** Writes a page as a part of one JSON array, which `listBooks` closes. */
 async function writeJson(
   { output }: CommandContext, books: readonly JsonObject[], isFirst: boolean,
 ): Promise<void> {

@@ -21,8 +21,9 @@ export async function resolveWebhookId(
 }
 
 /**
- * Resolves `--hook`, which filters requests or deliveries, to the webhook's identifier. Those of a
- * removed webhook stay: it is named by its whole identifier. Throws `not_found`.
+ * Resolves `--hook`, which filters requests or deliveries, to the webhook's identifier. A removed
+ * webhook leaves its requests and deliveries: to ask for them, name it by its whole identifier.
+ * Throws `not_found`.
  */
 export async function resolveHookOption(
   context: CommandContext, resource: Resource,
@@ -64,14 +65,15 @@ async function findIncoming(
   }
 }
 
+/** Finds the only webhook that has the part. Throws `conflict` when several have it. */
 function findByPart(webhooks: readonly JsonObject[], part: string): JsonObject | undefined {
   const matches = (value: unknown): boolean =>
     typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
-  const matching = webhooks.filter(({ identifier, name, pathSegment }) =>
+  const candidates = webhooks.filter(({ identifier, name, pathSegment }) =>
     matches(identifier) || matches(name) || matches(pathSegment));
-  const segments = matching.map(({ pathSegment }) => formatValue(pathSegment));
+  const segments = candidates.map(({ pathSegment }) => formatValue(pathSegment));
   const segment = findSingleMatch(segments, part, incomingResource);
-  return matching.find(({ pathSegment }) => pathSegment === segment);
+  return candidates.find(({ pathSegment }) => pathSegment === segment);
 }
 
 function createUnknownWebhookError({ noun }: Resource, name: string): AppError {

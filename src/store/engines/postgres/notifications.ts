@@ -23,6 +23,7 @@ export class Notifications {
     this.#isListening = isSupported;
   }
 
+  /** Calls `wake` when others have appended, until the returned function is called. */
   watch(wake: () => void): () => void {
     this.#wakes.add(wake);
     this.#listen(true);
@@ -42,6 +43,7 @@ export class Notifications {
     this.#ownSequences.delete(String(sequence));
   }
 
+  /** Called when the entries up to `sequence` have been read: their notifications wake nobody. */
   markRead(sequence: number): void {
     this.#readUntil = Math.max(this.#readUntil, sequence);
   }

@@ -28,9 +28,10 @@ export async function checkSessions(
     for (const connection of [writer, writer, reader, reader]) {
       const mark = randomUUID();
       const previousMark = await exchangeMark(connection, mark);
+      // Without marks it cannot be found out: the session is used as it is.
       if (previousMark === undefined) return;
-      const expected = lastMarks.get(connection);
-      if (expected !== undefined && previousMark !== expected) {
+      const expectedMark = lastMarks.get(connection);
+      if (expectedMark !== undefined && previousMark !== expectedMark) {
         throw createTransactionPoolError(host);
       }
       lastMarks.set(connection, mark);

@@ -55,7 +55,7 @@ export function dial(
         socket.off('close', onClose);
         candidates.delete(socket);
         pending.stopTimer(timer);
-        // A loser that closes later must not start the next address.
+        // A loser that closes later must not start the next address. Its `reject` has no effect.
         next = addresses.length;
         for (const loser of candidates) pending.drop(loser);
         resolve(socket);

@@ -1,4 +1,7 @@
-/** Labels of webhooks, for screens that have only identifiers. Loaded once for each screen. */
+/**
+ * Labels of webhooks, for screens that have only identifiers. A screen awaits `loadWebhookLabels`
+ * once; the functions below it answer from what was fetched last.
+ */
 import { getJson } from './api-calls.ts';
 
 /** The members of a webhook that its label is made of. */
@@ -37,7 +40,7 @@ export function createWebhookLabel(
   return { title: name ?? endpoint, endpoint };
 }
 
-/** For a webhook that was removed: the end of its identifier. */
+/** Returns the label of a webhook; for one that was removed, the end of its identifier. */
 export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
   if (identifier === null) return { title: '–', endpoint: '–' };
   const webhook = incoming.get(identifier) ?? outgoing.get(identifier);
@@ -46,7 +49,7 @@ export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
   return { title: end, endpoint: end };
 }
 
-/** `crm (api.example.com/hooks)` */
+/** Formats name and endpoint, such as `crm (api.example.com/hooks)`. */
 function formatWebhookName(identifier: string): string {
   const { title, endpoint } = resolveWebhookLabel(identifier);
   return title === endpoint ? title : `${title} (${endpoint})`;

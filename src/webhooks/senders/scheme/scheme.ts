@@ -75,13 +75,13 @@ export type Scheme = {
   readonly dedupe?: ValueSources;
   /** Whether the signature covers the id that tells duplicates. */
   readonly dedupeSigned?: boolean;
-  /** Seconds for which the sender may send the same event again. */
+  /** Seconds for which the sender may send the same event again. It informs readers alone. */
   readonly retryWindow?: number;
   /** The sender's name of the event. */
   readonly event?: ValueSources;
   /** `formField`: the field of a form that holds the payload as JSON. */
   readonly payload?: 'json' | 'form' | { readonly formField: string };
-  /** Seconds within which the sender expects its response. */
+  /** Seconds within which the sender expects its response: a duplicate waits no longer. */
   readonly ackWithin?: number;
   readonly challenge?: readonly Challenge[];
   readonly needs?: readonly Need[];

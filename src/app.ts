@@ -15,7 +15,7 @@ import {
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import type { Nodes } from './app/nodes.ts';
-import { announceEngine, findSharedLog } from './app/shared-log.ts';
+import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
 import { composeDispatcher } from './app/compose-dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
@@ -208,7 +208,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   // Before the store is opened: a start that a broken module refuses has changed nothing there.
   const actions = await loadActions(options);
   const sharedLog = options.sharedLog
-    ?? await findSharedLog({ data, files, settings, logger, clock, role });
+    ?? await prepareSharedLog({ data, files, settings, logger, clock, role });
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
     limits: computeMemoryLimits(maxMemoryBytes),

@@ -12,7 +12,7 @@ const SOCKET_NAME = 'control.sock';
  * `<data>/control.sock`; where that is longer than a socket's path may be, one in a folder that is
  * made under the run-time directory.
  */
-export function controlSocketPath(data: string): string {
+export function makeControlSocketPath(data: string): string {
   const path = join(data, SOCKET_NAME);
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
   return join(makeSocketFolder(data), SOCKET_NAME);
@@ -39,7 +39,10 @@ function makeSocketFolder(data: string): string {
     + `${messageOf(problem)}): set XDG_RUNTIME_DIR, or name a shorter data directory`, {}, problem);
 }
 
-/** False when others could use the folder; one that a killed server has left may be used again. */
+/**
+ * Makes the folder; true too where a killed server of ours has left it. False when others could use
+ * the one that is there.
+ */
 function makeOwnFolder(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });

@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { RENEWAL_HINT, examineValidity, readCertificate } from './certificate.ts';
-import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
+import { makeControlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { createServerLimits } from './room-options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -63,7 +63,7 @@ export class Listening {
   /** Opens the control socket and resolves to its path. */
   async listenOnControl(): Promise<string> {
     const { data, dispatcher, clock } = this.#options;
-    const path = controlSocketPath(data);
+    const path = makeControlSocketPath(data);
     if (dirname(path) !== data) this.#socketFolder = dirname(path);
     const server = createHttpServer(dispatcher.listeners('control'), CONTROL_LIMITS, clock);
     this.#listeners.push(await listenOnSocket(server, path, clock));

@@ -41,8 +41,11 @@ type SharedLogOptions = {
   readonly role: 'server' | 'command';
 };
 
-/** The engine and this node for `openStore`; null without an engine. The caller holds the lock. */
-export async function findSharedLog(
+/**
+ * The engine and this node for `openStore`; null without an engine. Writes `node.json` at the first
+ * start. The caller holds the lock.
+ */
+export async function prepareSharedLog(
   { data, files, settings, logger, clock, role }: SharedLogOptions,
 ): Promise<SharedLog | null> {
   const engine = await createConfiguredEngine(settings);

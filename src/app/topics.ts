@@ -12,7 +12,7 @@ import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
 
-/** The topics of the stream, and the form of a request in it that is on no disk. */
+/** `describeRequest` is for requests that are announced but not stored: those that were rejected. */
 type Topics = {
   readonly all: readonly StreamTopic[];
   readonly requests: StreamTopic;

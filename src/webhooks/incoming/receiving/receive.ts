@@ -135,6 +135,7 @@ async function receive(
   checkForm(exchange, webhook, body);
   const admission = admit(deps, exchange, webhook, body);
   deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
+  // The sender only asked whether we are there (its handshake): no action runs, nothing is stored.
   if ('status' in admission) {
     const { status, type, body: text } = admission;
     reportOutcome(deps, exchange, webhook, 'accepted');

@@ -33,7 +33,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
   return [
     ...monitoringRoutes({
       statistics, logLines: lines,
-      describeWebhook: (hook) => webhooks.describeWebhook(hook),
+      describeWebhook: (webhookId) => webhooks.describeWebhook(webhookId),
       getStatus: () => readStatus(deps),
       listSettings: () => listPublicSettings(settings),
     }),

@@ -12,7 +12,7 @@ import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
 
-/** `describeRequest` is for requests that are announced but not stored: those that were rejected. */
+/** `describeRequest` is for a request that is announced but not stored: one that was rejected. */
 type Topics = {
   readonly all: readonly StreamTopic[];
   readonly requests: StreamTopic;

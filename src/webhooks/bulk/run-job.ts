@@ -35,6 +35,7 @@ export async function runJob(
 ): Promise<void> {
   const { store, clock, log, closing, ownership } = deps;
   let chunkMax = CHUNK_RECORDS_MAX;
+  // The wait is logged once.
   let hasWaited = false;
   while (!closing.aborted && ownership.isMaintainer()) {
     const bytes = store.collection(jobCollection.name).findBytes(id);

@@ -10,7 +10,7 @@ export type PullChunk = () => readonly Buffer[] | null;
 /** The bytes of the next book, or undefined after the last. */
 export type BookSource = () => Buffer | undefined;
 
-// `streamWalk` sends slices of the store's memory, which cost nothing while a slow reader holds them.
+// `streamWalk` sends slices of the store's memory, up to so many bytes at once.
 // `streamSource` sends copies, so they are small enough for thousands of slow readers.
 const RUN_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;

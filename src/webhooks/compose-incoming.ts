@@ -85,8 +85,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     receive: {
       webhooks, clock, limits: incoming, onOutcome, health, payloadBudget,
       handleRequest: (request) => intake.handle(request),
-      addRejected(exchange, webhook, body, { reason }) {
-        const inputs = { id: makeId(), atMs: clock.now(), failedCheck: reason };
+      addRejected(exchange, webhook, body, { check }) {
+        const inputs = { id: makeId(), atMs: clock.now(), failedCheck: check };
         const request = buildRejectedRequest(exchange, webhook, body, inputs);
         rejectedRequests.add(request, body);
         options.onRejected?.(request);

@@ -1,4 +1,7 @@
-/** Builds the form in which the inbox stores a request. */
+/**
+ * Builds the form in which the inbox stores a request. A rejected request is never stored, but has
+ * the same form, so that both are listed and shown by the same code.
+ */
 import { formatTimestamp } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';

@@ -1,6 +1,9 @@
 /**
  * Rejected requests, in memory alone: anyone can send them, so they must fill neither disk nor
  * memory. The oldest go first, a webhook's own before those of others.
+ *
+ * The inbox lists them beside the stored requests, which it sees by `RejectedRequests`. The intake
+ * has the class, as it has all that becomes of a request, though it runs none of these.
  */
 import type { RejectedRequests } from '../../inbox/request-list.ts';
 import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';

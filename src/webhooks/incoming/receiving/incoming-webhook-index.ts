@@ -11,7 +11,7 @@ import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
-import { Rejections, type RejectionDeps, type RejectionReason } from './rejections.ts';
+import { Rejections, type RejectionDeps, type RejectionCheck } from './rejections.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
 import { createSignatureKey } from '../../senders/x-signature.ts';
@@ -32,7 +32,7 @@ export type ReadyIncomingWebhook = ReadyInbox & {
   readonly hasSecret: boolean;
   /** null: there is no `verification`. */
   readonly sender: SenderVerifier | null;
-  /** null: every address may call. */
+  /** null: every address may send. */
   readonly addresses: AddressSet | null;
   readonly bodyReading: BodyReading;
   /** At least one. An `actionConfiguration` is one route named `default`. */
@@ -45,7 +45,8 @@ export type ReadyIncomingWebhook = ReadyInbox & {
 export type RejectionCount = {
   /** The webhook's label in metrics. */
   readonly hook: string;
-  readonly reason: RejectionReason;
+  /** The check that failed, under the name of its label in metrics. */
+  readonly reason: RejectionCheck;
   readonly count: number;
 };
 
@@ -65,9 +66,9 @@ export interface IncomingWebhookIndex {
    */
   findNamed(name: string): ReadyIncomingWebhook | undefined;
   all(): Iterable<ReadyIncomingWebhook>;
-  /** Counts the calls of paths that no webhook has. */
+  /** Counts the requests to paths that no webhook has. */
   readonly unknownPathRejections: Rejections;
-  /** Rejected calls by webhook, for at most 1,000 webhooks; the others are counted as `other`. */
+  /** Rejected requests by webhook, for at most 1,000 webhooks; the others count as `other`. */
   countRejections(): readonly RejectionCount[];
   /** Requests that no payload could be made of, by webhook, within the same limit. */
   countUnparsed(): readonly UnparsedCount[];
@@ -167,19 +168,21 @@ const COUNTED_WEBHOOKS_MAX = 1000;
 
 function countRejectionsByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): RejectionCount[] {
   const counts: RejectionCount[] = [];
-  const others = new Map<RejectionReason, number>();
+  const others = new Map<RejectionCheck, number>();
   let webhookCount = 0;
   for (const webhook of webhooks) {
     const { rejections } = webhook.traffic;
     if (rejections.counts.size === 0) continue;
     webhookCount += 1;
     const hook = formatWebhookLabel(webhook);
-    for (const [reason, count] of rejections.counts) {
-      if (webhookCount <= COUNTED_WEBHOOKS_MAX) counts.push({ hook, reason, count });
-      else others.set(reason, (others.get(reason) ?? 0) + count);
+    for (const [check, count] of rejections.counts) {
+      if (webhookCount <= COUNTED_WEBHOOKS_MAX) counts.push({ hook, reason: check, count });
+      else others.set(check, (others.get(check) ?? 0) + count);
     }
   }
-  for (const [reason, count] of others) counts.push({ hook: OTHER_WEBHOOKS_LABEL, reason, count });
+  for (const [check, count] of others) {
+    counts.push({ hook: OTHER_WEBHOOKS_LABEL, reason: check, count });
+  }
   return counts;
 }
 

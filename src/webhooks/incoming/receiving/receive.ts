@@ -66,7 +66,7 @@ export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handle
 function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppError {
   const finding = `there is no webhook at ${quote(exchange.params[0] ?? '')}`;
   return webhooks.unknownPathRejections.reject(exchange, null, {
-    code: 'not_found', message: UNKNOWN_MESSAGE, finding, reason: null,
+    code: 'not_found', message: UNKNOWN_MESSAGE, finding, check: null,
   });
 }
 
@@ -74,16 +74,19 @@ function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Re
   return webhook.traffic.rejections.reject(exchange, webhook, rejection);
 }
 
-/** Rejects a request that people can look at later. `body` is null when it was not read. */
-function rejectAndList(
+/**
+ * Keeps a request for people to look at, records it for the health of its webhook, and rejects it.
+ * `body` is null when it was not read.
+ */
+function recordAndReject(
   { addRejected, health, clock }: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
   body: Buffer | null, rejection: Rejection,
 ): AppError {
-  const { reason } = rejection;
+  const { check } = rejection;
   addRejected(exchange, webhook, body, rejection);
   // The rate limit says nothing of the sender, so health does not count it.
-  if (reason !== null && reason !== 'rate') {
-    health.recordRefusedRequest(webhook.identifier, { atMs: clock.now(), reason });
+  if (check !== null && check !== 'rate') {
+    health.recordRefusedRequest(webhook.identifier, { atMs: clock.now(), reason: check });
   }
   return reject(exchange, webhook, rejection);
 }
@@ -94,29 +97,29 @@ function checkBeforeBody(
   const { enabled, methods, addresses, traffic } = webhook;
   if (!enabled) {
     throw reject(exchange, webhook, {
-      code: 'not_found', message: UNKNOWN_MESSAGE, finding: 'the webhook is disabled', reason: null,
+      code: 'not_found', message: UNKNOWN_MESSAGE, finding: 'the webhook is disabled', check: null,
     });
   }
   if (!isMethodAllowed(webhook, exchange)) {
     const { method = '' } = exchange.request;
     throw reject(exchange, webhook, {
-      code: 'method_not_allowed', message: 'Method not allowed', reason: 'method',
+      code: 'method_not_allowed', message: 'Method not allowed', check: 'method',
       finding: `the method ${method} is not among ${methods.join(', ')}`,
       details: { allow: methods },
     });
   }
-  // A call over the control socket has no address, and may change the webhook as well.
+  // A request over the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasLiteral(exchange.clientAddress)) {
-    throw rejectAndList(deps, exchange, webhook, null, {
-      code: 'forbidden', message: 'Address not allowed', reason: 'address',
+    throw recordAndReject(deps, exchange, webhook, null, {
+      code: 'forbidden', message: 'Address not allowed', check: 'address',
       finding: `${exchange.clientAddress} is not in allowedAddresses`,
     });
   }
   const retryAfterS = traffic.bucket?.take(deps.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
-    throw rejectAndList(deps, exchange, webhook, null, {
-      code: 'too_many_requests', message: 'Too many requests', reason: 'rate',
+    throw recordAndReject(deps, exchange, webhook, null, {
+      code: 'too_many_requests', message: 'Too many requests', check: 'rate',
       finding: 'more requests a second than incoming.rateLimit', details: { retryAfterS },
     });
   }
@@ -174,7 +177,7 @@ function checkForm(exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buff
   if (resolveBodyKind(webhook.bodyReading.format, contentType) !== 'form'
     || !hasTooManyFields(body)) return;
   throw reject(exchange, webhook, {
-    code: 'too_large', message: 'Payload too large', reason: 'size',
+    code: 'too_large', message: 'Payload too large', check: 'size',
     finding: `the form has more than ${FORM_FIELDS_MAX} fields`,
   });
 }
@@ -189,7 +192,7 @@ function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
 
 function rejectBusy(exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string): AppError {
   return reject(exchange, webhook, {
-    code: 'unavailable', message: 'Too many requests in progress', reason: null, finding,
+    code: 'unavailable', message: 'Too many requests in progress', check: null, finding,
     details: { retryAfterS: BUSY_RETRY_S },
   });
 }
@@ -210,8 +213,8 @@ function rejectUnreadBody(
   const { code, message } = thrown;
   const isSendersFault = code === 'too_large' || code === 'timeout' || code === 'malformed';
   if (!isSendersFault) return thrown;
-  const reason = code === 'too_large' ? 'size' : null;
-  return reject(exchange, webhook, { code, message, finding: message, reason });
+  const check = code === 'too_large' ? 'size' : null;
+  return reject(exchange, webhook, { code, message, finding: message, check });
 }
 
 /**
@@ -230,6 +233,7 @@ function admit(
     ? verifySignature(webhook, exchange, body, {
       nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, reader, atMs);
+  // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
   if ('isAdmitted' in verdict) {
     if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
     const { verified, signedAtMs } = verdict;
@@ -239,10 +243,13 @@ function admit(
     };
   }
   if ('status' in verdict) return verdict;
-  throw rejectAndList(deps, exchange, webhook, body, {
+  throw recordAndReject(deps, exchange, webhook, body, {
     code: 'unauthorized', message: UNVERIFIED_MESSAGE, finding: verdict.finding,
-    reason: verdict.check,
-    details: { challenge: null }, ...sender === null ? {} : { linesMax: 1 },
+    check: verdict.check,
+    // No WWW-Authenticate: a signature is asked for, and no token would help.
+    details: { challenge: null },
+    // A sender sends again by itself what was rejected: a line a second tells it.
+    ...sender === null ? {} : { linesMax: 1 },
   });
 }
 
@@ -255,14 +262,14 @@ function rejectUnstored(
 ): AppError {
   if (thrown.code === 'too_large') {
     return reject(exchange, webhook, {
-      code: 'too_large', message: 'Too large to be kept', finding: thrown.message, reason: 'size',
+      code: 'too_large', message: 'Too large to be kept', finding: thrown.message, check: 'size',
     });
   }
   const isFull = thrown.code === 'storage_full';
   return reject(exchange, webhook, {
     code: isFull ? 'storage_full' : 'unavailable',
     message: isFull ? 'Storage is full' : 'Cannot be accepted now',
-    finding: thrown.message, reason: null,
+    finding: thrown.message, check: null,
     details: { retryAfterS: thrown.details.retryAfterS ?? FULL_RETRY_S },
   });
 }

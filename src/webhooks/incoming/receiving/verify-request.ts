@@ -1,6 +1,6 @@
 /**
  * Verifies that a request is its sender's. A handshake is answered at once; any other request is
- * admitted or refused. Each request costs at most one verification.
+ * admitted or rejected. Each request costs at most one verification.
  */
 import type { Exchange } from '../../../server/http-route.ts';
 import type { VerifiedSender } from '../../actions/action.ts';

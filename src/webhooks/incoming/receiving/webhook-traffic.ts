@@ -32,7 +32,7 @@ export class TokenBucket {
 export class WebhookTraffic {
   /** null: no limit. */
   readonly bucket: TokenBucket | null;
-  /** Logs and counts rejected calls. */
+  /** Logs and counts rejected requests. */
   readonly rejections: Rejections;
   running = 0;
   /** Requests that wait for another request of the same event. */

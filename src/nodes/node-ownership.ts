@@ -7,6 +7,9 @@ import { Shard } from './shard-lease.ts';
 /** The owner of this shard does the upkeep that is done once for all nodes. */
 export const MAINTENANCE_SHARD = 0;
 
+/** A shard's lease of one term, as `Shard.leaseForTerm` makes it. */
+type ShardTermLease = ReturnType<Shard['leaseForTerm']>;
+
 type NodeOwnershipDeps = {
   readonly self: Holder;
   readonly table: LeaseTable;
@@ -18,7 +21,7 @@ type NodeOwnershipDeps = {
 
 export class NodeOwnership {
   readonly shards: readonly Shard[];
-  /** While false, no attempt may begin here. */
+  /** While false, no attempt may begin here. Membership sets it in `start` and `close`. */
   isActive = false;
   readonly #table: LeaseTable;
   readonly #clock: Clock;
@@ -30,16 +33,22 @@ export class NodeOwnership {
     this.#table = table;
     this.#clock = clock;
     this.#isReloading = isReloading;
-    const mayBegin = (shard: number, term: number): boolean =>
+    const mayBeginOnShard = (shard: number, term: number): boolean =>
       this.mayBegin() && table.isOurs(shard) && table.lease(shard)?.term === term;
-    this.shards = listAllShards().map((shard) => new Shard(shard, { self, mayBegin, onDrained }));
+    this.shards = listAllShards().map((shard) => new Shard(shard, {
+      self, mayBegin: mayBeginOnShard, onDrained,
+    }));
   }
 
-  /** The lease under which work for `key` may begin here; null when it is another node's. */
-  findLease(key: string): ReturnType<Shard['leaseForTerm']> | null {
+  /**
+   * The lease under which work for `key` may begin here; null when the shard is another node's or
+   * is given up. When the shard is ours under a new term, this aborts the attempts of the old one.
+   */
+  findLease(key: string): ShardTermLease | null {
     const shard = this.shards[computeShard(key)];
     if (shard === undefined || shard.givenUpMs !== null) return null;
     if (!this.#table.isOurs(shard.number)) return null;
+    // A shard that is ours has a lease in the table, and so a term.
     return shard.leaseForTerm(this.#table.lease(shard.number)?.term ?? 0);
   }
 
@@ -47,7 +56,10 @@ export class NodeOwnership {
     return this.isActive && !this.#isReloading() && this.#table.mayStartAttempts(this.now());
   }
 
-  /** Whether this node does the work that is done once for all nodes. */
+  /**
+   * Whether this node does the work that is done once for all nodes. It may do so until its leases
+   * end; an attempt must begin earlier, as it needs time to end within them.
+   */
   isMaintainer(): boolean {
     return this.isActive && this.#table.isOurs(MAINTENANCE_SHARD)
       && this.shards[MAINTENANCE_SHARD]?.givenUpMs === null

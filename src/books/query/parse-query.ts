@@ -122,6 +122,7 @@ function parseLanguageRange(text: string): string {
   try {
     return (Intl.getCanonicalLocales(text)[0] ?? text).toLowerCase();
   } catch {
+    // `*`, and a range that is no whole tag, such as `zh-a`.
     return text.toLowerCase();
   }
 }
@@ -129,6 +130,7 @@ function parseLanguageRange(text: string): string {
 function parseDate(name: string, text: string): { from: number; to: number } {
   const date = parsePartialDate(text);
   if (date === null) throw malformed(`\`${name}\` ${explainPartialDate(text)}`);
+  // A year is YYYY0000 and a month YYYYMM00, so that their bounds hold all their days.
   const from = encodeDate(date);
   if (date.length === 4) return { from, to: from + 9999 };
   return { from, to: date.length === 7 ? from + 99 : from };

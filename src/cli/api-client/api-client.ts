@@ -1,7 +1,7 @@
 /**
- * How a command calls the API. The same requests reach the same routes, whether through a server's
- * control socket, over the network, or in this process: there a client has opened the data
- * directory itself, and `close` closes it.
+ * How a command calls the API. The same requests reach the same routes in three ways: through a
+ * server's control socket, over the network, or within this process. In the third the client has
+ * opened the data directory itself, and `close` closes it.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -17,7 +17,7 @@ export interface ApiClient {
   readonly isOverNetwork: boolean;
   /** Throws the AppError that a problem response stands for. */
   request(call: ApiCall): Promise<ApiResponse>;
-  /** Resolves with the response whatever its status. */
+  /** Resolves with the response whatever its status. A 503 is one as well: it is not repeated. */
   requestAnyStatus(call: ApiCall): Promise<ApiResponse>;
   /** Resolves with the response before its body has arrived. Throws as `request`. */
   stream(call: ApiCall): Promise<IncomingMessage>;
@@ -35,7 +35,8 @@ export type ApiClientOptions = {
   close?(): Promise<void>;
 };
 
-// The search index of a million books is built within this time.
+// For any 503 with Retry-After. The longest that is known is the search index of a million books:
+// it is built within this time.
 const BUSY_MS_MAX = 120_000;
 
 export function createApiClient(target: ApiTarget, options: ApiClientOptions): ApiClient {

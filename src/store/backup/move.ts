@@ -7,6 +7,8 @@
  * log begins. A move that was cut off is finished by another one of the same records: the chain of
  * the reserved head is their checksum.
  *
+ * Each reply of the engine is awaited through `link.ask`, which fails when the session is lost.
+ *
  * A directory gets the records as a restore from a backup of them.
  */
 import { randomUUID } from 'node:crypto';
@@ -29,11 +31,14 @@ import type { RestoreReport } from './restore.ts';
 import { checkSums, computeDigest, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
 
-/** Records that nobody changes while they are moved. */
-export type FrozenRecords = {
+/** Records that nobody changes while they are moved: the caller has stopped all writers. */
+export type SourceRecords = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly sequence: number;
 };
+
+/** A move runs to its end: nothing asks it to stop. */
+const isNeverStopped = (): boolean => false;
 
 type DirectoryTarget = {
   /** The caller holds its lock. */
@@ -42,6 +47,7 @@ type DirectoryTarget = {
   readonly specs: readonly CollectionSpec[];
   readonly isReplacing: boolean;
   readonly nowMs: number;
+  /** A directory for the snapshot to restore from. The caller made it, and removes it. */
   readonly scratch: string;
 };
 
@@ -53,13 +59,15 @@ type Confirm = () => Promise<void>;
 
 /** Throws `conflict` where the engine holds a log, `damaged` when other records are read back. */
 export async function moveToEngine(
-  source: FrozenRecords, connection: EngineConnection, confirm: Confirm,
+  source: SourceRecords, connection: EngineConnection, confirm: Confirm,
 ): Promise<readonly CollectionSum[]> {
   const { engine, head } = connection;
   checkSize(source, engine);
   const sums = await sumCollections(source.collections);
+  // A reserved head is one before the source's sequence, and nothing is before 0. Nor are there
+  // records to write and to read back.
   if (source.sequence === 0) return beginEmpty(connection, sums, confirm);
-  if (head !== null && head.sequence === source.sequence && head.floor === head.sequence) {
+  if (head !== null && hasJustBegun(head, source)) {
     // An earlier move may have been cut off after its last step: the records are equal then.
     const existing = await sumCollections((await loadNewest(connection, head)).collections);
     if (computeDigest(existing) === computeDigest(sums)) {
@@ -79,11 +87,12 @@ export async function moveToEngine(
 
 /** Throws `conflict` where the directory holds data, unless `isReplacing`. */
 export async function moveToDirectory(
-  source: FrozenRecords, target: DirectoryTarget, confirm: Confirm,
+  source: SourceRecords, target: DirectoryTarget, confirm: Confirm,
 ): Promise<RestoreReport & { readonly sums: readonly CollectionSum[] }> {
   const { files, specs, scratch } = target;
   const sums = await sumCollections(source.collections);
   const local = new LocalSnapshot(files, scratch);
+  // Log and chain are empty: a directory's journal has no log and no chain.
   const position = { sequence: source.sequence, chain: '' };
   const { generation } = await writeLocalSnapshot(local, '', position, source.collections);
   const names = [...source.collections.keys()].map((name) => snapshotName(name, generation));
@@ -92,8 +101,9 @@ export async function moveToDirectory(
   try {
     const report = await restoreBackup({
       ...target, archive: { ...backup, manifest: null },
-      complete: async (directory) => {
-        const { collections } = await recoverState({ directory, files, specs });
+      // The restore calls this before it puts its staged files into the target's place.
+      complete: async (stagedDirectory) => {
+        const { collections } = await recoverState({ directory: stagedDirectory, files, specs });
         checkSums(sums, await sumCollections(collections), target.directory);
         await confirm();
       },
@@ -105,7 +115,7 @@ export async function moveToDirectory(
 }
 
 /** An estimate, before anything is written; `sendSnapshot` counts the bytes of the files. */
-function checkSize({ collections }: FrozenRecords, { name, maxSnapshotBytes }: Engine): void {
+function checkSize({ collections }: SourceRecords, { name, maxSnapshotBytes }: Engine): void {
   const bytes = [...collections.values()].reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
   if (bytes <= maxSnapshotBytes) return;
   throw new AppError('storage_full', `${name} takes ${maxSnapshotBytes} bytes, and the records `
@@ -118,16 +128,26 @@ async function beginEmpty(
 ): Promise<readonly CollectionSum[]> {
   if (head !== null && !isSamePosition(head, LOG_START)) throw createTakenError(engine.name);
   await confirm();
+  // A log at its start is as empty as the source.
+  if (head !== null) return sums;
   const log = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
-  const isNew = head === null ? await link.ask(session, session.create(log))
-    : isSamePosition(head, LOG_START);
-  if (isNew) return sums;
+  if (await link.ask(session, session.create(log))) return sums;
   throw createTakenError(engine.name);
+}
+
+/** A log that a move reserved, and that has not begun. */
+function isReserved({ sequence, floor }: LogHead): boolean {
+  return sequence + 1 === floor;
+}
+
+/** A log that a move of as many transactions began, and that nobody has appended to since. */
+function hasJustBegun({ sequence, floor }: LogHead, source: SourceRecords): boolean {
+  return sequence === source.sequence && floor === sequence;
 }
 
 /** Creates a log that has not begun, or takes up that of an earlier move. Throws `conflict`. */
 async function reserveLog(
-  { engine, link, session, head }: EngineConnection, { sequence }: FrozenRecords,
+  { engine, link, session, head }: EngineConnection, { sequence }: SourceRecords,
   sums: readonly CollectionSum[],
 ): Promise<LogHead> {
   const chain = computeDigest(sums);
@@ -137,20 +157,20 @@ async function reserveLog(
     if (await link.ask(session, session.create(newHead))) return newHead;
     throw createTakenError(engine.name);
   }
-  if (head.sequence + 1 !== head.floor) throw createTakenError(engine.name);
+  if (!isReserved(head)) throw createTakenError(engine.name);
   if (isSamePosition(head, expected)) return head;
   throw new AppError('conflict', `${engine.name}: a data:move of other records was cut off there: `
     + 'name an empty place, or remove what is there');
 }
 
 async function sendRecords(
-  { collections }: FrozenRecords, { engine, link, session, local }: EngineConnection, log: string,
+  { collections }: SourceRecords, { engine, link, session, local }: EngineConnection, log: string,
   entry: LogEntry,
 ): Promise<void> {
   const manifest = await writeLocalSnapshot(local, log, entry, collections);
-  // An attempt that was cut off may have left one.
+  // An attempt that was cut off may have left a snapshot.
   await link.ask(session, session.snapshots.remove(entry));
-  await sendSnapshot(link, session, local, manifest, engine.maxSnapshotBytes, () => false);
+  await sendSnapshot(link, session, local, manifest, engine.maxSnapshotBytes, isNeverStopped);
   await local.clear();
 }
 
@@ -169,7 +189,7 @@ async function readBack(
 
 async function loadNewest(
   connection: EngineConnection, head: LogHead,
-): Promise<Pick<FrozenRecords, 'collections'>> {
+): Promise<Pick<SourceRecords, 'collections'>> {
   const { link, session } = connection;
   const [newest] = await link.ask(session, session.snapshots.list());
   return loadFrom(connection, head, newest ?? null);
@@ -177,12 +197,13 @@ async function loadNewest(
 
 async function writeLocalSnapshot(
   local: LocalSnapshot, log: string, { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
-  collections: FrozenRecords['collections'],
+  collections: SourceRecords['collections'],
 ) {
+  // Writing a snapshot takes frozen views, as it also runs beside traffic elsewhere.
   const frozen = new Map([...collections].map(([name, collection]) =>
     [name, collection.freeze()]));
   try {
-    return await local.write(log, { sequence, chain }, frozen, () => false);
+    return await local.write(log, { sequence, chain }, frozen, isNeverStopped);
   } finally {
     for (const collection of collections.values()) collection.thaw();
   }

@@ -4,7 +4,9 @@
  * Only strings with a placeholder are changed, so that numbers, the order of members and white
  * space stay as they are. Values are encoded as JSON, so that the result is valid JSON for any
  * payload. The result is not scanned again: a value with `{{` in it is not expanded. Nothing is
- * evaluated, and only own members and array elements are read.
+ * evaluated, and only own members and array elements are read. Names of members are never filled.
+ *
+ * An escaped `\{{` stays as `{{`: the string "\\{{ a }} is {{ a }}" becomes "{{ a }} is 1".
  */
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -38,6 +40,7 @@ export function parseTemplate(source: string): Template {
   // A byte order mark is accepted, as in every JSON text, and is no part of it (RFC 8259 §8.1).
   const text = source.replace(/^\ufeff/, '');
   if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
+  // For its error alone: the text is filled, not the value.
   parseTemplateJson(Buffer.from(text, 'utf8'));
   const parts: Part[] = [];
   let copiedEnd = 0;
@@ -141,9 +144,8 @@ function isMemberName(text: string, end: number): boolean {
  */
 function parseString(text: string, start: number, raw: string): Part | null {
   const content = String(JSON.parse(raw));
-  const fail = (index: number, problem: string): never => {
-    throw malformedTemplateError(text, start + toRawIndex(raw, index), problem);
-  };
+  const createError = (contentIndex: number, problem: string): AppError =>
+    malformedTemplateError(text, start + toRawIndex(raw, contentIndex), problem);
   const pieces: Piece[] = [];
   let literal = '';
   let index = 0;
@@ -156,15 +158,20 @@ function parseString(text: string, start: number, raw: string): Part | null {
       continue;
     }
     const close = content.indexOf('}}', open + 2);
-    if (close === -1) fail(open, 'a placeholder is opened with {{ and not closed with }}');
+    if (close === -1) {
+      throw createError(open, 'a placeholder is opened with {{ and not closed with }}');
+    }
     const path = parsePlaceholder(content.slice(open + 2, close));
-    if (path === null) fail(open, 'a placeholder needs a path such as {{ path.to.value }}');
+    if (path === null) {
+      throw createError(open, 'a placeholder needs a path such as {{ path.to.value }}');
+    }
     literal += content.slice(index, open);
     if (literal !== '') pieces.push(literal);
     literal = '';
-    pieces.push(path ?? []);
+    pieces.push(path);
     index = close + 2;
   }
+  // `index` moves past each `{{`: the string has none.
   if (index === 0) return null;
   literal += content.slice(index);
   if (literal !== '') pieces.push(literal);
@@ -177,6 +184,7 @@ function parseString(text: string, start: number, raw: string): Part | null {
 function parsePlaceholder(source: string): JsonPath | null {
   const path = source.split('.').map((step) => step.trim()).join('.');
   if (path === WHOLE_PAYLOAD) return [];
+  // A brace shows that an outer `{{` was not closed, as in `{{ a {{ b }}`.
   return path.includes('{') ? null : parsePath(path);
 }
 

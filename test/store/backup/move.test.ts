@@ -9,7 +9,7 @@ import {
 } from '../../../src/store/backup/engine-contents.ts';
 import type { EngineConnection } from '../../../src/store/backup/engine-contents.ts';
 import { moveToDirectory, moveToEngine } from '../../../src/store/backup/move.ts';
-import type { FrozenRecords } from '../../../src/store/backup/move.ts';
+import type { SourceRecords } from '../../../src/store/backup/move.ts';
 import { sumCollections } from '../../../src/store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { recoverState } from '../../../src/store/generations/recovery.ts';
@@ -193,7 +193,7 @@ function bookOf(id: string): string {
 }
 
 /** What a store of files in the place holds; a new one each time. */
-async function fill(place: string, count: number): Promise<FrozenRecords> {
+async function fill(place: string, count: number): Promise<SourceRecords> {
   const directory = mkdtempSync(join(place, 'data-'));
   const store = await openStore({ directory, files, specs, logger: silentLogger });
   const ids = Array.from({ length: count }, (_, index) => `b${String(index).padStart(5, '0')}`);

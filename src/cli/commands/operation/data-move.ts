@@ -10,7 +10,7 @@ import { createEngine, createConfiguredEngine } from '../../../app/shared-log.ts
 import { AppError, isAccessRefused } from '../../../base/errors.ts';
 import { checkStoreUrl } from '../../../settings/setting-checks.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
-import type { FrozenRecords } from '../../../store/backup/move.ts';
+import type { SourceRecords } from '../../../store/backup/move.ts';
 import { checkNotHalfCopied } from '../../../store/backup/pending-marks.ts';
 import type { CollectionSum } from '../../../store/backup/collection-sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
@@ -41,7 +41,7 @@ type MoveResult = {
 };
 
 type MoveSource = {
-  readonly contents: FrozenRecords;
+  readonly contents: SourceRecords;
   /** Called once the copy was read back: throws when the source has changed since it was read. */
   readonly confirm: () => Promise<void>;
 };

@@ -20,7 +20,9 @@ import { sampleSection } from './sample-event.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 type OutgoingView = {
-  readonly webhook: OutgoingWebhook; readonly path: string; readonly etag: string;
+  readonly webhook: OutgoingWebhook; readonly path: string;
+  /** The version that was read. It goes with a save, so that no newer version is overwritten. */
+  readonly etag: string;
   readonly actions: ActionCatalog; readonly refresh: () => Promise<void>;
 };
 
@@ -48,6 +50,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
       ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
       ['Events', formatTriggerEvents(webhook)],
+      // Without a name the heading is the address, so there is no fact of it.
       ['Address', name === undefined ? null : targetUrl],
       ['Only when', when === undefined ? null : h('code', {}, formatCondition(when))],
       ['Action', actionConfiguration === undefined ? null : actions.describe(actionConfiguration)],
@@ -56,6 +59,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
         : timeElement(previousSecret.validUntil)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
     ]),
+    // Without a path the section only previews: it has no button that sends.
     sampleSection(() => webhook, callerSession.may('write') ? path : null),
     h('details', {}, h('summary', {}, 'All members'),
       h('pre', {}, JSON.stringify(webhook, null, 2))));
@@ -102,6 +106,8 @@ async function countPending(identifier: string): Promise<number> {
 async function openEditForm(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
 ): Promise<void> {
+  // A webhook has `triggerEvent` or `triggerEvents`; the form knows the second alone. Saving the
+  // form stores the webhook with that one.
   const { triggerEvent, ...rest } = webhook;
   const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
   editRecord(container, {
@@ -115,6 +121,7 @@ async function confirmAndDelete(
   container: HTMLElement, { webhook: { identifier, targetUrl }, path }: OutgoingView,
 ): Promise<void> {
   const pendingCount = await countPending(identifier);
+  // The user may have left the screen while the deliveries were counted.
   if (!container.isConnected) return;
   const warning = pendingCount === 0 ? ''
     : ` ${formatQuantity(pendingCount, 'delivery', 'deliveries')} that still ${

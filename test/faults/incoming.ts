@@ -7,8 +7,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     replacement: 'if (enabled === undefined) {', tests: ['webhooks/incoming/receive.test.ts'],
   },
   {
-    file: 'webhooks/incoming/receiving/receive.ts', text: "reason !== null && reason !== 'rate'",
-    replacement: 'reason !== null', tests: ['webhooks/incoming/rate-limit.test.ts'],
+    file: 'webhooks/incoming/receiving/receive.ts', text: "check !== null && check !== 'rate'",
+    replacement: 'check !== null', tests: ['webhooks/incoming/rate-limit.test.ts'],
   },
   {
     file: 'webhooks/incoming/receiving/receive.ts',

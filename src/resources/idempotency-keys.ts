@@ -74,9 +74,8 @@ type StoredResponse = {
 /**
  * Serves a write whose client may repeat it. With an `Idempotency-Key` the effect happens once; a
  * request without a key is handled each time that it comes. Throws what `handle` throws, what
- * reading the body throws, and with a key: `malformed` for
- * a bad one, `conflict` while another request with it is being served, `invalid` when it came with
- * another body before.
+ * reading the body throws, and with a key: `malformed` for a bad one, `conflict` while another
+ * request with it is being served, `invalid` when it came with another body before.
  */
 export async function serveOnce(
   keys: IdempotencyKeys | null, exchange: Exchange, mediaTypes: readonly string[],
@@ -131,7 +130,7 @@ export class IdempotencyKeys {
     return this.#records.close();
   }
 
-  /** `serveIdempotently` for a request that has the header. */
+  /** Does the work of `serveOnce` for a request that has the header. */
   async serve(
     exchange: Exchange, mediaTypes: readonly string[], handle: IdempotentHandler,
   ): Promise<void> {

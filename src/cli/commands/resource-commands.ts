@@ -7,7 +7,7 @@ import type { CommandContext } from './command-context.ts';
 import type { ApiClient } from '../api-client/api-client.ts';
 import type { Column } from '../terminal/text-table.ts';
 
-// The service returns at most one more, so that we know that there are more.
+// The service returns at most ten matches. We show nine, and the tenth says that there are more.
 const MATCHES_SHOWN_MAX = 9;
 
 /** The maximum of `--limit`; the service itself returns one page at a time. */
@@ -65,6 +65,7 @@ export async function resolveId(
 ): Promise<string> {
   const part = readIdOption(context, option);
   const apiClient = await context.openApiClient();
+  // `/api/books` becomes `/api/identifiers/books`.
   const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
   const matches = await fetchMatchingIds(apiClient, `${path}?${query}`);

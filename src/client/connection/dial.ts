@@ -45,19 +45,20 @@ export function dial(
       };
       const onClose = (): void => {
         candidates.delete(socket);
-        pending.drop(socket);
+        pending.destroy(socket);
         tryNext();
       };
       socket.once('error', onError);
       socket.once('close', onClose);
       socket.once('connect', () => {
+        // `own` has given it another listener of errors.
         socket.off('error', onError);
         socket.off('close', onClose);
         candidates.delete(socket);
         pending.stopTimer(timer);
         // A loser that closes later must not start the next address. Its `reject` has no effect.
         next = addresses.length;
-        for (const loser of candidates) pending.drop(loser);
+        for (const loser of candidates) pending.destroy(loser);
         resolve(socket);
       });
     };

@@ -28,7 +28,7 @@ export class PendingConnection {
   }
 
   /** Destroys one of the sockets: it lost a race, or failed. */
-  drop(socket: Socket): void {
+  destroy(socket: Socket): void {
     this.#sockets.delete(socket);
     socket.destroy();
   }

@@ -15,8 +15,9 @@ const STATUS_BOUND = 600;
 export class Meter {
   readonly template: string;
   readonly figures = new Map<string, RequestFigures>();
+  // Most requests of a route have one method, whose figures need no look-up.
   #lastMethod = '';
-  #last: RequestFigures = new RequestFigures();
+  #lastFigures: RequestFigures = new RequestFigures();
 
   constructor(template: string) {
     this.template = template;
@@ -25,14 +26,14 @@ export class Meter {
   /** `durationMs` is null where no duration is to be measured. */
   record(method: string, status: number, durationMs: number | null): void {
     if (method !== this.#lastMethod) this.#select(method);
-    this.#last.record(status, durationMs);
+    this.#lastFigures.record(status, durationMs);
   }
 
   #select(method: string): void {
     const figures = this.figures.get(method) ?? new RequestFigures();
     this.figures.set(method, figures);
     this.#lastMethod = method;
-    this.#last = figures;
+    this.#lastFigures = figures;
   }
 }
 

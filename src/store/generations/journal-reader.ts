@@ -38,7 +38,7 @@ export async function openReader(
     const path = join(directory, journalName(generation));
     const start = await findStart(files, path);
     // A journal with only its first line may have been abandoned for the one before it.
-    const mayBeAbandoned = start.isEmpty && generation !== journals.at(-1);
+    const mayBeAbandoned = start.isUnused && generation !== journals.at(-1);
     if (start.sequence === null || start.sequence > sequence || mayBeAbandoned) continue;
     onOpening(generation);
     const descriptor = openIfPresent(files, path);
@@ -193,12 +193,12 @@ async function findFirstLine(
 /** Reads the start of a journal. One that compaction has just deleted has no valid start. */
 async function findStart(
   files: Files, path: string,
-): Promise<Pick<JournalStart, 'sequence' | 'isEmpty'>> {
+): Promise<Pick<JournalStart, 'sequence' | 'isUnused'>> {
   try {
     return await readJournalStart(files, path);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return { sequence: null, isEmpty: true };
+    return { sequence: null, isUnused: true };
   }
 }
 

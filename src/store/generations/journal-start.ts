@@ -14,7 +14,7 @@ export type JournalStart = {
   /** The length of the whole file. */
   readonly bytes: number;
   /** Whether the file holds at most one line, whole or torn. */
-  readonly isEmpty: boolean;
+  readonly isUnused: boolean;
 };
 
 /** Reads the start of a journal. Throws `damaged` for a line of a newer version. */
@@ -32,7 +32,7 @@ export async function readJournalStart(files: Files, path: string): Promise<Jour
     return {
       sequence: line?.kind === 'start' ? line.sequence : null,
       bytes,
-      isEmpty: bytes <= end + 1 || end < 0,
+      isUnused: bytes <= end + 1 || end < 0,
     };
   } finally {
     files.closeSync(descriptor);

@@ -152,7 +152,7 @@ function isAbandoned(
   previous: ReplayedJournal | undefined, generation: number, start: JournalStart,
   { snapshots }: Inventory,
 ): boolean {
-  if (previous === undefined || !start.isEmpty || snapshots.has(generation)) return false;
+  if (previous === undefined || !start.isUnused || snapshots.has(generation)) return false;
   const { nextGeneration, sequence } = previous.replay;
   if (nextGeneration !== null) return nextGeneration !== generation;
   return start.sequence === null || start.sequence < sequence;

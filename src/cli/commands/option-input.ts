@@ -1,4 +1,8 @@
-/** Reads option values from the command line, files or standard input; secrets never from argv. */
+/**
+ * Reads option values from the command line, files or standard input. A secret is read from a file
+ * or standard input alone; a URL or JSON on the command line that holds one is refused by
+ * `rejectInlineSecret`, which its caller asks.
+ */
 import { AppError, messageOf } from '../../base/errors.ts';
 import {
   CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,

@@ -1,6 +1,6 @@
 /**
- * Changes the items of a durable queue, together with its totals and its related records. Every
- * change of an item goes through here, inside a transaction.
+ * Changes the items of a durable queue, together with its totals and its related records, inside a
+ * transaction. What puts an item by itself, as a new delivery is put, counts it here.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { RelatedRecords, StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';

@@ -20,7 +20,7 @@ import { parseIsbn } from '../src/books/isbn.ts';
 import { decodeCursor } from '../src/books/query/cursor.ts';
 import { parseBookQuery } from '../src/books/query/parse-query.ts';
 import { parsePartialDate } from '../src/books/partial-date.ts';
-import { parseWords, tokenize } from '../src/books/query/words.ts';
+import { parseClauses, tokenize } from '../src/books/query/words.ts';
 import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddressResolver } from '../src/server/exchange/client-address.ts';
@@ -138,7 +138,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'Retry-After': (text) => parseRetryAfter(text, 0),
   'a query string': (text) => parseQuery(text, NAMES),
   'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),
-  'q=': (text) => parseWords(text, 'q'),
+  'q=': (text) => parseClauses(text, 'q'),
   'the words of a text': tokenize,
   'isbn=': parseIsbn,
   'publishedFrom=': parsePartialDate,

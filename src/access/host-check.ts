@@ -14,16 +14,21 @@ export class HostCheck {
   // The last host that was accepted: nearly every request names the same.
   #lastHost: string | undefined;
 
-  /** `allowed`: host names, or `name:port`, besides those of loopback. */
-  constructor(allowedHosts: readonly string[], base: URL | null) {
+  /**
+   * `allowedHosts`: host names, or `name:port`, besides those of loopback. `baseUri`: the address
+   * under which users reach the service, whose host is allowed too; null when none is set.
+   */
+  constructor(allowedHosts: readonly string[], baseUri: URL | null) {
     const hosts = allowedHosts.map((host) => host.toLowerCase());
-    this.#allowedHosts = new Set(base === null ? hosts : [...hosts, parseHostName(base.host)]);
+    this.#allowedHosts = new Set(baseUri === null ? hosts
+      : [...hosts, parseHostName(baseUri.host)]);
   }
 
   /** Throws `misdirected`. */
   check(request: IncomingMessage): void {
     const host = getTargetHost(request);
-    // Browsers always send one.
+    // A request without a host comes from no browser, as browsers always send one; so it is no
+    // DNS rebinding.
     if (host === undefined || host === this.#lastHost) return;
     const name = parseHostName(host);
     if (isLoopbackName(name) || this.#allowedHosts.has(name)

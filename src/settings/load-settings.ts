@@ -46,9 +46,9 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
       continue;
     }
     const result = readValue(row.kind, value, directory);
-    if ('problem' in result) {
+    if ('expected' in result) {
       const actual = row.isSecret ? '' : `, not ${redactText(JSON.stringify(value))}`;
-      problems.push(`setting \`${name}\` must be ${result.problem}${actual} (from ${origin})`);
+      problems.push(`setting \`${name}\` must be ${result.expected}${actual} (from ${origin})`);
       continue;
     }
     values.set(name, result.value);
@@ -113,9 +113,9 @@ function checkAcrossSettings(
   }
 }
 
-type ValueResult = { readonly value: unknown } | { readonly problem: string };
+type ValueResult = { readonly value: unknown } | { readonly expected: string };
 
-/** The value in its canonical form, or what it must be: "must be <problem>". */
+/** The value in its canonical form, or what it must be: "must be <expected>". */
 function readValue(kind: SettingKind, value: unknown, directory: string): ValueResult {
   switch (kind.is) {
     case 'number': {
@@ -123,25 +123,25 @@ function readValue(kind: SettingKind, value: unknown, directory: string): ValueR
       const isFit = typeof value === 'number' && value >= minimum && value <= maximum
         && (!isInteger || Number.isInteger(value));
       const noun = isInteger ? 'an integer' : 'a number';
-      return isFit ? { value } : { problem: `${noun} from ${minimum} to ${maximum}` };
+      return isFit ? { value } : { expected: `${noun} from ${minimum} to ${maximum}` };
     }
     case 'boolean':
-      return typeof value === 'boolean' ? { value } : { problem: 'true or false' };
+      return typeof value === 'boolean' ? { value } : { expected: 'true or false' };
     case 'choice': {
       if (typeof value === 'string' && kind.values.includes(value)) return { value };
       const near = typeof value === 'string' ? findNearest(value, kind.values) : null;
       const hint = near === null ? '' : ` (did you mean ${near}?)`;
-      return { problem: `one of ${kind.values.join(', ')}${hint}` };
+      return { expected: `one of ${kind.values.join(', ')}${hint}` };
     }
     case 'list': return readList(kind, value, directory);
     case 'flagOrList': {
       if (typeof value === 'boolean') return { value };
       const result = readList(kind.list, value, directory);
-      return 'problem' in result ? { problem: `true, false or ${result.problem}` } : result;
+      return 'expected' in result ? { expected: `true, false or ${result.expected}` } : result;
     }
     default: {
       if (value === null && kind.isNullable) return { value };
-      if (typeof value !== 'string' || value === '') return { problem: 'a string, not empty' };
+      if (typeof value !== 'string' || value === '') return { expected: 'a string, not empty' };
       if (kind.is === 'path') return { value: resolve(directory, value) };
       return kind.check?.(value) ?? { value };
     }
@@ -149,12 +149,12 @@ function readValue(kind: SettingKind, value: unknown, directory: string): ValueR
 }
 
 function readList(kind: SettingListKind, value: unknown, directory: string): ValueResult {
-  if (!Array.isArray(value)) return { problem: 'a list' };
-  if (value.length > kind.itemsMax) return { problem: `a list of at most ${kind.itemsMax}` };
+  if (!Array.isArray(value)) return { expected: 'a list' };
+  if (value.length > kind.itemsMax) return { expected: `a list of at most ${kind.itemsMax}` };
   const items: unknown[] = [];
   for (const item of value) {
     const result = readValue(kind.items, item, directory);
-    if ('problem' in result) return { problem: `a list in which each is ${result.problem}` };
+    if ('expected' in result) return { expected: `a list in which each is ${result.expected}` };
     items.push(result.value);
   }
   return { value: Object.freeze(items) };

@@ -4,26 +4,29 @@ import { ADDRESS_GROUPS } from '../base/network/address-groups.ts';
 import { isAddressBlock } from '../base/network/address-set.ts';
 import { findNearest } from '../base/text/nearest.ts';
 
-/** The canonical form of a setting's text, or what it must be: "must be <problem>". */
+/** The canonical form of a setting's text, or what is expected: "must be <expected>". */
 export type SettingCheck =
-  (text: string) => { readonly value: string } | { readonly problem: string };
+  (text: string) => { readonly value: string } | { readonly expected: string };
 
+// Letters, digits, `-` and `_` in labels with dots between. A name that began with `-` could be
+// taken for an option.
 const HOST_NAME = /^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$/;
 const HOST_NAME_LENGTH_MAX = 253;
 const DENY_GROUPS = [...ADDRESS_GROUPS.keys()];
 const URL_LENGTH_MAX = 2048;
 
+/** `host`: the address to listen on. */
 export const checkHost: SettingCheck = (text) => {
   const host = stripBrackets(text);
   const isHost = isIP(host) !== 0 || isHostName(host);
-  return isHost ? { value: host } : { problem: 'an IP address or a host name' };
+  return isHost ? { value: host } : { expected: 'an IP address or a host name' };
 };
 
 export const checkBaseUri: SettingCheck = (text) => {
   const url = parseHttpUrl(text);
   if (url === null || url.username !== '' || url.password !== ''
     || url.search !== '' || url.hash !== '') {
-    return { problem: 'an http or https URL without credentials and query' };
+    return { expected: 'an http or https URL without credentials and query' };
   }
   const whole = `${url.origin}${url.pathname}`;
   let end = whole.length;
@@ -31,10 +34,11 @@ export const checkBaseUri: SettingCheck = (text) => {
   return { value: whole.slice(0, end) };
 };
 
+/** `proxy`, through which the service sends. */
 export const checkProxy: SettingCheck = (text) => {
   const url = parseHttpUrl(text);
   if (url === null || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    return { problem: 'a URL like http://<user>:<password>@<host>:<port>' };
+    return { expected: 'a URL like http://<user>:<password>@<host>:<port>' };
   }
   return { value: text };
 };
@@ -42,8 +46,9 @@ export const checkProxy: SettingCheck = (text) => {
 // An Authorization header can carry these characters (RFC 6750 §2.1).
 export const checkToken: SettingCheck = (text) => /^[A-Za-z0-9._~+/-]+=*$/.test(text)
   ? { value: text }
-  : { problem: 'one or more of A-Z a-z 0-9 . _ ~ + / -, with = at the end only' };
+  : { expected: 'one or more of A-Z a-z 0-9 . _ ~ + / -, with = at the end only' };
 
+/** `corsOrigins`: the text must have a scheme, a host and maybe a port, and nothing else. */
 export const checkOrigin: SettingCheck = (text) => {
   if (text === '*') return { value: text };
   const url = parseHttpUrl(text);
@@ -51,45 +56,49 @@ export const checkOrigin: SettingCheck = (text) => {
   return url !== null && url.username === ''
     && `${url.protocol}//${formatHostWithPort(url, bare)}` === bare
     ? { value: url.origin }
-    : { problem: 'an origin like https://example.com, or "*"' };
+    : { expected: 'an origin like https://example.com, or "*"' };
 };
 
-export const checkHostPattern: SettingCheck = (text) => {
+/** `allowedHosts`, and the hosts of `noProxy`. */
+export const checkAllowedHost: SettingCheck = (text) => {
   const { host, isValid } = splitPort(text);
   return isValid && (isIP(stripBrackets(host)) !== 0 || isHostName(host))
     ? { value: text.toLowerCase() }
-    : { problem: 'a host name or address, with or without a port' };
+    : { expected: 'a host name or address, with or without a port' };
 };
 
+/** `noProxy`: targets that are reached without the proxy. */
 export const checkNoProxy: SettingCheck = (text) => {
   if (text === '*' || isAddressBlock(text)) return { value: text };
   const bare = text.replace(/^\*?\./, '');
-  return 'problem' in checkHostPattern(bare)
-    ? { problem: 'a host, .suffix, host:port, [v6], CIDR or *' } : { value: text };
+  return 'expected' in checkAllowedHost(bare)
+    ? { expected: 'a host, .suffix, host:port, [v6], CIDR or *' } : { value: text };
 };
 
+/** `denyAddresses`. `isAddressBlock` takes a single address as well. */
 export const checkDeniedAddress: SettingCheck = (text) => {
   if (DENY_GROUPS.includes(text) || isAddressBlock(text)) return { value: text };
   const near = findNearest(text, DENY_GROUPS);
   const hint = near === null ? '' : ` (did you mean ${near}?)`;
-  return { problem: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
+  return { expected: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
 };
 
-export const checkProxyAddress: SettingCheck = (text) => {
+/** `trustProxy`: proxies in front of us. `isAddressBlock` takes a single address as well. */
+export const checkTrustedProxyAddress: SettingCheck = (text) => {
   const plain = stripBrackets(text);
   return isAddressBlock(plain)
-    ? { value: plain } : { problem: 'an address or a CIDR such as 10.0.0.0/8' };
+    ? { value: plain } : { expected: 'an address or a CIDR such as 10.0.0.0/8' };
 };
 
 export const checkMethod: SettingCheck = (text) => /^[A-Z]{1,32}$/.test(text)
-  ? { value: text } : { problem: 'a method in upper case, such as POST' };
+  ? { value: text } : { expected: 'a method in upper case, such as POST' };
 
-// The engine checks more when it is opened. Here another text must not pass as a URL, because then
-// its password would not be masked where the setting is shown.
+// The engine checks more when it is opened. A looser check would let through texts whose password
+// the masking does not find.
 export const checkStoreUrl: SettingCheck = (text) =>
   /^(postgres|postgresql|etcd|etcds):\/\/([^@\s/?#]*@)?[^@\s/?#]*([/?][^@\s#]*)?$/.test(text)
     ? { value: text }
-    : { problem: 'a URL like postgres://<user>:<password>@<host>/<database> or '
+    : { expected: 'a URL like postgres://<user>:<password>@<host>/<database> or '
       + 'etcd://<host>:2379,<host>:2379 (in a user or password / is %2F, @ is %40, ? is %3F and '
       + '# is %23)' };
 
@@ -110,6 +119,7 @@ function isHostName(text: string): boolean {
   return text.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(text) && !/^[\d.]+$/.test(text);
 }
 
+/** Splits `host`, `host:port` or `[v6]:port`; a text of another form has no valid host. */
 function splitPort(text: string): { readonly host: string; readonly isValid: boolean } {
   const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
   return { host, isValid: host !== '' && Number(port ?? 1) <= 65_535 };

@@ -6,8 +6,8 @@
 import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
 import {
-  checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
-  checkOrigin, checkProxy, checkProxyAddress, checkStoreUrl, checkToken,
+  checkBaseUri, checkDeniedAddress, checkHost, checkAllowedHost, checkMethod, checkNoProxy,
+  checkOrigin, checkProxy, checkTrustedProxyAddress, checkStoreUrl, checkToken,
 } from './setting-checks.ts';
 import type { SettingCheck } from './setting-checks.ts';
 
@@ -123,10 +123,10 @@ const server = {
   tlsCert: optionalPath('PEM file of the certificate chain; serves https. Read again on SIGHUP'),
   tlsKey: optionalPath('PEM file of the private key of server.tlsCert'),
   corsOrigins: texts([], checkOrigin, 'web origins that may call the API; "*" needs a token'),
-  allowedHosts: texts([], checkHostPattern,
+  allowedHosts: texts([], checkAllowedHost,
     'further names a Host header may have on loopback without a token'),
   maxConnections: count(10_000, 'open connections; kept below the file descriptor limit', 1),
-  trustProxy: flagOrTexts(false, checkProxyAddress,
+  trustProxy: flagOrTexts(false, checkTrustedProxyAddress,
     'whose X-Forwarded-For, else Forwarded, is believed: true (loopback and private peers) or '
     + 'a list of addresses and CIDRs'),
 };

@@ -38,7 +38,7 @@ const QUERIES: readonly PlantedFault[] = [
     tests: ['books/query/stored-fields.test.ts'],
   },
   {
-    file: 'books/query/words.ts', text: 'if (clauses.size > WORDS_MAX) ',
+    file: 'books/query/words.ts', text: 'if (clauses.size > CLAUSES_MAX) ',
     replacement: 'if (clauses.size < 0) ',
     tests: ['books/query/parse-query.test.ts'],
   },

@@ -11,7 +11,7 @@ import {
 } from './query-parameters.ts';
 import type { QueryValues, SortKey } from './query-parameters.ts';
 import { encodeDate } from './stored-fields.ts';
-import { parseWords } from './words.ts';
+import { parseClauses } from './words.ts';
 import type { Clause } from './words.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import { quote } from '../../base/text/error-message.ts';
@@ -76,8 +76,8 @@ function parseValues(values: QueryValues): BookQuery {
   };
   const limit = readValue('limit', parseLimit);
   const filter: BookFilter = {
-    words: readValue('q', (text) => parseWords(text, '`q`')) ?? [],
-    authorWords: readValue('author', (text) => parseWords(text, '`author`')) ?? [],
+    words: readValue('q', (text) => parseClauses(text, '`q`')) ?? [],
+    authorWords: readValue('author', (text) => parseClauses(text, '`author`')) ?? [],
     isbn: readValue('isbn', parseIsbnValue),
     language: readValue('inLanguage', parseLanguageRange),
     keyword: readValue('keyword', parseKeyword),

@@ -25,8 +25,9 @@ type Word = TextToken;
 /** A list of alternatives: a clause matches when every word of one of them is in the text. */
 export type Clause = readonly (readonly Word[])[];
 
-// A search for more words than this is a mistake or an attack.
-const WORDS_MAX = 64;
+// A search for more clauses than this is a mistake or an attack. The error says "words", as a
+// clause mostly stands for one word of the user.
+const CLAUSES_MAX = 64;
 
 // A longer run without a space is no search, and splitting it would take quadratic time.
 const CUT_LENGTH_MAX = 256;
@@ -40,7 +41,6 @@ const ASCII_RUNS = /[a-z0-9]+/g;
 const ASCII = /^[\x00-\x7f]*$/;
 const HYPHENS = /[\u2010-\u2015\u2212]/g;
 const HYPHENATED_NUMBER = /^[0-9][0-9-]*[0-9x]$/i;
-const ISBN_10 = /^[0-9]{9}[0-9x]$/i;
 
 /** The tokens of a text, which need not be folded yet. */
 export function tokenize(text: string): TextToken[] {
@@ -48,18 +48,18 @@ export function tokenize(text: string): TextToken[] {
 }
 
 /**
- * The words of a query, all of which must match; none when the text has no letter or digit. Throws
- * `malformed`, naming `what`, when there are too many.
+ * The clauses of a query, all of which must match; none when the text has no letter or digit.
+ * Throws `malformed`, naming `what`, when there are too many.
  */
-export function parseWords(text: string, what: string): Clause[] {
+export function parseClauses(text: string, what: string): Clause[] {
   const clean = text.replace(HYPHENS, '-').trim();
   // An ISBN may be written with spaces: then the whole text is one part.
   const isbn = parseIsbn(clean);
   const parts = isbn === null ? clean.split(/\s+/) : [clean];
   const clauses = new Map<string, Clause>();
   for (const part of parts) {
-    for (const clause of parseClauses(part)) clauses.set(JSON.stringify(clause), clause);
-    if (clauses.size > WORDS_MAX) throw malformed(`${what} must be at most ${WORDS_MAX} words`);
+    for (const clause of parsePart(part)) clauses.set(JSON.stringify(clause), clause);
+    if (clauses.size > CLAUSES_MAX) throw malformed(`${what} must be at most ${CLAUSES_MAX} words`);
   }
   return [...clauses.values()];
 }
@@ -96,10 +96,10 @@ export function eachTerm(text: string, add: (term: string) => void): void {
 
 /**
  * Returns the prefixes to look up in the index for `word`. A text that `word` matches has, for each
- * of `prefixes`, a term that begins with it. With `isExact` the reverse holds, too: such a text
- * matches. It does not for a word of an unspaced script of more than
- * two characters: the index has pairs of characters alone, and a text may have all of a word's
- * pairs without the word.
+ * of `prefixes`, a term that begins with it. `isExact`: having these terms is enough for a match;
+ * else the caller must check the text. It is false for a word of an unspaced script of more
+ * than two characters: the index has pairs of characters alone, and a text may have all of a
+ * word's pairs without the word.
  */
 export function deriveTermPrefixes(
   word: Word,
@@ -125,12 +125,14 @@ function tokenizeFolded(folded: string): TextToken[] {
 /**
  * A number with hyphens may be an ISBN, a part of one, or several numbers; an ISBN-10 also means
  * the ISBN-13 under which the book is stored. Anything else becomes one clause for each word.
+ *
+ * `978-0-441` gives one clause with two alternatives: the tokens 978, 0 and 441, or the one token
+ * 9780441. An ISBN-13 without hyphens is its only token, so one alternative is enough.
  */
-function parseClauses(part: string): Clause[] {
+function parsePart(part: string): Clause[] {
   const tokens = tokenize(part);
   const isbn = parseIsbn(part);
-  const isNumber = (part.includes('-') && HYPHENATED_NUMBER.test(part))
-    || ISBN_10.test(part);
+  const isNumber = part.includes('-') && HYPHENATED_NUMBER.test(part);
   if (isbn === null && !isNumber) return tokens.map((token) => [cutWords(token)]);
   const number = isbn ?? part.replaceAll('-', '').toLowerCase();
   const isOnlyToken = tokens.length === 1 && tokens[0]?.text === number;

@@ -1,6 +1,7 @@
 /**
  * Replays one journal: applies its transactions to memory, and finds the torn end that a crash may
- * have left. It throws for damage; recovery.ts has the rule that tells the two apart.
+ * have left. It throws for damage; recovery.ts has the rule that tells the two apart. It rests on
+ * the durable mark of each line: the last sequence known to be on disk when the line was written.
  */
 import { AssertionError } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -74,6 +75,7 @@ class Replay {
   #nextGeneration: number | null = null;
   #validEnd = 0;
   #unprovenAt = 0;
+  /** The first invalid line. If no later line shows damage, the torn end begins with it. */
   #invalidAt: FilePosition | null = null;
 
   constructor(
@@ -85,7 +87,10 @@ class Replay {
     this.#target = target;
   }
 
-  /** Takes the next line, in `[start, end)`. `isComplete` is false when it has no line feed. */
+  /**
+   * Takes the next line, in `[start, end)` of `buffer` and at `offset` of the file. `isComplete` is
+   * false when it has no line feed.
+   */
   visit(buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean): void {
     this.#lineNumber += 1;
     const position = { path: this.#path, line: this.#lineNumber, offset };
@@ -106,7 +111,7 @@ class Replay {
     if (line.kind === 'ops') this.#apply(buffer, line, end, position);
     if (line.kind === 'snapshots') this.#completeSnapshots = line.collections;
     if (line.kind === 'next') this.#nextGeneration = line.generation;
-    // The mark rises with each write: the lines of all earlier writes are on disk.
+    // If the mark rose, this line is the first of a new write: those of earlier writes are on disk.
     if (line.durable > this.#durable) this.#unprovenAt = offset;
     this.#durable = line.durable;
     this.#lastLine = line;
@@ -128,15 +133,19 @@ class Replay {
   }
 
   /**
-   * Throws when a valid line after an invalid one shows that the invalid one had been on disk. If
-   * it was transaction `#sequence + 1`, a later durable mark shows it. If that transaction comes
-   * later, it was a note, which is synced before anything is written after it; so is the first
-   * line of a journal.
+   * Throws when a valid line after an invalid one shows that the invalid one had been on disk: by
+   * its durable mark, or by a sequence that leaves no room for a transaction, as the invalid line
+   * was then a note, which is synced before the next line is written. So is the first line of a
+   * journal. For example, an invalid line follows transaction 7, and after it comes
+   *
+   *   "seq":9,"durable":7   nothing shows that transaction 8 was on disk: a torn end
+   *   "seq":9,"durable":8   transaction 8 was on disk: damage
+   *   "seq":8,"durable":7   transaction 8 is here, so the invalid line was a note: damage
    */
   #checkLineAfterInvalid(invalidAt: FilePosition, line: JournalLine): void {
     const wasDurable = line.durable > this.#sequence;
-    const wasNote = this.#startLine === null || line.sequence <= this.#sequence + 1;
-    if (!wasDurable && !wasNote) return;
+    const leavesNoRoom = this.#startLine === null || line.sequence <= this.#sequence + 1;
+    if (!wasDurable && !leavesNoRoom) return;
     throw damageError(invalidAt, 'not a valid line, and later lines show that it was on disk');
   }
 
@@ -176,12 +185,14 @@ class Replay {
           if (collection === null) return;
           const key = collection.readKey(buffer.subarray(from, to));
           const span = collection.table.arena.appendBytes(buffer, from, to);
+          // The record is parsed when it is first read.
           collection.applyPut(key, span, null);
         },
         delete: (name, key) => findCollection(name)?.applyDelete(key),
       });
     } catch (error) {
       if (error instanceof AppError) throw error;
+      // The checksum is right, so the line is as it was written, but this version writes none so.
       if (error instanceof AssertionError) throw unknownFormatError(position);
       throw damageError(position, `cannot be applied (${messageOf(error)})`);
     }
@@ -191,7 +202,7 @@ class Replay {
 
 /**
  * The last of several lines that are joined because the line feed between them is damaged; null
- * when that is not so.
+ * when that is not so. The last one is enough, as its durable mark is the highest.
  */
 function findJoinedLine(buffer: Buffer, start: number, end: number): JournalLine | null {
   const at = buffer.lastIndexOf(LINE_START, end - 1);

@@ -19,6 +19,7 @@ import { filterMembers } from '../durable-queue/queue-filter.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './job-routes.ts';
 
+// Each calls its argument with the module, which its first call imports.
 const loadReplay = lazyImport(() => import('./request-replay.ts'));
 const loadResend = lazyImport(() => import('./delivery-resend.ts'));
 
@@ -43,9 +44,9 @@ const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 export function composeJobs(
   deps: ComposeJobsDeps,
 ): { readonly jobs: Jobs; readonly routes: readonly HttpRoute[] } {
-  const { store, requests, deliveries, whenFannedOut } = deps;
+  const { store, clock, log, makeId, ownership, requests, deliveries, whenFannedOut } = deps;
   const jobs = new Jobs({
-    ...deps,
+    store, clock, log, makeId, ownership,
     kinds: {
       'request-replay': async () => loadReplay(({ createRequestReplay }) =>
         createRequestReplay({ store, service: requests })),
@@ -70,7 +71,7 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
         event: 'Only those that the sender names so, such as `push`',
         time: 'Received',
       }),
-      as: asMember(
+      as: replayModeMember(
         '`retry` runs the same requests again, under the same ids; `new` copies of them'),
     },
     resolveHookId: (name) => resolveHook(webhooks.incoming, name),
@@ -83,18 +84,19 @@ function resendRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
     summary: 'Send many deliveries again, as a job that goes on after a restart',
     members: {
+      // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
       ...filterMembers(DELIVERY_STATUSES, {
         hook: 'Of this outgoing webhook only: its identifier or name',
         event: 'Only those of this event',
         time: 'Created',
       }),
-      as: asMember('`retry` sends the same deliveries again, under the same `webhook-id`; `new` '
-        + 'makes new ones'),
+      as: replayModeMember('`retry` sends the same deliveries again, under the same '
+        + '`webhook-id`; `new` makes new ones'),
     },
     resolveHookId: (name) => resolveHook(webhooks.outgoing, name),
   });
 }
 
-function asMember(description: string): MemberSchema {
+function replayModeMember(description: string): MemberSchema {
   return { schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry', description };
 }

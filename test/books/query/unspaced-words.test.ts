@@ -61,8 +61,8 @@ test('a query without such script never makes a segmenter', async (context) => {
   const source = resolve(import.meta.dirname, '../../../src/books/query/words.ts');
   const words = await import(pathToFileURL(compile(source, folder)).href);
   for (const text of ['plain words', 'Les Misérables', 'Война и мир', '한국의 역사', '978-0-441']) {
-    assert.equal(words.parseWords(text, 'q').length > 0, true);
+    assert.equal(words.parseClauses(text, 'q').length > 0, true);
   }
   assert.equal(made.mock.callCount(), 0);
-  assert.throws(() => words.parseWords('東京', 'q'), /made/);
+  assert.throws(() => words.parseClauses('東京', 'q'), /made/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eachTerm, matchesWords, parseWords, tokenize, deriveTermPrefixes }
+import { eachTerm, matchesWords, parseClauses, tokenize, deriveTermPrefixes }
   from '../../../src/books/query/words.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
@@ -74,12 +74,12 @@ const CASES: readonly (readonly [text: string, query: string, isMatch: boolean])
 
 for (const [text, query, isMatch] of CASES) {
   test(`“${query}” ${isMatch ? 'finds' : 'does not find'} “${text}”`, () => {
-    assert.equal(matchesWords(parseWords(query, 'q'), tokenize(text)), isMatch);
+    assert.equal(matchesWords(parseClauses(query, 'q'), tokenize(text)), isMatch);
   });
 }
 
 test('a run without spaces is split into words only up to 256 characters', () => {
-  const countWords = (length: number): number => parseWords('東京物語'.repeat(length / 4), 'q')
+  const countWords = (length: number): number => parseClauses('東京物語'.repeat(length / 4), 'q')
     .flatMap((clause) => clause.flat()).length;
   assert.ok(countWords(256) > 1);
   assert.equal(countWords(260), 1);

@@ -131,3 +131,11 @@ test('takes what is not shown of the query from the environment', async () => {
   assert.equal(received[0]?.url, '/webhook/in/ci?a=1&token=x%20y%22$&b=2');
   assert.match((await repeat({ path })).stderr, /TOKEN.*must hold the parameter token/);
 });
+
+test('does not send a variable of the shell as a secret of the same name', async () => {
+  const path = '/webhook/in/ci?path=***&home=***';
+  const { received } = await repeat({ path }, { HOME: '/root' });
+  assert.deepEqual(received, []);
+  const set = await repeat({ path }, { HOME: '/root', PATH_VALUE: 'a', HOME_VALUE: 'b' });
+  assert.equal(set.received[0]?.url, '/webhook/in/ci?path=a&home=b', set.stderr);
+});

@@ -69,8 +69,8 @@ export async function moveData(context: CommandContext): Promise<number> {
 /** Throws `usage`, without the URL, which may hold a password. */
 function checkUrl(to: string): string {
   const result = checkStoreUrl(to);
-  if (!('problem' in result)) return to;
-  throw new AppError('usage', `--to must be a directory, or ${result.problem}`);
+  if (!('expected' in result)) return to;
+  throw new AppError('usage', `--to must be a directory, or ${result.expected}`);
 }
 
 async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {

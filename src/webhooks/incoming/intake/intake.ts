@@ -2,7 +2,11 @@
  * Handles a request that passed its checks. One row says how:
  *
  *   `answer`  event              webhook                  the request is
- *   accepted  any, or none       any                      stored, answered, and run later (#accept)
+ *   accepted  new, or none       any                      stored, answered, and run later (#accept)
+ *   accepted  failed before      any                      answered; the first one is due again
+ *   accepted  any other          any                      answered as a duplicate; stored as one,
+ *                                                         unless the event is only remembered and
+ *                                                         the inbox is not all
  *   result    none               an action, inbox not all run (ResultRuns.runOnlyRoute), mostly
  *   result    none               routes, or inbox all     run (ResultRuns.run)
  *   result    new                any                      the same, under a claim (#runClaimed)
@@ -148,7 +152,10 @@ export class Intake {
       .then(() => response);
   }
 
-  /** Stores the request, which runs later, and answers it as accepted. */
+  /**
+   * Answers the request as accepted. A new one is stored and runs later; the repetition of a failed
+   * event makes the first request due; a duplicate is answered as one.
+   */
   #accept(
     request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
@@ -160,7 +167,8 @@ export class Intake {
       request, event, id: makeId(), nowMs: clock.now(),
       routes: (matchingRoutes ?? findRoutes(request)).map(({ name }) => name),
     };
-    // An event that has come before mostly needs no room; the transaction decides, and checks it.
+    // An event that has come before mostly needs no room: the transaction decides, and checks it.
+    // It may not join the batch, as its `checkRoom` may throw, which would fail the batch's others.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {

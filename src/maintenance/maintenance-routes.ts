@@ -23,11 +23,12 @@ export function maintenanceRoutes(
       summary: 'The files that a start of this moment would read', access: 'control',
       responses: [{ status: 200, description: 'Their names, how much of each, what they make up' }],
       async handle(exchange) {
-        const backup = await store.openBackup();
-        backup.close();
-        // The command copies the files: it may be allowed to write where the server is not.
+        // Opened for their names and lengths alone: the command opens them again and copies them
+        // (backup.ts), as it may be allowed to write where the server is not.
+        const sources = await store.openBackupSources();
+        sources.close();
         exchange.sendJson(200, {
-          files: backup.files.map(({ name, bytes }) => ({ name, bytes })), ...backup.contents,
+          files: sources.files.map(({ name, bytes }) => ({ name, bytes })), ...sources.contents,
           isReplica: store.replica !== null,
         });
       },

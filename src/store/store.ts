@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
-import type { Backup } from './backup/backup.ts';
+import type { BackupSources } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
@@ -60,8 +60,8 @@ export type SharedLog = {
 
 export interface OpenedStore extends Store {
   readonly directory: string;
-  /** The files of the present state, to be copied (backup.ts) and then closed. */
-  openBackup(): Promise<Backup>;
+  /** Opens the files of the present state, to be copied (backup.ts) and then closed. */
+  openBackupSources(): Promise<BackupSources>;
   /** When a backup was last begun, in milliseconds since the epoch; null before. */
   readonly backupMs: number | null;
 }
@@ -96,12 +96,12 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
     await journal.completeRecovery(state);
     return new JournaledStore(options, {
       collections, journal, replica: null,
-      openBackup: async () => {
-        const { openBackup } = await loadBackup((module) => module);
+      openBackupSources: async () => {
+        const { openStateFiles } = await loadBackup((module) => module);
         const { countRecords } = await loadManifest((module) => module);
         return journal.runBetweenBatches(({ base, inUse }) => {
           const contents = { sequence: journal.sequence, records: countRecords(collections) };
-          return openBackup(files, directory, base, inUse, contents);
+          return openStateFiles(files, directory, base, inUse, contents);
         });
       },
     });
@@ -118,7 +118,7 @@ async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promis
   }));
   const store = new JournaledStore(options, {
     collections: records.collections, journal, replica,
-    openBackup: () => openSharedBackup(files, journal.snapshots),
+    openBackupSources: () => openSharedSources(files, journal.snapshots),
     onClosing: () => journal.hasten(),
   });
   journal.start(store.writers);
@@ -126,10 +126,10 @@ async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promis
 }
 
 /** Writes a snapshot for the backup: its files are those of a store without an engine. */
-async function openSharedBackup(files: Files, snapshots: SnapshotKeeper): Promise<Backup> {
-  const { openBackup } = await loadBackup((module) => module);
+async function openSharedSources(files: Files, snapshots: SnapshotKeeper): Promise<BackupSources> {
+  const { openStateFiles } = await loadBackup((module) => module);
   return snapshots.withFiles(({ directory, generation, journalBytes, sequence, records }) =>
-    openBackup(files, directory, generation, { generation, length: journalBytes },
+    openStateFiles(files, directory, generation, { generation, length: journalBytes },
       { sequence, records }));
 }
 
@@ -165,7 +165,7 @@ type StoreDeps = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
   readonly replica: Replica | null;
-  readonly openBackup: () => Promise<Backup>;
+  readonly openBackupSources: () => Promise<BackupSources>;
   /** Called first when the store closes. */
   readonly onClosing?: () => void;
 };
@@ -247,9 +247,9 @@ class JournaledStore implements OpenedStore {
     return this.#deps.journal.snapshots.write();
   }
 
-  openBackup(): Promise<Backup> {
+  openBackupSources(): Promise<BackupSources> {
     this.backupMs = this.#clock.now();
-    return this.#deps.openBackup();
+    return this.#deps.openBackupSources();
   }
 
   close(): Promise<void> {

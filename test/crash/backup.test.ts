@@ -29,7 +29,7 @@ async function backUp(disk: Disk, to: string): Promise<{ files: SimulatedFiles; 
   const { store, files } = await openOn(disk.clone());
   const held = contentOf(store);
   const copying = new SimulatedFiles(files.disk);
-  const backup = await store.openBackup();
+  const backup = await store.openBackupSources();
   const { contents } = backup;
   const names = backup.files.map(({ name }) => name);
   backup.close();
@@ -82,7 +82,7 @@ for (const name of ['copy', 'copy.tar']) {
   test(`a backup that finds no room leaves nothing behind (${name})`, async () => {
     const files = new SimulatedFiles(await prepare());
     const { store } = await openWith(files);
-    const backup = await store.openBackup();
+    const backup = await store.openBackupSources();
     const pathsBefore = files.disk.paths;
     files.bytesMax = files.disk.bytesUsed + 1500;
     await assert.rejects(writeBackup(files, backup, `${ELSEWHERE}/${name}`, 0), { code: 'ENOSPC' });

@@ -18,7 +18,7 @@ async function prepare(tar: boolean): Promise<{ readonly disk: Disk; readonly fr
   await runSteps(store, createSteps(101, 6, 'a'), 2, () => 0);
   await store.compact();
   await runSteps(store, createSteps(101, 4, 'b'), 2, () => 0);
-  const backup = await store.openBackup();
+  const backup = await store.openBackupSources();
   await writeBackup(files, backup, from, 0);
   backup.close();
   await runSteps(store, createSteps(101, 4, 'c'), 2, () => 0);

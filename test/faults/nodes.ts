@@ -172,7 +172,7 @@ const MAINTENANCE: readonly PlantedFault[] = [
   {
     // Each backup leaves the files of the data directory open.
     file: 'maintenance/maintenance-routes.ts',
-    text: 'backup.close();', replacement: '',
+    text: 'sources.close();', replacement: '',
     tests: ['maintenance/maintenance-routes.test.ts'],
   },
 ];

@@ -111,8 +111,8 @@ const BACKUP: readonly PlantedFault[] = [
   // A backup in a directory is swapped for another directory while it is written.
   {
     file: 'store/backup/backup.ts',
-    text: 'await fillEmptyDirectory(files, backup, directory.path, target)',
-    replacement: 'await fillEmptyDirectory(files, backup, target, target)',
+    text: 'await fillEmptyDirectory(files, sources, directory.path, target)',
+    replacement: 'await fillEmptyDirectory(files, sources, target, target)',
     tests: ['store/backup/swapped.test.ts'],
   },
   // A backup holds what is not known to be on disk.

@@ -7,7 +7,7 @@ import { callApi } from '../../src/server/local/api-call.ts';
 import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
-import type { Backup } from '../../src/store/backup/backup.ts';
+import type { BackupSources } from '../../src/store/backup/backup.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
 
 test('a list of the files of a backup names what is in them, and leaves none of them open',
@@ -17,9 +17,9 @@ test('a list of the files of a backup names what is in them, and leaves none of 
     const files = [{ name: 'journal-000001.jsonl', bytes: 100 }];
     const store = {
       replica: null,
-      async openBackup() {
+      async openBackupSources() {
         openCount += 1;
-        return { files, contents, close: () => void (openCount -= 1) } as unknown as Backup;
+        return { files, contents, close: () => void (openCount -= 1) } as unknown as BackupSources;
       },
     } as OpenedStore;
     const dispatcher = createDispatcher({

@@ -236,7 +236,7 @@ test('room after a failed sync does not bring writing back', async () => {
 
 /** What a restore of a backup of this moment serves. */
 async function idsInBackup(files: SimulatedFiles, store: OpenedStore): Promise<string[]> {
-  const backup = await store.openBackup();
+  const backup = await store.openBackupSources();
   await writeBackup(files, backup, '/copy', 0);
   backup.close();
   const copy = await openStore({ directory: '/copy', files, specs, logger: silentLogger });

@@ -12,7 +12,7 @@ export type BookSource = () => Buffer | undefined;
 
 // `streamWalk` sends slices of the store's memory, up to so many bytes at once.
 // `streamSource` sends copies, so they are small enough for thousands of slow readers.
-const RUN_BYTES = 2 * 1024 * 1024;
+const SLICES_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 const SEPARATOR = Buffer.from(',\n');
@@ -34,7 +34,10 @@ export function sourceFromWalk(collection: Collection, walk: Walk): BookSource {
   };
 }
 
-/** The books that a scan found, as they were at that time. */
+/**
+ * The books that a scan found, as they were at that time. A book is skipped, and the response has
+ * one fewer, if it changed since and so much had changed before that `changes` kept no copy of it.
+ */
 export function sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges): BookSource {
   let index = 0;
   return () => {
@@ -47,37 +50,43 @@ export function sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges):
   };
 }
 
-/** The rest of a walk as a JSON array: slices of the store, without copying. */
+/**
+ * The rest of a walk as a JSON array: slices of the store, without copying. Between the books of a
+ * slice stand the commas that the store has in its memory; the frame adds the others.
+ */
 export function streamWalk(walk: Walk): PullChunk {
   return streamArray(() => {
-    const runs = walk.nextSlices(RUN_BYTES);
-    return runs.length === 0 ? null : runs;
+    const slices = walk.nextSlices(SLICES_BYTES);
+    return slices.length === 0 ? null : slices;
   });
 }
 
-/** A whole body that is one buffer. */
+/** A whole body that is one buffer: it comes with the first call, and then null. */
 export function streamBuffer(buffer: Buffer): PullChunk {
-  let pieces: readonly Buffer[] | null = [buffer];
+  let isSent = false;
   return () => {
-    const next = pieces;
-    pieces = null;
-    return next;
+    if (isSent) return null;
+    isSent = true;
+    return [buffer];
   };
 }
 
-/** The books of a source as a JSON array, copied together, as a slice for each costs more. */
+/**
+ * The books of a source as a JSON array, copied together, as a slice for each costs more. Reads the
+ * first book already now: a piece ends before the book that no longer fits, which is read by then.
+ */
 export function streamSource(source: BookSource): PullChunk {
-  let pending = source();
+  let nextBook = source();
   return streamArray(() => {
-    if (pending === undefined) return null;
-    const books = [pending];
-    let length = pending.length;
-    for (pending = source(); pending !== undefined; pending = source()) {
-      if (length + pending.length > PIECE_BYTES) break;
-      books.push(SEPARATOR, pending);
-      length += SEPARATOR.length + pending.length;
+    if (nextBook === undefined) return null;
+    const buffers = [nextBook];
+    let length = nextBook.length;
+    for (nextBook = source(); nextBook !== undefined; nextBook = source()) {
+      if (length + nextBook.length > PIECE_BYTES) break;
+      buffers.push(SEPARATOR, nextBook);
+      length += SEPARATOR.length + nextBook.length;
     }
-    return books.length === 1 ? books : [Buffer.concat(books, length)];
+    return buffers.length === 1 ? buffers : [Buffer.concat(buffers, length)];
   });
 }
 

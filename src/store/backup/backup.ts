@@ -1,10 +1,19 @@
 /**
- * A backup is the files that a start would read now, between two batches, each up to its length
- * now: the snapshots of the base generation, and the journals from there on. All are opened before
- * any is copied, so that compactions meanwhile cannot take them away. A backup goes into an empty
- * directory, or into one tar file, with a manifest (manifest.ts). A server that starts meanwhile
- * does not know of the backup, and its compactions may cut the open files (`isCutShort`): the
- * caller begins the copy anew then.
+ * A backup is a copy of the files that a start would read now, between two batches, each up to its
+ * length now: the snapshots of the base generation, and the journals from there on. It goes into an
+ * empty directory, or into one tar file, with a manifest (manifest.ts), whose checksums
+ * `data:verify` compares later: here nothing is verified.
+ *
+ * All files are opened before any is copied, so that compactions meanwhile cannot take them away.
+ * The server opens them (`openStateFiles`), answers their names and lengths, and closes them. The
+ * command `data:backup`, mostly in another process, opens them again by name (`openFiles`), and
+ * copies them.
+ * Between the two:
+ * - a compaction may remove a file: the command finds no such file, and asks for a new list;
+ * - a compaction that finds a file still there unlinks it whole, and does not cut it, since the
+ *   server has recorded it as opened (`recordOpened` in compaction.ts).
+ * A server that starts during the copy has no such record. Its compactions may cut the open files
+ * (`isCutShort`): the command begins anew then, from the list on.
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -20,7 +29,8 @@ import { BACKUP_PENDING } from './pending-marks.ts';
 import type { BackupFile } from './backup-file.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
-export interface Backup {
+/** The open files to copy into a backup, or, when restoring, from one. */
+export interface BackupSources {
   readonly files: readonly BackupFile[];
   /** The contents for the manifest; null: the backup gets none. */
   readonly contents: BackupContents | null;
@@ -33,10 +43,10 @@ export interface Backup {
  * and the journals from there to the one in use. A newer journal is empty: a compaction made it and
  * gave up.
  */
-export function openBackup(
+export function openStateFiles(
   files: Files, directory: string, base: number,
   inUse: { readonly generation: number; readonly length: number }, contents: BackupContents,
-): Backup {
+): BackupSources {
   const inventory = readInventory(files, directory);
   const journals = inventory.journals.filter((generation) =>
     generation >= base && generation <= inUse.generation);
@@ -59,7 +69,7 @@ export function openFiles(
   files: Files, directory: string,
   requested: readonly { readonly name: string; readonly bytes: number | null }[],
   contents: BackupContents | null,
-): Backup {
+): BackupSources {
   const openedFiles: BackupFile[] = [];
   const close = (): void => {
     for (const { descriptor } of openedFiles.splice(0)) files.closeSync(descriptor);
@@ -84,15 +94,15 @@ export function openFiles(
  * with what was copied.
  */
 export async function writeBackup(
-  files: Files, backup: Backup, target: string, nowMs: number,
+  files: Files, sources: BackupSources, target: string, nowMs: number,
 ): Promise<readonly FileSum[]> {
-  if (target.endsWith('.tar')) return writeTar(files, backup, target, nowMs);
+  if (target.endsWith('.tar')) return writeTar(files, sources, target, nowMs);
   const isNew = !files.existsSync(target);
   if (isNew) files.makeDirectorySync(target);
   // By path, the owner of the parent folder could swap in another directory while we write.
   const directory = files.openDirectorySync(target);
   try {
-    return await fillEmptyDirectory(files, backup, directory.path, target);
+    return await fillEmptyDirectory(files, sources, directory.path, target);
   } catch (error) {
     if (isNew) files.removeDirectorySync(target);
     throw error;
@@ -102,13 +112,13 @@ export async function writeBackup(
 }
 
 /** Whether a file has lost bytes that were still to be copied: a compaction is deleting it. */
-export function isCutShort(files: Files, backup: Backup): boolean {
-  return backup.files.some(({ descriptor, offset, bytes }) => files.sizeSync(descriptor) < offset
+export function isCutShort(files: Files, sources: BackupSources): boolean {
+  return sources.files.some(({ descriptor, offset, bytes }) => files.sizeSync(descriptor) < offset
     + bytes);
 }
 
 async function fillEmptyDirectory(
-  files: Files, backup: Backup, directory: string, target: string,
+  files: Files, sources: BackupSources, directory: string, target: string,
 ): Promise<readonly FileSum[]> {
   if (!files.isEmptySync(directory)) {
     throw new AppError('conflict', `${target} is not empty: name a new directory, or `
@@ -119,7 +129,7 @@ async function fillEmptyDirectory(
   files.closeSync(files.openSync(mark, 'create'));
   const createdPaths = [mark];
   try {
-    const sums = await fillDirectory(files, backup, directory, (path) => createdPaths.push(path));
+    const sums = await fillDirectory(files, sources, directory, (path) => createdPaths.push(path));
     files.unlinkSync(mark);
     await files.syncDirectory(directory);
     await files.syncDirectory(dirname(target));
@@ -132,15 +142,15 @@ async function fillEmptyDirectory(
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
 async function* encodeTar(
-  files: Files, backup: Backup, nowMs: number, sums: FileSum[],
+  files: Files, sources: BackupSources, nowMs: number, sums: FileSum[],
 ): AsyncGenerator<Buffer> {
-  for (const file of backup.files) {
+  for (const file of sources.files) {
     yield encodeTarHeader(file.name, file.bytes, nowMs);
     yield* hashChunks(files, file, sums);
     yield Buffer.alloc(tarPadding(file.bytes));
   }
-  if (backup.contents !== null) {
-    const manifest = encodeManifest(backup.contents, sums);
+  if (sources.contents !== null) {
+    const manifest = encodeManifest(sources.contents, sums);
     yield encodeTarHeader(MANIFEST_NAME, manifest.length, nowMs);
     yield manifest;
     yield Buffer.alloc(tarPadding(manifest.length));
@@ -150,15 +160,15 @@ async function* encodeTar(
 
 /** Syncs the directory first, so that the mark is on disk before any file. */
 async function fillDirectory(
-  files: Files, backup: Backup, target: string, onCreated: (path: string) => void,
+  files: Files, sources: BackupSources, target: string, onCreated: (path: string) => void,
 ): Promise<readonly FileSum[]> {
   const sums: FileSum[] = [];
   await files.syncDirectory(target);
-  for (const file of backup.files) {
+  for (const file of sources.files) {
     await writeCopy(files, join(target, file.name), hashChunks(files, file, sums), onCreated);
   }
-  if (backup.contents !== null) {
-    const manifest = encodeManifest(backup.contents, sums);
+  if (sources.contents !== null) {
+    const manifest = encodeManifest(sources.contents, sums);
     await writeCopy(files, join(target, MANIFEST_NAME), [manifest], onCreated);
   }
   await files.syncDirectory(target);
@@ -185,7 +195,7 @@ async function writeCopy(
 
 /** Writes under a temporary name, and renames the file once all its bytes are on disk. */
 async function writeTar(
-  files: Files, backup: Backup, target: string, nowMs: number,
+  files: Files, sources: BackupSources, target: string, nowMs: number,
 ): Promise<readonly FileSum[]> {
   if (files.existsSync(target)) {
     throw new AppError('conflict', `${target} is already there; name a new file`);
@@ -194,7 +204,7 @@ async function writeTar(
   let isMade = false;
   try {
     const sums: FileSum[] = [];
-    await writeCopy(files, part, encodeTar(files, backup, nowMs, sums), () => isMade = true);
+    await writeCopy(files, part, encodeTar(files, sources, nowMs, sums), () => isMade = true);
     files.renameSync(part, target);
     await files.syncDirectory(dirname(target));
     return sums;

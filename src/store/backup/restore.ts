@@ -8,7 +8,7 @@
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeBackup } from './backup.ts';
-import type { Backup } from './backup.ts';
+import type { BackupSources } from './backup.ts';
 import { checkContents, checkFiles, findManifest, readManifest } from './manifest.ts';
 import type { BackupManifest } from './manifest.ts';
 import type { BackupFile } from './backup-file.ts';
@@ -22,7 +22,7 @@ import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 
 /** A backup to restore; `manifest` is null for one by an older version, or a copy of the data. */
-export type BackupArchive = Backup & { readonly manifest: BackupManifest | null };
+export type BackupArchive = BackupSources & { readonly manifest: BackupManifest | null };
 
 export type RestoreOptions = {
   /** The caller holds its lock. */

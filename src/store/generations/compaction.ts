@@ -57,10 +57,10 @@ type CompactionOptions = {
 };
 
 export class Compaction implements Snapshots {
-  /** True until the store is open: nobody is served yet, so deletion need not be gentle. */
-  isStarting = true;
   isStopping = false;
   readonly #options: CompactionOptions;
+  /** True until the store is open: nobody is served yet, so deletion need not be gentle. */
+  #isStarting = true;
   #base: number;
   #newestGeneration: number;
   /** The bytes of the journals since the base without the one in use. */
@@ -101,6 +101,11 @@ export class Compaction implements Snapshots {
   get isDue(): boolean {
     const { liveBytes, isWorthCompacting } = measureGarbage(this.#options.collections);
     return isWorthCompacting || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
+  }
+
+  /** The store is open: from now on files are deleted gradually, beside the requests. */
+  endStart(): void {
+    this.#isStarting = false;
   }
 
   /** Files of this generation, and of earlier ones, may be open from now on. */
@@ -219,7 +224,7 @@ export class Compaction implements Snapshots {
     return deleteGradually(path, {
       clock, files,
       // Writing faster than deleting would fill the disk.
-      skipThrottling: () => this.isStarting || this.isStopping || this.isDue,
+      skipThrottling: () => this.#isStarting || this.isStopping || this.isDue,
     });
   }
 

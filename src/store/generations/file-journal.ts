@@ -50,7 +50,7 @@ export class FileJournal implements Journal {
 
   constructor(options: FileJournalOptions, state: RecoveredState, file: JournalFile) {
     const { directory, files, logger, clock } = options;
-    const { base, collections, inventory, journals, sequence } = state;
+    const { base, collections, inventory, journals: replayedJournals, sequence } = state;
     this.#options = options;
     this.failureLog = new FailureLog(clock, logger, 'the disk');
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.clearFailure());
@@ -58,10 +58,12 @@ export class FileJournal implements Journal {
       file, sequence, clock,
       failureLog: this.failureLog,
       isDiskBusy: () => this.#compaction.isDiskBusy,
-      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#writeUnsyncedMarker(),
+      // `unknown`: a sync or the undoing of a write failed, so the bytes may be on disk or not.
+      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#createUnsyncedFile(),
     });
     const generations = [file.generation, ...inventory.journals, ...inventory.snapshots.keys()];
-    const closedJournals = journals.filter(({ generation }) => generation !== file.generation);
+    const closedJournals = replayedJournals.filter(({ generation }) =>
+      generation !== file.generation);
     this.#compaction = new Compaction({
       directory, files, clock, logger, collections, base,
       writer: this.#writer,
@@ -84,14 +86,15 @@ export class FileJournal implements Journal {
   get bytes(): number { return this.#compaction.journalBytes; }
 
   /** Writes what a crash or a failing disk has left unwritten: a note, or a whole generation. */
-  async completeRecovery(
-    { base, snapshotErrors, inventory, journals }: RecoveredState,
-  ): Promise<void> {
-    const last = journals.at(-1);
-    const hasSnapshotsNote = last === undefined || last.replay.completeSnapshots.length > 0;
-    if (base > 0 && base === this.generation && !hasSnapshotsNote) {
+  async completeRecovery(state: RecoveredState): Promise<void> {
+    const { base, snapshotErrors, inventory, journals: replayedJournals } = state;
+    const last = replayedJournals.at(-1);
+    const lacksSnapshotsNote = last !== undefined && last.replay.completeSnapshots.length === 0;
+    if (base > 0 && base === this.generation && lacksSnapshotsNote) {
+      // A crash came between the snapshots and the note that they are complete.
       await this.#writer.writeSnapshotsNote(inventory.snapshots.get(base) ?? []);
     } else if (last !== undefined && !last.replay.endsWithNote) {
+      // The repair has put all lines on disk. The mark is a line that says so of those before it.
       await this.#writer.writeMark();
     }
     for (const error of snapshotErrors) {
@@ -100,7 +103,7 @@ export class FileJournal implements Journal {
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;
     if (hasUnsyncedJournal) await this.#compaction.write();
-    this.#compaction.isStarting = false;
+    this.#compaction.endStart();
     if (snapshotErrors.length > 0 && !hasUnsyncedJournal) this.#compactInBackground();
     else this.#compactWhenDue();
   }
@@ -122,9 +125,13 @@ export class FileJournal implements Journal {
       (generation) => this.#compaction.recordOpened(generation));
   }
 
-  /** Calls `run`, which may open the files, while everything committed has been applied. */
+  /**
+   * Calls `run`, which may open the files of the extent, while no batch is written: all that is
+   * committed has been applied to the collections in memory then.
+   */
   runBetweenBatches<T>(run: (extent: JournalExtent) => T): Promise<T> {
     return this.#writer.runExclusively(async () => {
+      // First, so that no later compaction cuts a file that `run` opens: it unlinks it whole.
       this.#compaction.recordOpened(this.generation);
       return run({ base: this.#compaction.base, inUse: this.#writer.file });
     });
@@ -151,8 +158,11 @@ export class FileJournal implements Journal {
     });
   }
 
-  /** Warns the next start that the journal may not be on disk; best effort on a failing disk. */
-  #writeUnsyncedMarker(): void {
+  /**
+   * Creates the file beside the journal that warns the next start that the journal may not be on
+   * disk. The disk is failing, so this may fail too.
+   */
+  #createUnsyncedFile(): void {
     const { directory, files, logger } = this.#options;
     try {
       files.closeSync(files.openSync(join(directory, unsyncedName(this.generation)), 'create'));

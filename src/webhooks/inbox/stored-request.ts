@@ -75,8 +75,9 @@ export type StoredRequest = {
   readonly routes: readonly RouteRun[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null;
+  /** The id of the request that an operator replayed by making this copy of it; else null. */
   readonly replayOf: string | null;
-  /** Whether an operator has replayed it. Its actions then get `context.replay`. */
+  /** Whether an operator has replayed it, or copied it to replay. Sets `context.replay`. */
   readonly isReplay: boolean;
   /** Set if no payload could be made of the body when an action last asked; else null. */
   readonly unparsed: UnparsedBody | null;

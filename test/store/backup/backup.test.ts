@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import { openBackup, writeBackup } from '../../../src/store/backup/backup.ts';
+import { openStateFiles, writeBackup } from '../../../src/store/backup/backup.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
@@ -25,7 +25,7 @@ for (const name of ['copy', 'copy.tar']) {
       await put(store, 'a', 'b');
       await store.compact();
       await put(store, 'c');
-      const backup = await store.openBackup();
+      const backup = await store.openBackupSources();
       await Promise.all([store.compact(), put(store, 'd')]);
       await store.compact();
       await writeBackup(files, backup, join(root, name), nowMs);
@@ -43,7 +43,7 @@ test('a backup ends its journal where that was synced, though more is written', 
   const name = 'journal-000001.jsonl';
   writeFileSync(join(root, name), 'synced, not synced');
   const contents = { sequence: 0, records: {} };
-  const backup = openBackup(files, root, 0, { generation: 1, length: 6 }, contents);
+  const backup = openStateFiles(files, root, 0, { generation: 1, length: 6 }, contents);
   await writeBackup(files, backup, join(root, 'copy'), nowMs);
   backup.close();
   assert.equal(readFileSync(join(root, 'copy', name), 'utf8'), 'synced');
@@ -142,7 +142,7 @@ async function fill(directory: string, ids: readonly string[]): Promise<void> {
 
 async function backUp(root: string, from: string, to: string): Promise<void> {
   const store = await openIn(join(root, from));
-  const backup = await store.openBackup();
+  const backup = await store.openBackupSources();
   await writeBackup(files, backup, join(root, to), nowMs);
   backup.close();
   await store.close();

@@ -36,7 +36,7 @@ async function makeBackup(root: string): Promise<string> {
   await Promise.all(['a', 'b', 'c'].map(put));
   await store.compact();
   await put('d');
-  const backup = await store.openBackup();
+  const backup = await store.openBackupSources();
   const copy = join(root, 'copy');
   await writeBackup(files, backup, copy, 0);
   backup.close();

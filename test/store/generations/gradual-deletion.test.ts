@@ -30,7 +30,7 @@ function withFile(): SimulatedFiles {
 function deleteIt(
   files: SimulatedFiles, skipThrottling = () => false, clock: Clock = systemClock,
 ): Promise<void> {
-  return deleteGradually(PATH, { files, clock, chunkBytes: 3, skipThrottling: skipThrottling });
+  return deleteGradually(PATH, { files, clock, chunkBytes: 3, skipThrottling });
 }
 
 test('a file is cut off from its end, each cut synced, without its name', async () => {
@@ -222,7 +222,7 @@ test('compaction cuts what nobody can have open, nothing that a backup or reader
     return cut;
   };
   assert.deepEqual(await compactAfterAll(), []);
-  const backup = await store.openBackup();
+  const backup = await store.openBackupSources();
   const names = backup.files.map(({ name }) => name);
   assert.deepEqual(names, ['books-000002.json', 'journal-000002.jsonl']);
   assert.deepEqual(await compactAfterAll(), []);

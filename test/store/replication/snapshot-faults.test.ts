@@ -44,7 +44,7 @@ test('backups do not put off the snapshot that the engine is due', async () => {
   one.replica?.writeSnapshotsWhen(() => true);
   for (const id of ['a', 'b']) {
     await one.transact(put(id, 'x'.repeat(60_000)));
-    (await one.openBackup()).close();
+    (await one.openBackupSources()).close();
   }
   await clock.advance(1_000);
   await turnsUntil(() => engine.snapshots.get(2)?.count === 1);

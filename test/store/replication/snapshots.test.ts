@@ -135,7 +135,7 @@ test('a backup of a shared store is one of a store in files', async () => {
   const one = await open(files);
   await one.transact(put('a'));
   await one.transact(putHook('h', 's'));
-  const backup = await one.openBackup();
+  const backup = await one.openBackupSources();
   await one.transact(put('later'));
   await one.compact();
   await writeBackup(files, backup, '/copy', clock.now());

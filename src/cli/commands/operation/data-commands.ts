@@ -7,7 +7,7 @@ import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { isCutShort, openFiles, writeBackup } from '../../../store/backup/backup.ts';
-import type { Backup } from '../../../store/backup/backup.ts';
+import type { BackupSources } from '../../../store/backup/backup.ts';
 import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/backup/engine-contents.ts';
 import type { EngineReport } from '../../../store/backup/engine-contents.ts';
@@ -64,12 +64,13 @@ export async function compactData(context: CommandContext): Promise<number> {
   return 0;
 }
 
+/** Copies the data and says how much; `data:verify` is what verifies a backup. */
 export async function backupData(context: CommandContext): Promise<number> {
   const to = resolveBackupPath(context.args.get('to'), context.io.now());
-  const backup = await copyBackup(context, to);
-  const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
-  const size = `${backup.files.length} files, ${bytes} bytes`;
-  await context.output.result({ to, files: backup.files.length, bytes },
+  const sources = await copyBackup(context, to);
+  const bytes = sources.files.reduce((sum, file) => sum + file.bytes, 0);
+  const size = `${sources.files.length} files, ${bytes} bytes`;
+  await context.output.result({ to, files: sources.files.length, bytes },
     `backed up ${size} to ${to}`);
   return 0;
 }
@@ -81,21 +82,28 @@ function resolveBackupPath(to: string, nowMs: number): string {
   return resolve(to, `hookshelf-${time}`);
 }
 
-/** Copies the data; starts again, with newer data, when a file was cut short meanwhile. */
-async function copyBackup(context: CommandContext, to: string): Promise<Backup> {
+/**
+ * Copies the data, and resolves with the files that were copied, closed. When a file was cut short
+ * during the copy, it starts again with a new list (`openListedFiles` tries again by itself while
+ * only the opening failed).
+ */
+async function copyBackup(context: CommandContext, to: string): Promise<BackupSources> {
   const { identity, output } = context;
   const files = createNodeFiles();
   for (let attempt = 1; ; attempt += 1) {
+    // We open the files as their owner, who may have replaced one by a link, and write the backup
+    // as root, where the owner may not write. Where the owner could replace `to`, we stay
+    // the owner, which the opening makes us in any case.
     if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
-    const backup = await openBackup(context, files);
+    const sources = await openListedFiles(context, files);
     try {
       // All files to read are open now, and the backup is written elsewhere.
       await context.closeApiClient();
       identity.becomeRootAgain();
-      await writeBackup(files, backup, to, context.io.now());
-      return backup;
+      await writeBackup(files, sources, to, context.io.now());
+      return sources;
     } catch (thrown) {
-      if (!isCutShort(files, backup)) {
+      if (!isCutShort(files, sources)) {
         throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
       }
       const problem = 'a compaction has deleted what was being copied';
@@ -105,13 +113,13 @@ async function copyBackup(context: CommandContext, to: string): Promise<Backup> 
       }
       if (!output.isJson) output.note(`${problem}; the backup begins anew`);
     } finally {
-      backup.close();
+      sources.close();
     }
   }
 }
 
-/** Opens all files before any is copied, so that no compaction can remove one meanwhile. */
-async function openBackup(context: CommandContext, files: Files): Promise<Backup> {
+/** Asks the server for the list of files, and opens them all, before any is copied (backup.ts). */
+async function openListedFiles(context: CommandContext, files: Files): Promise<BackupSources> {
   const apiClient = await context.openApiClient();
   for (let attempt = 1; ; attempt += 1) {
     const { body } = await apiClient.request({ method: 'GET', path: '/control/data/backup' });
@@ -123,7 +131,7 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
         entries.map(({ name, bytes }) => ({ name: String(name), bytes: Number(bytes) })),
         parseContents(body));
     } catch (thrown) {
-      // A compaction has removed a file meanwhile.
+      // A compaction has removed a file since it was listed.
       if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
     }
   }

@@ -7,7 +7,11 @@ export interface Field {
   readonly element: HTMLElement;
   /** undefined: the member is absent. Throws InputError for input that cannot be sent. */
   read(): unknown;
-  /** Shows an error at a JSON Pointer below this field; false when there is no such field. */
+  /**
+   * Shows an error of the value at `steps`, the steps of a JSON Pointer below this field; none: the
+   * field's own value. Returns false when there is no field for it. A field without fields in it
+   * shows any error as its own.
+   */
   showError(steps: readonly string[], detail: string): boolean;
   clearError(): void;
 }
@@ -21,9 +25,14 @@ export type FieldOptions = {
   readonly isRequired: boolean;
   /** The label; made from the name by default. */
   readonly label?: string;
+  /** The label of one item, if the value is a list; made from `label` by default. */
   readonly itemLabel?: string;
   /** The models around this field: a model within itself is edited as JSON. */
   readonly outerModels?: readonly string[];
+  /**
+   * For the fields within this one. What it says of this field itself, the caller has already put
+   * into `label`, `itemLabel` and the schema's description.
+   */
   readonly customization?: FieldCustomization;
 };
 
@@ -39,22 +48,28 @@ export type FieldCustomization = {
 
 type InputElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
+/**
+ * A field that is one input. `read` returns the value of the input, and may throw InputError.
+ * `afterHint` is shown below the hint, such as a button that belongs to the input.
+ */
 export function inputField(
   { name, schema, isRequired, label = formatLabel(name) }: FieldOptions,
-  input: InputElement, read: () => unknown, ...more: readonly Child[]
+  input: InputElement, read: () => unknown, ...afterHint: readonly Child[]
 ): Field {
   const id = uniqueId('field');
-  const problem = errorLine(id);
+  const problemId = `${id}-problem`;
+  const hintId = `${id}-hint`;
+  const problem = errorLine(problemId);
   input.id = id;
   input.name = name;
-  input.setAttribute('aria-describedby', `${id}-problem ${id}-hint`);
+  input.setAttribute('aria-describedby', `${problemId} ${hintId}`);
   if (isRequired) input.setAttribute('aria-required', 'true');
   const element = h('div', { class: `field ${input.type}` },
     h('label', { for: id }, label, isRequired ? h('span', {
       class: 'required', 'aria-hidden': 'true',
     }, ' *') : null),
-    input, problem, hintLine(schema, `${id}-hint`), ...more);
-  const showError: Field['showError'] = (_, detail) => {
+    input, problem, hintLine(schema, hintId), ...afterHint);
+  const showError: Field['showError'] = (_steps, detail) => {
     problem.textContent = detail;
     input.setAttribute('aria-invalid', 'true');
     return true;
@@ -79,11 +94,15 @@ export function inputField(
   };
 }
 
+/** The empty line in which a field shows its error; `id` is the id of that line. */
 export function errorLine(id: string | null = null): HTMLElement {
-  return h('p', { class: 'problem', id: id === null ? null : `${id}-problem` });
+  return h('p', { class: 'problem', id });
 }
 
-/** Text between backticks is shown as code. */
+/**
+ * The schema's description as a line with this `id`; null without a description. Text between
+ * backticks is shown as code.
+ */
 export function hintLine(
   { description = '' }: ModelSchema, id: string | null = null,
 ): HTMLElement | null {

@@ -89,7 +89,7 @@ function isLeader(outcome: EtcdOutcome): boolean {
 }
 
 async function describeDurability(gateway: Gateway): Promise<string> {
-  const { members } = await gateway.read('/v3/cluster/member/list', {});
+  const { members } = await gateway.sendRepeatable('/v3/cluster/member/list', {});
   const votingMembers = filterObjects(members).filter(({ isLearner }) => isLearner !== true).length;
   if (votingMembers < 2) {
     return 'a write is on the disk of the one etcd member, and is lost with it';

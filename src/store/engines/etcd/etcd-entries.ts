@@ -63,7 +63,8 @@ export class EntryReader {
 export async function findEntry(
   gateway: Gateway, keys: Keys, sequence: number,
 ): Promise<LogEntry | null> {
-  const [match] = parseKeyValues(await gateway.read('/v3/kv/range', { key: keys.entry(sequence) }));
+  const range = await gateway.sendRepeatable('/v3/kv/range', { key: keys.entry(sequence) });
+  const [match] = parseKeyValues(range);
   return match === undefined ? null : decodeEntry(match.value);
 }
 
@@ -73,7 +74,7 @@ export async function findEntry(
  */
 export async function trimBelow(gateway: Gateway, keys: Keys, floor: number): Promise<void> {
   // Readers must see the new floor before any entry is gone. Another node may have raised it more.
-  let response = await gateway.read('/v3/kv/txn', {
+  let response = await gateway.sendRepeatable('/v3/kv/txn', {
     compare: [{
       key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(floor + 1),
     }],
@@ -81,25 +82,25 @@ export async function trimBelow(gateway: Gateway, keys: Keys, floor: number): Pr
   });
   if (response.succeeded !== true) return;
   for (;;) {
-    const page = parseKeyValues(await gateway.read('/v3/kv/range', {
+    const page = parseKeyValues(await gateway.sendRepeatable('/v3/kv/range', {
       key: keys.entry(0), range_end: keys.entry(floor), limit: TRIM_STEP, keys_only: true,
     }));
     const [first, last] = [page[0], page.at(-1)];
     if (first === undefined || last === undefined) break;
-    response = await gateway.read('/v3/kv/deleterange', {
+    response = await gateway.sendRepeatable('/v3/kv/deleterange', {
       key: first.key, range_end: keyAfter(last.key),
     });
   }
   for (const [key, end] of [
     [keys.snapshot(0), keys.snapshot(floor)], [keys.parts(0), keys.parts(floor)],
-  ]) response = await gateway.read('/v3/kv/deleterange', { key, range_end: end });
+  ]) response = await gateway.sendRepeatable('/v3/kv/deleterange', { key, range_end: end });
   if (gateway.address.compacts) await compact(gateway, parseRevision(response));
 }
 
 async function readPage(
   gateway: Gateway, keys: Keys, sequence: number, limit: number,
 ): Promise<readonly LogEntry[]> {
-  const range = await gateway.read('/v3/kv/range', {
+  const range = await gateway.sendRepeatable('/v3/kv/range', {
     key: keys.entry(sequence + 1), range_end: keys.entriesEnd, limit,
   });
   return parseKeyValues(range).map(({ value }) => decodeEntry(value));
@@ -107,7 +108,7 @@ async function readPage(
 
 async function compact(gateway: Gateway, revision: number): Promise<void> {
   try {
-    await gateway.read('/v3/kv/compaction', { revision });
+    await gateway.sendRepeatable('/v3/kv/compaction', { revision });
   } catch (error) {
     // Another node has compacted up to a later revision.
     if (!/has been compacted/.test(messageOf(error))) throw error;

@@ -50,12 +50,12 @@ export class Gateway {
   }
 
   /** Sends a request that may be executed twice, as one that only reads. */
-  read(path: string, body: object): Promise<JsonFields> {
+  sendRepeatable(path: string, body: object): Promise<JsonFields> {
     return this.#call({ path, body, isRepeatable: true });
   }
 
   /** Sends a request again only if it surely was not executed. `storage_full`: it may have been. */
-  write(path: string, body: object): Promise<JsonFields> {
+  sendOnce(path: string, body: object): Promise<JsonFields> {
     return this.#call({ path, body, isRepeatable: false });
   }
 

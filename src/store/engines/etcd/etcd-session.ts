@@ -32,8 +32,12 @@ type EtcdSessionDeps = {
 
 const SENT_BATCHES_MAX = 16;
 const CONTENTION_MS_MAX = 2000;
+// A lost append is recent if etcd has made at most this many revisions since: a loser that is still
+// trying puts `lost` just before the winner's append, with few keys of other nodes in between.
 const RECENT_REVISIONS = 4;
+// Entries in the response to a lost append: mostly all, as a loser misses one or two.
 const MISSED_AT_ONCE = 16;
+// Entries in one further read of a node that was away; their bytes end it earlier (`readAfter`).
 const MISSED_MAX = 1000;
 // Bounded, since a node that was frozen and has much to apply would hold up all others.
 const YIELD_MS_MAX = 250;
@@ -68,7 +72,7 @@ export class EtcdSession implements EngineSession {
   async create(head: LogHead): Promise<boolean> {
     const { log, floor, entry, entriesEnd } = this.#keys;
     const isAbsent = { target: 'CREATE', result: 'EQUAL', create_revision: '0' };
-    const response = await this.#gateway.write('/v3/kv/txn', {
+    const response = await this.#gateway.sendOnce('/v3/kv/txn', {
       compare: [
         { key: log, ...isAbsent }, { key: entry(0), range_end: entriesEnd, ...isAbsent },
       ],
@@ -79,7 +83,8 @@ export class EtcdSession implements EngineSession {
       ],
       failure: [{ request_range: { key: log } }],
     });
-    if (response.succeeded !== true && parseRanges(response)[0]?.length === 0) {
+    const [logKeys] = parseRanges(response);
+    if (response.succeeded !== true && logKeys?.length === 0) {
       throw this.#createError('damaged', 'entries of a log lie there without its head: name '
         + 'another prefix, or bring the head back from a backup of etcd');
     }
@@ -102,23 +107,32 @@ export class EtcdSession implements EngineSession {
     const waitMs = this.#yieldMs;
     this.#yieldMs = 0;
     if (waitMs > 0) await sleep(this.#gateway.clock, waitMs);
-    return (await this.#append(log, expected, entry, 0, [])) === null;
+    // The entry was built from a head that is long known, so there is no turn to measure, and a
+    // conflict is answered by `appendLocked`, which reads by itself.
+    const turnMs = 0;
+    return (await this.#append(log, expected, entry, turnMs, [])) === null;
   }
 
-  /** The response to a lost attempt has the missed entries: the next attempt needs no read. */
+  /**
+   * The response to a lost attempt has the missed entries: the next attempt needs no read. It does
+   * not wait for `#yieldMs`: a node that is here has lost, or expects to, and must win some time.
+   */
   async appendLocked(log: string, from: LogPosition, build: BuildEntry): Promise<LogEntry | null> {
     const { clock } = this.#gateway;
     let response = await this.#transact(this.#rangesAfter(from));
-    // The 2 s begin with the first attempt: a node that was away reads for long before it.
-    for (let endMs = Infinity; ;) {
+    let endMs: number | undefined;
+    for (;;) {
+      // The turn begins when the response with the head is here; reading more is a part of it.
       const headReadMs = clock.monotonicMs();
       const { head, missedEntries } = await this.#readMissed(response);
       const entry = build(missedEntries, head);
       if (entry === null) return null;
-      const turnMs = clock.monotonicMs() - headReadMs;
+      const sentMs = clock.monotonicMs();
+      const turnMs = sentMs - headReadMs;
       const conflict = await this.#append(log, head, entry, turnMs, this.#rangesAfter(head));
       if (conflict === null) return entry;
-      endMs = Math.min(endMs, headReadMs + turnMs + CONTENTION_MS_MAX);
+      // The 2 s begin with the first attempt: a node that was away reads for long before it.
+      endMs ??= sentMs + CONTENTION_MS_MAX;
       if (clock.monotonicMs() >= endMs) {
         throw this.#createError('unavailable', 'other nodes were first for 2 s; try again');
       }
@@ -166,7 +180,7 @@ export class EtcdSession implements EngineSession {
 
   /** Runs operations that may be executed twice. */
   #transact(success: readonly object[]): Promise<JsonFields> {
-    return this.#gateway.read('/v3/kv/txn', { success });
+    return this.#gateway.sendRepeatable('/v3/kv/txn', { success });
   }
 
   #rangesAfter({ sequence }: LogPosition): readonly object[] {
@@ -177,7 +191,7 @@ export class EtcdSession implements EngineSession {
 
   /**
    * Returns null if the entry was committed, else the response, with the matches of `ranges`.
-   * `turnMs`: time since the head was read.
+   * `turnMs`: what the caller took from reading the head to sending this.
    */
   async #append(
     log: string, expected: LogPosition, entry: LogEntry, turnMs: number,
@@ -194,6 +208,7 @@ export class EtcdSession implements EngineSession {
         { request_range: { key: this.#keys.lost } },
       ],
       failure: [
+        // Tells the winner, whose next append reads it, that another lost, and how long that took.
         { request_put: { key: this.#keys.lost, value: encodeBase64(String(Math.round(turnMs))) } },
         ...ranges,
       ],
@@ -201,7 +216,7 @@ export class EtcdSession implements EngineSession {
     const { clock } = this.#gateway;
     const startMs = clock.monotonicMs();
     try {
-      const response = await this.#gateway.write('/v3/kv/txn', body);
+      const response = await this.#gateway.sendOnce('/v3/kv/txn', body);
       if (response.succeeded === true) this.#yieldAfter(response, clock.monotonicMs() - startMs);
       // A batch that is sent again may find its own entry, which the first request has written.
       const isCommitted = response.succeeded === true || (isResent && await this.#isInLog(entry));
@@ -221,15 +236,22 @@ export class EtcdSession implements EngineSession {
     const [lostAppend] = parseRanges(response)[0] ?? [];
     const isRecent = lostAppend !== undefined
       && parseRevision(response) - lostAppend.revision <= RECENT_REVISIONS;
-    const neededMs = isRecent ? Math.max(tookMs, Number(lostAppend.value.toString())) : 0;
+    const lastLoserTurnMs = isRecent ? Number(lostAppend.value.toString()) : 0;
+    const neededMs = isRecent ? Math.max(tookMs, lastLoserTurnMs) : 0;
     this.#yieldMs = Math.min(YIELD_MS_MAX, neededMs * (0.5 + this.#random()));
   }
 
-  /** Returns the head in a response to `rangesAfter`, and all entries up to it. */
+  /**
+   * Returns the head in a response to `#rangesAfter`, and the entries up to it that are left. Some
+   * are missing if the log was trimmed meanwhile: the caller's `build` notices that, since they do
+   * not continue its records then, and returns null.
+   */
   async #readMissed(response: JsonFields): Promise<{ head: LogHead; missedEntries: LogEntry[] }> {
     const head = parseHead(response);
     if (head === null) throw this.#createError('damaged', 'the log is gone');
-    const missedEntries = (parseRanges(response)[3] ?? []).map(({ value }) => decodeEntry(value));
+    // The first three ranges are those of the head.
+    const [, , , entryKeys = []] = parseRanges(response);
+    const missedEntries = entryKeys.map(({ value }) => decodeEntry(value));
     for (let last = missedEntries.at(-1); last !== undefined && last.sequence < head.sequence;) {
       const page = await this.readAfter(last.sequence, MISSED_MAX);
       missedEntries.push(...page.filter((entry) => entry.sequence <= head.sequence));

@@ -12,13 +12,14 @@ import type { EngineSnapshot, EngineSnapshots } from '../engine.ts';
 export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
   return {
     async list(): Promise<readonly EngineSnapshot[]> {
-      const range = await gateway.read('/v3/kv/range', {
+      const range = await gateway.sendRepeatable('/v3/kv/range', {
         key: keys.snapshot(0), range_end: keys.snapshotsEnd,
       });
       return parseKeyValues(range).map(({ value }) => decodeSnapshot(value)).reverse();
     },
     async readPart({ sequence }, part) {
-      const range = await gateway.read('/v3/kv/range', { key: keys.part(sequence, part) });
+      const key = keys.part(sequence, part);
+      const range = await gateway.sendRepeatable('/v3/kv/range', { key });
       const [match] = parseKeyValues(range);
       if (match !== undefined) return decodePart(match.value);
       throw new AppError('damaged', `${gateway.address.name}: part ${part} of the snapshot at `
@@ -26,7 +27,7 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
     },
     async writePart({ sequence }, part, content) {
       // A second put writes the same bytes, so `read`, which may send twice, is safe.
-      await gateway.read('/v3/kv/put', {
+      await gateway.sendRepeatable('/v3/kv/put', {
         key: keys.part(sequence, part), value: encodePart(content),
       });
     },
@@ -34,7 +35,7 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
       const put = [{
         request_put: { key: keys.snapshot(at.sequence), value: encodeSnapshot(at, parts) },
       }];
-      const response = await gateway.read('/v3/kv/txn', {
+      const response = await gateway.sendRepeatable('/v3/kv/txn', {
         // A trim past this sequence has removed parts of this snapshot.
         compare: [{
           key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(at.sequence + 1),
@@ -54,8 +55,8 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
         + `${at.sequence} while a snapshot of it was written; the next one will do`);
     },
     async remove({ sequence }) {
-      await gateway.read('/v3/kv/deleterange', { key: keys.snapshot(sequence) });
-      await gateway.read('/v3/kv/deleterange', {
+      await gateway.sendRepeatable('/v3/kv/deleterange', { key: keys.snapshot(sequence) });
+      await gateway.sendRepeatable('/v3/kv/deleterange', {
         key: keys.parts(sequence), range_end: keys.partsEnd(sequence),
       });
     },

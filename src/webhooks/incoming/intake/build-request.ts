@@ -15,11 +15,17 @@ import type { RouteOutcome } from '../run-webhook-routes.ts';
 import { redactHead } from './stored-head.ts';
 import { X_SIGNATURE_PRESET } from '../receiving/verify-request.ts';
 
-/** The members of a stored request that say how far it has come. */
+/**
+ * The members of a stored request that its processing sets: status, runs of routes and answer, and
+ * whether it repeats an earlier request or its event id.
+ */
 type RequestState = Pick<StoredRequest, 'id' | 'status' | 'routes'> & Partial<
   Pick<StoredRequest, 'answered' | 'duplicateOf' | 'eventIdReused'>>;
 
 const MESSAGE_LENGTH_MAX = 1024;
+// Bytes of the members that every record has, and of the quotes and commas around a header.
+const RECORD_BYTES = 512;
+const HEADER_BYTES = 3;
 
 /** The stored form of a request that passed its checks. */
 export function buildAcceptedRequest(
@@ -27,11 +33,13 @@ export function buildAcceptedRequest(
 ): StoredRequest {
   const { exchange, webhook, body, eventNames, verified, signedAtMs, receivedAtMs } = request;
   const receivedBody = { body, bodyBytes: body.length, atMs: receivedAtMs };
+  // Which of the webhook's secrets verified it, and not the secret itself.
+  const secretName = verified?.secret ?? null;
   return buildRequest(exchange, webhook, receivedBody, state, {
     event: eventNames.event, eventId: eventNames.eventId, unparsed: request.unparsed,
     verdict: {
       preset: verified?.preset ?? null, accepted: true, failedCheck: null,
-      secret: verified?.secret ?? null,
+      secret: secretName,
       signedAt: signedAtMs === null ? null : formatTimestamp(signedAtMs),
     },
   });
@@ -74,13 +82,10 @@ export function toRunAttempt(
   };
 }
 
+/** Most actions return no data: their `{}` needs no parser. */
 function parseData(json: string): object {
   return json === '{}' ? {} : JSON.parse(json) as object;
 }
-
-// Bytes of the members that every record has, and of the quotes and commas around a header.
-const RECORD_BYTES = 512;
-const HEADER_BYTES = 3;
 
 type ReceivedBody = {
   /** null: the body was not read. */
@@ -96,7 +101,7 @@ type ReceivedBody = {
 function buildRequest(
   exchange: Exchange, webhook: ReadyIncomingWebhook,
   { body, bodyBytes, atMs }: ReceivedBody, state: RequestState,
-  senderMembers: Pick<StoredRequest, 'event' | 'eventId' | 'verdict' | 'unparsed'>,
+  findings: Pick<StoredRequest, 'event' | 'eventId' | 'verdict' | 'unparsed'>,
 ): StoredRequest {
   const { request: { rawHeaders, method = '' }, search } = exchange;
   const { clientAddress, host, protocol } = resolveOrigin(exchange);
@@ -119,17 +124,19 @@ function buildRequest(
     client: clientAddress,
     host,
     protocol,
-    event: senderMembers.event,
-    eventId: senderMembers.eventId,
+    event: findings.event,
+    eventId: findings.eventId,
     eventIdReused: state.eventIdReused ?? false,
-    verdict: senderMembers.verdict,
+    verdict: findings.verdict,
     routes: state.routes,
     answered: state.answered ?? null,
     duplicateOf: state.duplicateOf ?? null,
+    // A replay (inbox/replay.ts) sets isReplay, and replayOf only in a copy that it makes.
     replayOf: null,
     isReplay: false,
-    unparsed: senderMembers.unparsed,
-    // A rejected request is in memory alone, with its body beside it.
+    unparsed: findings.unparsed,
+    // null: the body was not read; or the request is rejected, which is in memory alone with its
+    // body beside it; or the body is so long that it gets a record of its own.
     inlineBody: body === null || state.status === 'rejected' ? null
       : createInlineBody(body, state.status),
   };

@@ -38,6 +38,9 @@ export const twilioQuirk: Quirk = {
     return isBodyDigest(claimedDigest, body) ? null
       : 'bodySHA256 in the query is not that of the body';
   },
+  makeBodyParameter(body, isForm) {
+    return isForm || body.length === 0 ? null : `bodySHA256=${computeDigest(body)}`;
+  },
 };
 
 const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
@@ -53,6 +56,9 @@ function listPortVariants(text: string): readonly string[] {
 }
 
 function isBodyDigest(claimedDigest: string, body: Buffer): boolean {
-  const digest = loadCrypto().createHash('sha256').update(body).digest('hex');
-  return claimedDigest.toLowerCase() === digest;
+  return claimedDigest.toLowerCase() === computeDigest(body);
+}
+
+function computeDigest(body: Buffer): string {
+  return loadCrypto().createHash('sha256').update(body).digest('hex');
 }

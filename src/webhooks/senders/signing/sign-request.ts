@@ -2,7 +2,6 @@
  * Signs a request as its sender would, for tests of one's own webhook. It works only with a secret
  * that signs as well as it verifies: HMAC and tokens.
  */
-import { loadCrypto } from '../../../base/node-modules.ts';
 import { computeHmac } from '../hmac.ts';
 import { FORM_TYPE, parseMediaType } from '../request/parse-form.ts';
 import { RequestReader } from '../request/request-reader.ts';
@@ -44,23 +43,29 @@ export function signRequest(
   { scheme, quirk, secret, settings }: SigningContext, request: UnsignedRequest,
 ): SignedRequest | null {
   const key = createVerificationKey(scheme, secret);
+  // Instead of a key, a text says what is wrong with the secret.
   if (typeof key === 'string' || isPublicKey(key.algorithm)) return null;
   const timestamp = formatSignedTime(scheme, request.atMs);
   const { id, contentType, method } = request;
+  // The body and the query get first what the signature covers, and then the signature itself.
   const coveredValues = { timestamp, id };
-  const body = fillBody(request.body, scheme, coveredValues);
+  const coveredBody = fillBody(request.body, scheme, coveredValues);
   const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
-  // Twilio's way to cover a body that is no form: see quirks.ts.
-  const unsignedSearch = quirk.check !== undefined && !isForm && body.length > 0
-    ? joinQuery(request.search, `bodySHA256=${computeSha256(body)}`) : request.search;
-  const search = addParameters(unsignedSearch, scheme, coveredValues);
+  const bodyParameter = quirk.makeBodyParameter?.(coveredBody, isForm) ?? null;
+  const searchWithBody = bodyParameter === null ? request.search
+    : joinQuery(request.search, bodyParameter);
+  const coveredSearch = addParameters(searchWithBody, scheme, coveredValues);
   const typeHeaders = contentType === null ? {} : { 'content-type': contentType };
-  const reader = new RequestReader({ method, headers: typeHeaders, rawHeaders: [], search, body });
+  const reader = new RequestReader({
+    method, headers: typeHeaders, rawHeaders: [], search: coveredSearch, body: coveredBody,
+  });
+  // The first is the likeliest one, which the sender itself would sign.
   const [url = ''] = quirk.urls?.(settings.url ?? '', reader) ?? [settings.url ?? ''];
+  // Only a token has no HMAC here: the secret itself is sent as the signature.
   const signatureBytes = key.hmac === null ? key.key.export() : computeHmac(key.hmac,
     collectPieces(parseContent(scheme.content), {
       url, webhookId: settings.webhookId ?? '', timestamp, id, reader,
-      body: quirk.body?.(reader) ?? body,
+      body: quirk.body?.(reader) ?? coveredBody,
     }));
   const signature = formatSignature(
     scheme, key, signatureBytes.toString(scheme.signature.encoding), timestamp);
@@ -69,18 +74,17 @@ export function signRequest(
       ...contentType === null ? {} : { 'Content-Type': contentType },
       ...buildSchemeHeaders(scheme, { timestamp, id, signature: encodeHeaderText(signature) }),
     },
-    search: addParameters(search, scheme, { signature }),
-    body: fillBody(body, scheme, { signature }),
+    search: addParameters(coveredSearch, scheme, { signature }),
+    body: fillBody(coveredBody, scheme, { signature }),
   };
 }
 
-/** The signature with its prefix, or among pairs with the time. */
+/** The signature after the prefix of its key, or as a pair (`v1=…`) after that of the time. */
 function formatSignature(
-  { signature: { param, prefix = '' }, timestamp, algorithm }: Scheme, key: VerificationKey,
+  { signature: { param }, timestamp, algorithm }: Scheme, key: VerificationKey,
   text: string, time: string,
 ): string {
-  if (algorithm === 'token') return prefix + text;
-  if (param === undefined) return key.prefix + text;
+  if (algorithm === 'token' || param === undefined) return key.prefix + text;
   return `${timestamp?.param === undefined ? '' : `${timestamp.param}=${time},`}${param}=${text}`;
 }
 
@@ -108,7 +112,10 @@ function addParameters(search: string, scheme: Scheme, values: PlacementValues):
   }, search);
 }
 
-/** Replaces the placeholders in the body by their values. */
+/**
+ * Replaces the placeholders in the body by their values. A body without any is returned as it is:
+ * it may be binary, which decoding as UTF-8 would destroy.
+ */
 function fillBody(body: Buffer, scheme: Scheme, values: PlacementValues): Buffer {
   const escapedValues = new Map(listPlacements(scheme).flatMap(([name, source]) => {
     const value = values[name];
@@ -128,8 +135,4 @@ function escapeValue(scheme: Scheme, source: ValueSource, value: string): string
 
 function joinQuery(search: string, parameter: string): string {
   return search === '' ? parameter : `${search}&${parameter}`;
-}
-
-function computeSha256(bytes: Buffer): string {
-  return loadCrypto().createHash('sha256').update(bytes).digest('hex');
 }

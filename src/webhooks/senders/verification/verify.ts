@@ -31,6 +31,11 @@ export type Quirk = {
   readonly urls?: (url: string, reader: RequestReader) => Iterable<string>;
   /** Checks the rest after the match; gives a finding if it is wrong. */
   readonly check?: (reader: RequestReader) => string | null;
+  /**
+   * For signing: the query parameter that makes the signature cover this body. null: the body needs
+   * none. `check` verifies it.
+   */
+  readonly makeBodyParameter?: (body: Buffer, isForm: boolean) => string | null;
 };
 
 type VerifierKey = VerificationKey & {

@@ -12,7 +12,7 @@ import {
   NetworkError, PROXY_AUTHENTICATION_REQUIRED, invalidError, proxyRefusedError, timeoutError,
   toNetworkError,
 } from './network-error.ts';
-import type { Pool, PoolClient } from './connection/pool.ts';
+import type { Pool, PoolWaiter } from './connection/pool.ts';
 import type { PooledSocket } from './connection/pooled-socket.ts';
 
 /** The part of a call that is the same in all of its attempts. */
@@ -42,7 +42,7 @@ const INTERIM_MAX = 100;
 
 type AttemptPhase = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
 
-export class HttpAttempt implements PoolClient {
+export class HttpAttempt implements PoolWaiter {
   /** Read by the pool: set when the attempt begins anew after a reused connection failed. */
   needsFreshSocket = false;
   readonly #preparedRequest: PreparedRequest;

@@ -85,8 +85,8 @@ const CONNECTIONS: readonly PlantedFault[] = [
   },
   {
     file: 'client/connection/pool.ts',
-    text: 'if (this.#size < this.#options.socketsMax) this.#connectFor(client);',
-    replacement: 'if (this.#size >= 0) this.#connectFor(client);',
+    text: 'if (this.#size < this.#options.socketsMax) this.#connectFor(waiter);',
+    replacement: 'if (this.#size >= 0) this.#connectFor(waiter);',
     tests: ['client/connection/pool.test.ts'],
   },
   {

@@ -6,7 +6,8 @@ import type { BitSet } from '../../base/structures/bit-set.ts';
 export interface BookSearch {
   /**
    * The slots of all books that may match the text conditions and the ISBN; null when there is no
-   * index to help, and every book must be looked at. Slots that change meanwhile are added.
+   * index to help, and every book must be looked at; null as well when
+   * the caller is gone, who reads no book. Slots that change meanwhile are added.
    * Throws `unavailable` when the index is not ready in time and the caller is not patient.
    */
   find(

@@ -102,6 +102,7 @@ export class WordIndex {
     // A snapshot of the parts: what is written while this runs is in `changes`.
     const steps = this.#searchParts(plan, this.#memtable, this.#segments.all);
     const slots = await this.#options.turns.run(steps, caller.isWanted);
+    // The caller is gone: it reads no result, and `scanBooks` sees that itself.
     if (slots === null) return null;
     // A part may have been searched before or after such a change: the caller checks these books.
     for (const slot of changes.changedSlots) slots.add(slot);

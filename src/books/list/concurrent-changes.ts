@@ -3,8 +3,10 @@
  * keeps the bytes of those that were found before they changed and have not been sent yet, so that
  * the response has as many books as its `X-Total-Count` says.
  *
- * It begins to record when it is constructed. Its creator must call `stop` when the books have
- * been read, and on an error: otherwise it listens to the collection for ever.
+ * It records from its construction on. `stop` ends all of it: its creator must call it when the
+ * books have been read, and on an error, or it listens to the collection for ever. A whole list,
+ * whose books are read only while they are sent, calls in between: `keep` for each book found,
+ * `stopRecording` when all are found, and `take` for each book sent.
  */
 import type { Change, Collection } from '../../store/store-port.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';

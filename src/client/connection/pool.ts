@@ -17,8 +17,11 @@ export type PoolOptions = ConnectOptions & {
   readonly idleTimeoutMs: number;
 };
 
-/** A request for a connection: one of its callbacks follows each `take`, unless `withdraw` does. */
-export interface PoolClient extends SocketUser {
+/**
+ * A request that waits for a connection: one of its callbacks follows each `take`, unless
+ * `withdraw` does. Then it uses the connection.
+ */
+export interface PoolWaiter extends SocketUser {
   /** Whether it must have a connection that no request has used before. */
   readonly needsFreshSocket: boolean;
   onSocket(socket: PooledSocket): void;
@@ -41,14 +44,14 @@ const WAITING_MAX = 10_000;
 
 export class Pool {
   readonly destination: Destination;
-  /** Counted by the client, so that a pool is not forgotten while a call waits to try again. */
+  /** `HttpClient` counts them here: a pool is not forgotten while a call waits to try again. */
   callsUnderWay = 0;
   readonly #options: PoolOptions;
   readonly #sockets = new Set<PooledSocket>();
   readonly #idle: PooledSocket[] = [];
-  readonly #connecting = new Map<PoolClient, OpeningConnection>();
-  readonly #queue = new Set<PoolClient>();
-  readonly #sessions = { target: { session: null }, proxy: { session: null } };
+  readonly #connecting = new Map<PoolWaiter, OpeningConnection>();
+  readonly #queue = new Set<PoolWaiter>();
+  readonly #tlsSessions = { target: { session: null }, proxy: { session: null } };
 
   constructor(destination: Destination, options: PoolOptions) {
     this.destination = destination;
@@ -70,27 +73,31 @@ export class Pool {
     };
   }
 
-  /** Gives `client` a connection: at once when one is idle, else when one is open or free. */
-  take(client: PoolClient): void {
-    const socket = client.needsFreshSocket ? null : this.#takeIdle();
+  /**
+   * Gives `waiter` a connection: at once when one is idle; else a new one, as soon as it is open;
+   * where the pool is full, the first that another request releases or whose place becomes free.
+   */
+  take(waiter: PoolWaiter): void {
+    const socket = waiter.needsFreshSocket ? null : this.#takeIdle();
     if (socket !== null) {
-      socket.use(client);
-      client.onSocket(socket);
+      socket.use(waiter);
+      waiter.onSocket(socket);
       return;
     }
-    // A client that needs a fresh connection must not wait while idle ones fill the pool.
+    // A waiter that needs a fresh connection must not wait while idle ones fill the pool.
+    // `discard` removes it from the pool at once, so the next condition sees a free place.
     if (this.#size >= this.#options.socketsMax) this.#idle[0]?.discard();
-    if (this.#size < this.#options.socketsMax) this.#connectFor(client);
-    else if (this.#queue.size < WAITING_MAX) this.#queue.add(client);
-    else client.onConnectFailure(tooManyError());
+    if (this.#size < this.#options.socketsMax) this.#connectFor(waiter);
+    else if (this.#queue.size < WAITING_MAX) this.#queue.add(waiter);
+    else waiter.onConnectFailure(tooManyError());
   }
 
   /** Ends what `take` began. */
-  withdraw(client: PoolClient): void {
-    this.#queue.delete(client);
-    const openingConnection = this.#connecting.get(client);
+  withdraw(waiter: PoolWaiter): void {
+    this.#queue.delete(waiter);
+    const openingConnection = this.#connecting.get(waiter);
     if (openingConnection === undefined) return;
-    this.#connecting.delete(client);
+    this.#connecting.delete(waiter);
     openingConnection.cancel();
     this.#serveNext();
   }
@@ -106,7 +113,7 @@ export class Pool {
     if (next === undefined) {
       this.#idle.push(socket);
     } else if (next.needsFreshSocket) {
-      // That frees a place in the pool, where the next client in the queue opens its own.
+      // That frees a place in the pool, where the next waiter in the queue opens its own.
       socket.discard();
     } else {
       this.#queue.delete(next);
@@ -120,13 +127,14 @@ export class Pool {
    * closes every connection.
    */
   async close(createError: () => NetworkError): Promise<void> {
-    const socketsClosed = [...this.#sockets].map(({ socket }) => untilClosed(socket));
+    const closings = [...this.#sockets].map(({ socket }) => untilClosed(socket));
     const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
-    for (const client of [...this.#queue, ...this.#connecting.keys(), ...users]) {
-      client.abandon(createError());
+    // The queue first: each connection that ends would be replaced for the next waiter in it.
+    for (const waiter of [...this.#queue, ...this.#connecting.keys(), ...users]) {
+      waiter.abandon(createError());
     }
     for (const socket of [...this.#sockets]) socket.discard();
-    await Promise.all(socketsClosed);
+    await Promise.all(closings);
   }
 
   get #size(): number {
@@ -143,34 +151,34 @@ export class Pool {
     }
   }
 
-  #connectFor(client: PoolClient): void {
-    this.#connecting.set(client, connect(this.destination, this.#sessions, this.#options, {
+  #connectFor(waiter: PoolWaiter): void {
+    this.#connecting.set(waiter, connect(this.destination, this.#tlsSessions, this.#options, {
       onConnect: (socket) => {
-        this.#connecting.delete(client);
-        client.onSocket(this.#adopt(socket, client));
+        this.#connecting.delete(waiter);
+        waiter.onSocket(this.#adopt(socket, waiter));
       },
       onConnectFailure: (error) => {
-        this.#connecting.delete(client);
+        this.#connecting.delete(waiter);
         this.#serveNext();
-        client.onConnectFailure(error);
+        waiter.onConnectFailure(error);
       },
     }));
   }
 
   /** Makes a new socket a connection of this pool, in use by `user`. */
   #adopt(socket: Socket, user: SocketUser): PooledSocket {
-    const connection = new PooledSocket(socket, this.#options, (closedSocket) => {
+    const pooledSocket = new PooledSocket(socket, this.#options, (closedSocket) => {
       this.#sockets.delete(closedSocket);
       const index = this.#idle.indexOf(closedSocket);
       if (index >= 0) this.#idle.splice(index, 1);
       this.#serveNext();
     });
-    this.#sockets.add(connection);
-    connection.use(user);
-    return connection;
+    this.#sockets.add(pooledSocket);
+    pooledSocket.use(user);
+    return pooledSocket;
   }
 
-  /** Opens a connection for the next client in the queue, if there is room for one. */
+  /** Opens a connection for the next waiter in the queue, if there is room for one. */
   #serveNext(): void {
     const [next] = this.#queue;
     if (next === undefined || this.#size >= this.#options.socketsMax) return;

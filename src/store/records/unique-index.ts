@@ -1,5 +1,6 @@
 /**
- * The index of the unique values of a collection: no two records may share one. All unique members
+ * The index of the unique values of a collection: no two records may share one (staging refuses
+ * such a record; this index only follows what was committed). All unique members
  * share one namespace: a record may have a value in two of its own members, but two records may not
  * have it, even in different members.
  */
@@ -38,6 +39,7 @@ export class UniqueIndex {
     return this.#valuesById.get(id) ?? NO_VALUES;
   }
 
+  /** Replaces the values of a record; without bytes it only removes them, as `delete` does. */
   put(id: string, bytes: Buffer | undefined): void {
     this.delete(id);
     const values = bytes === undefined ? NO_VALUES : this.parseValues(bytes);
@@ -48,7 +50,7 @@ export class UniqueIndex {
 
   delete(id: string): void {
     for (const { value } of this.findValues(id)) {
-      // Another record may have it by now.
+      // If another record was put with this value before this one gave it up, it keeps the value.
       if (this.#idByValue.get(value) === id) this.#idByValue.delete(value);
     }
     this.#valuesById.delete(id);

@@ -23,6 +23,7 @@ import {
 import { findSecretProblem } from './outgoing-signature.ts';
 import { parseTemplate } from './payload-template.ts';
 
+/** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
 export type OutgoingWebhook = DisabledMembers & {
   readonly identifier: string;
   readonly name?: string;
@@ -48,6 +49,7 @@ export type OutgoingWebhook = DisabledMembers & {
   readonly previousSecret?: PreviousSecret;
 };
 
+// `hasNames`: a caller may say the unique name where the identifier is asked for.
 export const outgoingCollection: CollectionSpec = {
   name: 'outgoing-webhooks', key: 'identifier', unique: ['name'], hasNames: true,
 };
@@ -68,6 +70,7 @@ const triggerSchema: Schema = {
 };
 
 function explainInvalidTrigger(value: unknown): string {
+  // The second argument is the advice for a value with a comma, which looks like several names.
   const hint = String(value).includes('*')
     ? '; for many events "*" stands at the end, after a dot, as in "book.*"; for all of them alone'
     : '';
@@ -78,6 +81,7 @@ export const outgoingSchema: NamedSchema = {
   kind: 'object',
   name: 'OutgoingWebhook',
   members: {
+    // A body may repeat the identifier; it must be the one in the path.
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...timestampMembers,
     name: {
@@ -157,13 +161,15 @@ export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonl
 }
 
 /**
- * Whether the webhook has the trigger `*`, but not all system events, which need a trigger with
- * their name or prefix.
+ * Whether the webhook has the trigger `*`, and yet some system event does not fire it: `*` stands
+ * for every event but those, which need a trigger with their name or prefix. `doctor` names such
+ * webhooks, as their owners may expect to hear everything.
  */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);
-  return triggers.includes(EVERY_EVENT) && !SYSTEM_EVENTS.every((name) =>
-    triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`));
+  const hears = (name: string): boolean =>
+    triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`);
+  return triggers.includes(EVERY_EVENT) && SYSTEM_EVENTS.some((name) => !hears(name));
 }
 
 function isTrigger(value: string): boolean {

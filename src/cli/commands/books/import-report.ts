@@ -14,9 +14,10 @@ import type { Progress } from '../../terminal/progress.ts';
 type SourceLine = { readonly line: number; readonly problem: string | null };
 type ImportProblem = { readonly line: number; readonly id?: string; readonly detail: string };
 
-// A file that is imported twice, or a full disk, causes the same problem in every line.
+// A file that is imported twice, or a full disk, causes the same problem in every line. People are
+// told how many more there were; JSON has the first ones, and the count in `skipped`.
 const ALIKE_SHOWN_MAX = 20;
-const ALIKE_KINDS_MAX = 1000;
+const ALIKE_DETAILS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
 
 export class ImportReport {
@@ -27,9 +28,13 @@ export class ImportReport {
   readonly #output: Output;
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
-  // The lines in order, from the first that is not removed yet; `#reportedCount` are reported.
+  /** The lines in order, without the settled ones that were removed. */
   #lines: SourceLine[] = [];
-  #reportedCount = 0;
+  /**
+   * How many lines, from the start of `#lines`, are settled: their result has come, or their
+   * problem is reported. Between calls the next line is one that was sent, or there is none.
+   */
+  #settledCount = 0;
   #problems: ImportProblem[] = [];
   #invalidCount = 0;
   #resultCount = 0;
@@ -43,7 +48,7 @@ export class ImportReport {
     this.#isDryRun = isDryRun;
   }
 
-  /** Notes that the record on this line has been sent. */
+  /** Notes a line whose record is about to be sent: it is known before its result comes. */
   addSentLine(line: number): void {
     this.#lines.push({ line, problem: null });
   }
@@ -55,16 +60,19 @@ export class ImportReport {
     this.#reportInvalidLines();
   }
 
-  /** Reports the remaining invalid lines when no more results come. */
+  /** Reports the remaining invalid lines: no more results come. To be called before `print`. */
   end(): void {
-    for (const { line, problem } of this.#lines.slice(this.#reportedCount)) {
+    for (const { line, problem } of this.#lines.slice(this.#settledCount)) {
       if (problem !== null) this.#report({ line, detail: problem });
     }
     this.#lines = [];
-    this.#reportedCount = 0;
+    this.#settledCount = 0;
   }
 
-  /** Adds one line of the response: the result of a record, or the totals at the end. */
+  /**
+   * Adds one line of the response: the result of a record, or the totals at the end. Results come
+   * in the order of the records, so this one is for the first line that is not settled.
+   */
   addResult(result: JsonObject): void {
     if (result['status'] === undefined) {
       this.#totals = result;
@@ -72,32 +80,35 @@ export class ImportReport {
     }
     this.#resultCount += 1;
     this.#progress.update(this.#resultCount, this.bytesRead);
-    const line = this.#lines[this.#reportedCount]?.line ?? 0;
-    this.#reportedCount += 1;
+    const line = this.#lines[this.#settledCount]?.line ?? 0;
+    this.#settledCount += 1;
     if (result['status'] === 'skipped') this.#reportSkipped(line, result);
     this.#reportInvalidLines();
   }
 
   #reportSkipped(line: number, result: JsonObject): void {
     const errors = parseFieldErrors(result['errors']);
-    const id = typeof result['id'] === 'string' ? { id: result['id'] } : {};
-    const kind = String(result['detail']);
-    if (errors.length === 0 && this.#countAlike(kind) > ALIKE_SHOWN_MAX) return;
-    const fieldDetails = errors.map(({ pointer, detail }) =>
-      pointer === '' ? detail : `${pointer}: ${detail}`).join('; ');
-    const message = 'id' in id ? `${kind} (${id.id})` : kind;
-    this.#report({ line, ...id, detail: fieldDetails === '' ? message : fieldDetails });
+    const identity = typeof result['id'] === 'string' ? { id: result['id'] } : {};
+    const detail = String(result['detail']);
+    if (errors.length === 0 && this.#countAlike(detail) > ALIKE_SHOWN_MAX) return;
+    const fieldDetails = errors.map((error) =>
+      error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`).join('; ');
+    const message = 'id' in identity ? `${detail} (${identity.id})` : detail;
+    this.#report({ line, ...identity, detail: fieldDetails === '' ? message : fieldDetails });
   }
 
-  /** Prints the totals; resolves with the exit code. Throws when the import was cut short. */
+  /**
+   * Prints the totals, after `end`; resolves with the exit code. Throws when the import was cut
+   * short.
+   */
   async print(): Promise<number> {
     const totals = this.#totals;
     if (totals === null) throw new AppError('unavailable', 'the import was cut short');
     const skippedCount = Number(totals['skipped']) + this.#invalidCount;
-    for (const [kind, times] of this.#timesByDetail) {
+    for (const [detail, times] of this.#timesByDetail) {
       if (times <= ALIKE_SHOWN_MAX || this.#output.isJson) continue;
-      this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${kind}`
-        + (kind === ID_EXISTS ? '; --replace replaces them' : ''));
+      this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${detail}`
+        + (detail === ID_EXISTS ? '; --replace replaces them' : ''));
     }
     const text = `imported ${String(totals['imported'])}, skipped ${skippedCount}`;
     const summary = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
@@ -109,10 +120,14 @@ export class ImportReport {
     return skippedCount > 0 ? 1 : 0;
   }
 
-  #countAlike(kind: string): number {
-    const times = (this.#timesByDetail.get(kind) ?? 0) + 1;
-    const isCounted = times > 1 || this.#timesByDetail.size < ALIKE_KINDS_MAX;
-    if (isCounted) this.#timesByDetail.set(kind, times);
+  /**
+   * Counts a problem; returns how often it has occurred. A detail that is new after
+   * ALIKE_DETAILS_MAX others is not counted, to bound the memory: it is always the first, so shown.
+   */
+  #countAlike(detail: string): number {
+    const times = (this.#timesByDetail.get(detail) ?? 0) + 1;
+    const isCounted = times > 1 || this.#timesByDetail.size < ALIKE_DETAILS_MAX;
+    if (isCounted) this.#timesByDetail.set(detail, times);
     return times;
   }
 
@@ -128,15 +143,15 @@ export class ImportReport {
   /** Reports invalid lines up to the next line whose result has not arrived. */
   #reportInvalidLines(): void {
     for (;;) {
-      const next = this.#lines[this.#reportedCount];
+      const next = this.#lines[this.#settledCount];
       if (next === undefined || next.problem === null) break;
-      this.#reportedCount += 1;
+      this.#settledCount += 1;
       this.#report({ line: next.line, detail: next.problem });
     }
     // Removed in blocks: `shift` for each line would move all others each time.
-    if (this.#reportedCount > 4096) {
-      this.#lines = this.#lines.slice(this.#reportedCount);
-      this.#reportedCount = 0;
+    if (this.#settledCount > 4096) {
+      this.#lines = this.#lines.slice(this.#settledCount);
+      this.#settledCount = 0;
     }
   }
 }

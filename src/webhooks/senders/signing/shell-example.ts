@@ -1,6 +1,9 @@
 /**
  * Formats shell commands that sign and send a request as the sender would, with openssl and curl.
  * They read the secret from the environment. Pure.
+ *
+ * A word here is one of the shell: quoted text and variables, side by side without a space. The
+ * commands set $timestamp, $id, $body and $signature, where the scheme uses them.
  */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import { hasRequestBody } from '../../http/target-rules.ts';
@@ -13,6 +16,7 @@ import {
 
 type ShellExampleInput = {
   readonly scheme: Scheme;
+  /** Of the webhook: the values that the scheme needs, such as the URL that the sender calls. */
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   readonly method: string;
   /**
@@ -35,7 +39,7 @@ export function findShellObstacle(scheme: Scheme, method: string): string | null
   if (content.includes('{bodyCrc32}')) return 'a shell has nothing that computes a CRC-32';
   const hasFields = listPlacements(scheme).some(([, source]) => 'form' in source);
   if (content.includes('{formSorted}') && hasFields) {
-    return 'a shell cannot sort a form that its own values stand in';
+    return 'a shell cannot sort a form that holds the time, the id or the signature';
   }
   return findSigningObstacle(scheme, method);
 }
@@ -44,17 +48,18 @@ export function findShellObstacle(scheme: Scheme, method: string): string | null
 export function formatShellExample(request: ShellExampleInput): string {
   const { scheme, method } = request;
   const body = hasRequestBody(method) ? request.body : '';
-  const isBodySigned = body.includes('{signature}');
+  const holdsSignature = body.includes('{signature}');
   const steps = [
     `# export ${SECRET_VARIABLE}="$(cat file-with-the-secret)"`,
     `: "\${${SECRET_VARIABLE}:?${MISSING_SECRET_HINT}}"`,
     ...formatTimeStep(scheme),
     ...usesId(request) ? ['id="hookshelf-test-$(date +%s)-$$"'] : [],
-    `body=${quoteWithVariables(isBodySigned ? body.replace('{signature}', '') : body)}`,
+    `body=${quoteWithVariables(holdsSignature ? body.replace('{signature}', '') : body)}`,
     ...scheme.algorithm === 'token' ? formatTokenSteps(scheme)
       : formatSigningSteps({ ...request, body }),
     ...formatPlacementSteps(scheme),
-    ...isBodySigned ? [`body=${quoteWithVariables(body)}`] : [],
+    // Again, with the signature, which is known only now: what is signed is the body without it.
+    ...holdsSignature ? [`body=${quoteWithVariables(body)}`] : [],
   ];
   return `${steps.join('\n')}\n${formatCurlStep({ ...request, body })}`;
 }
@@ -82,12 +87,12 @@ function formatTokenSteps({ signature: { encoding } }: Scheme): string[] {
 function formatPlacementSteps(scheme: Scheme): string[] {
   const source = findPlacement(scheme, 'signature');
   if (source === undefined || 'header' in source) return [];
-  const isEscaped = 'json' in source && scheme.algorithm === 'token';
-  const isEncoded = !('json' in source) || isJsonInForm(scheme);
+  const isJsonEscaped = 'json' in source && scheme.algorithm === 'token';
+  const isPercentEncoded = 'query' in source || 'form' in source || isJsonInForm(scheme);
   const filters = [
     // JSON escapes quotation marks and backslashes.
-    ...isEscaped ? [String.raw`sed 's/[\"]/\\&/g'`] : [],
-    ...isEncoded ? [String.raw`od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'`] : [],
+    ...isJsonEscaped ? [String.raw`sed 's/[\"]/\\&/g'`] : [],
+    ...isPercentEncoded ? [String.raw`od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'`] : [],
   ];
   const value = formatSignatureWord(scheme);
   if (filters.length > 0) return [`signature=$(printf '%s' "${value}" | ${filters.join(' | ')})`];
@@ -110,11 +115,13 @@ function formatSigningSteps(
     method, headers: { 'content-type': contentType }, rawHeaders: [], search: '',
     body: Buffer.from(body),
   });
+  // `formatWord` asks only for the text of constant parts, so time, id and body may be empty here.
   const words = parts.map((part) => formatWord(part, () => collectPieces([part], {
     url: settings.url ?? '', webhookId: settings.webhookId ?? '', body: Buffer.alloc(0),
     timestamp: '', id: '', reader,
   }).join('')));
   const digest = `openssl dgst -${algorithm.slice('hmac-'.length)} ${formatKeyOption(scheme)}`;
+  // `sed` strips the name that openssl prints before a digest in hex, as in `SHA256(stdin)= `.
   const shape = encoding === 'hex' ? "| sed 's/^.*= *//'" : '-binary | openssl base64 -A';
   return [
     ...formatKeyStep(scheme),
@@ -122,6 +129,7 @@ function formatSigningSteps(
   ];
 }
 
+/** `{token}` in a content is the id, not the secret that `algorithm: token` sends. */
 function formatWord(part: ContentPart, literal: () => string): string {
   switch (part.kind) {
     case 'body': return '"$body"';
@@ -142,6 +150,7 @@ function formatKeyStep({ key }: Scheme): string[] {
   const hex = "od -An -v -tx1 | tr -d ' \\n'";
   const base64 = (text: string): string => `printf '%s' "${text}" | openssl base64 -d -A`;
   if (key === 'base64') return [`key=$(${base64(`$${SECRET_VARIABLE}`)} | ${hex})`];
+  // The key is a Standard Webhooks secret: base64 after `whsec_`, else the text itself.
   return [
     `key=$(case "$${SECRET_VARIABLE}" in whsec_*) ${base64(`\${${SECRET_VARIABLE}#whsec_}`)};;`,
     `  *) printf '%s' "$${SECRET_VARIABLE}";; esac | ${hex})`,

@@ -1,6 +1,6 @@
 /**
- * Reads options into the members of a record. An option sets the member of its name, in camel case:
- * `--body-format` sets `bodyFormat`. Absent options set none.
+ * Reads options into the members of a record, or into the parameters of a query. An option sets the
+ * one of its name, in camel case: `--body-format` sets `bodyFormat`. Absent options set none.
  */
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
@@ -19,17 +19,22 @@ const SETTERS: readonly ((name: string) => string)[] = [
   (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
 ];
 
-/** The member or query parameter that an option sets; `in-language` sets `inLanguage`. */
-export function toMemberName(option: string): string {
-  return SPECIAL_MEMBERS[option]?.[0] ?? toCamelCase(option);
-}
-
 /** The members that options set to their text as it is. */
 export function readTextMembers(
-  { args }: Pick<CommandContext, 'args'>, options: readonly string[],
+  { args }: CommandContext, options: readonly string[],
 ): JsonObject {
   return pickDefined(Object.fromEntries(
     options.map((option) => [toMemberName(option), args.find(option)])));
+}
+
+/** Sets the parameters of the query whose options are given, to their text as it is. */
+export function setQueryOptions(
+  query: URLSearchParams, { args }: CommandContext, options: readonly string[],
+): void {
+  for (const option of options) {
+    const value = args.find(option);
+    if (value !== undefined) query.set(toMemberName(option), value);
+  }
 }
 
 /** The members that are not undefined. */
@@ -65,6 +70,11 @@ export function requireChange(context: CommandContext, body: JsonObject): void {
   const names = Object.keys(context.spec.options).filter((name) => name !== 'identifier');
   const all = names.map((name) => `--${name}`).join(', ');
   throw new AppError('usage', `${context.spec.name} needs something to change: ${all}`);
+}
+
+/** The member or query parameter that an option sets; `in-language` sets `inLanguage`. */
+function toMemberName(option: string): string {
+  return SPECIAL_MEMBERS[option]?.[0] ?? toCamelCase(option);
 }
 
 function toCamelCase(option: string): string {

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
-import { toMemberName } from '../option-members.ts';
+import { setQueryOptions } from '../option-members.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
   LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatValue, readPages,
@@ -53,12 +53,9 @@ export async function updateBook(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function buildListPath({ args }: CommandContext, limit: number): string {
+function buildListPath(context: CommandContext, limit: number): string {
   const query = new URLSearchParams();
-  for (const option of QUERY_OPTIONS) {
-    const value = args.find(option);
-    if (value !== undefined) query.set(toMemberName(option), value);
-  }
+  setQueryOptions(query, context, QUERY_OPTIONS);
   query.set('limit', String(Math.min(limit, PAGE_SIZE)));
   return `${bookResource.path}?${query}`;
 }

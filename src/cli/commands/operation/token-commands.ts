@@ -1,8 +1,9 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchAll, resolveId, listRecords, parseObject,
-  formatValue } from '../resource-commands.ts';
+import {
+  fetchAll, resolveId, listRecords, parseObject, formatValue,
+} from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';

@@ -35,9 +35,7 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 }
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
-  const webhookId =
-    context.args.has('hook') ? await resolveHookOption(context, outgoingResource) : null;
-  const query = buildFilterQuery(context, webhookId);
+  const query = buildFilterQuery(context, await resolveOutgoingHook(context));
   query.set('order', 'newest');
   return listPaged(context, deliveryResource, query);
 }
@@ -64,7 +62,7 @@ function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
 export async function resendDelivery(context: CommandContext): Promise<number> {
   if (parseSelection(context) === 'many') {
     return runBulkAction(context, {
-      resource: deliveryResource, verb: 'resend', webhookResource: outgoingResource,
+      resource: deliveryResource, verb: 'resend', resolveWebhookId: resolveOutgoingHook,
     });
   }
   const id = await resolveId(context, deliveryResource);
@@ -114,6 +112,12 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
   const result = parseObject((await apiClient.request({ method: 'GET', path })).body);
   await context.output.object(result);
   return result['isReconciled'] === false ? 1 : 0;
+}
+
+/** Resolves `--hook`, which filters deliveries; undefined without it. Throws `not_found`. */
+async function resolveOutgoingHook(context: CommandContext): Promise<string | undefined> {
+  return resolveHookOption(context, outgoingResource, () =>
+    resolveId(context, outgoingResource, 'hook'));
 }
 
 /** The end of a sentence on a delivery that is due: what keeps it from being sent, if anything. */

@@ -14,15 +14,16 @@ import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';
-import { fetchIncoming, resolveWebhookId } from './find-webhook.ts';
+import { fetchIncoming, resolveIncomingId } from './find-incoming.ts';
 import { readIncomingMembers } from './incoming-members.ts';
-import { printWebhook, setEnabled } from './webhook-changes.ts';
+import { printWebhook, rotateSecret, setEnabled } from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
-import { hasSecretOption, readNewSecret, rotateSecret } from './webhook-secret.ts';
+import { hasSecretOption, readNewSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
 
 const INCOMING: WebhookKind = {
   resource: incomingResource,
+  resolveId: resolveIncomingId,
   resolveAddress: async (context, webhook) =>
     formatValue((await fetchExamples(context, webhook))['url']),
 };
@@ -128,11 +129,11 @@ export async function disableIncoming(context: CommandContext): Promise<number> 
 }
 
 export async function deleteIncoming(context: CommandContext): Promise<number> {
-  return deleteRecord(context, incomingResource, await resolveWebhookId(context, incomingResource));
+  return deleteRecord(context, incomingResource, await resolveIncomingId(context));
 }
 
 export async function rotateIncoming(context: CommandContext): Promise<number> {
-  return rotateSecret(context, incomingResource);
+  return rotateSecret(context, INCOMING);
 }
 
 function toSecretMember(secret: NewSecret | null): JsonObject {

@@ -16,7 +16,7 @@ import {
 import { pickDefined, readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { resolveWebhookId } from './find-webhook.ts';
+import { resolveIncomingId } from './find-incoming.ts';
 
 export async function listPresets({ output }: CommandContext): Promise<number> {
   const rows = describePresets();
@@ -39,7 +39,7 @@ export async function testIncoming(context: CommandContext): Promise<number> {
   const body = args.has('payload')
     ? encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
   const apiClient = await context.openApiClient();
-  const webhookId = await resolveWebhookId(context, incomingResource);
+  const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/sample`;
   const sample = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
   const response = await apiClient.requestAnyStatus(toCall(sample));
@@ -78,7 +78,7 @@ const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint:
 
 /** Exit code 1 when the request would not be accepted. */
 export async function diagnoseIncoming(context: CommandContext): Promise<number> {
-  const webhookId = await resolveWebhookId(context, incomingResource);
+  const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/diagnose`;
   const apiClient = await context.openApiClient();
   const body = await readRequestToDiagnose(context);
@@ -123,7 +123,7 @@ async function readRequestToDiagnose(context: CommandContext): Promise<JsonObjec
 
 /** Exit code 1 when no route would run. */
 export async function matchIncoming(context: CommandContext): Promise<number> {
-  const webhookId = await resolveWebhookId(context, incomingResource);
+  const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/match`;
   const body = await readRequestToMatch(context);
   const apiClient = await context.openApiClient();

@@ -2,13 +2,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import type { ListedResource, Resource } from '../../../resources/resource.ts';
+import type { ListedResource } from '../../../resources/resource.ts';
 import { jobResource } from '../../../webhooks/bulk/job-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import { pickDefined } from '../option-members.ts';
+import { pickDefined, readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
-import { resolveHookOption } from './find-webhook.ts';
 
 const POLL_MS = 200;
 /** Options that choose the records of a job. */
@@ -31,8 +30,8 @@ type BulkAction = {
   readonly resource: Pick<ListedResource, 'path' | 'noun' | 'plural'>;
   /** The last part of the path, such as `replay`; messages say it as well. */
   readonly verb: string;
-  /** The resource in which `--hook` is looked up. */
-  readonly webhookResource: Resource;
+  /** Resolves `--hook` to the webhook's identifier; undefined without it. */
+  readonly resolveWebhookId: (context: CommandContext) => Promise<string | undefined>;
 };
 
 /**
@@ -61,7 +60,7 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
   const { resource: { path, noun, plural }, verb } = action;
   const formatCount = (count: unknown): string =>
     `${formatValue(count)} ${count === 1 ? noun : plural}`;
-  const filter = await readFilter(context, action.webhookResource);
+  const filter = await readFilter(context, action);
   const apiClient = await context.openApiClient();
   const post = async (body: JsonObject): Promise<JsonObject> => parseObject(
     (await apiClient.request({ method: 'POST', path: `${path}/${verb}`, body })).body);
@@ -85,17 +84,16 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
 }
 
 async function readFilter(
-  context: CommandContext, webhookResource: Resource,
+  context: CommandContext, { resolveWebhookId }: BulkAction,
 ): Promise<JsonObject> {
   const { args } = context;
   if (args.has('failed') && args.has('status')) {
     throw new AppError('usage', 'give either --failed or --status');
   }
   return pickDefined({
-    status: args.has('failed') ? 'failed' : args.find('status'),
-    event: args.find('event'), since: args.find('since'), until: args.find('until'),
-    as: args.find('as'),
-    hook: args.has('hook') ? await resolveHookOption(context, webhookResource) : undefined,
+    status: args.has('failed') ? 'failed' : undefined,
+    ...readTextMembers(context, ['status', 'event', 'since', 'until', 'as']),
+    hook: await resolveWebhookId(context),
   });
 }
 

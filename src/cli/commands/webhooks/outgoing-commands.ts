@@ -18,9 +18,9 @@ import {
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { printWebhook, setEnabled } from './webhook-changes.ts';
+import { printWebhook, rotateSecret, setEnabled } from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
-import { readNewSecret, rotateSecret } from './webhook-secret.ts';
+import { readNewSecret } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
 
 // The limit of the service.
@@ -30,6 +30,7 @@ const TEXT_OPTIONS = ['name', 'description', 'http-method', 'action-config'];
 
 const OUTGOING: WebhookKind = {
   resource: outgoingResource,
+  resolveId: (context) => resolveId(context, outgoingResource),
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
 };
@@ -101,7 +102,7 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
 }
 
 export async function rotateOutgoing(context: CommandContext): Promise<number> {
-  return rotateSecret(context, outgoingResource);
+  return rotateSecret(context, OUTGOING);
 }
 
 async function readOutgoingMembers(

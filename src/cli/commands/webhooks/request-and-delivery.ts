@@ -5,23 +5,20 @@ import type { ListedResource } from '../../../resources/resource.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import { toMemberName } from '../option-members.ts';
+import { setQueryOptions } from '../option-members.ts';
 import { LIST_LIMIT_MAX, toTableColumns, formatValue, readPages } from '../resource-commands.ts';
 
 const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'event-id'];
 /** The largest page of the API. */
 const PAGE_LIMIT = 1000;
 
-/** Builds the query from the filter options; `webhookId` is what --hook was resolved to. */
+/** Builds the query from the filter options; `webhookId` is that of `--hook`. */
 export function buildFilterQuery(
-  { args }: CommandContext, webhookId: string | null,
+  context: CommandContext, webhookId: string | undefined,
 ): URLSearchParams {
   const query = new URLSearchParams();
-  if (webhookId !== null) query.set('hook', webhookId);
-  for (const option of FILTER_OPTIONS) {
-    const value = args.find(option);
-    if (value !== undefined) query.set(toMemberName(option), value);
-  }
+  if (webhookId !== undefined) query.set('hook', webhookId);
+  setQueryOptions(query, context, FILTER_OPTIONS);
   return query;
 }
 

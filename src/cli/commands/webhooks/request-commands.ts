@@ -12,13 +12,12 @@ import {
   buildFilterQuery, listPaged, parseHeaderPairs, printBody, readBody, joinHeaders,
 } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
-import { resolveHookOption } from './find-webhook.ts';
+import { resolveIncomingHook } from './find-incoming.ts';
 import { parseSelection, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<number> {
-  const webhookId =
-    context.args.has('hook') ? await resolveHookOption(context, incomingResource) : null;
-  return listPaged(context, requestResource, buildFilterQuery(context, webhookId));
+  const query = buildFilterQuery(context, await resolveIncomingHook(context));
+  return listPaged(context, requestResource, query);
 }
 
 export async function showRequest(context: CommandContext): Promise<number> {
@@ -43,9 +42,8 @@ export async function showRequest(context: CommandContext): Promise<number> {
   if (output.isJson) await output.json({ id: request['id'], curl });
   else await output.write(`${escapeLines(curl)}\n`);
   if (body.length !== request['bodyBytes']) {
-    output.note(
-      `of its body the first ${body.length} of ${formatValue(request['bodyBytes'])} bytes `
-      + 'were kept');
+    output.note(`of its body the first ${body.length} of ${
+      formatValue(request['bodyBytes'])} bytes were kept`);
   }
   return 0;
 }
@@ -86,7 +84,7 @@ async function resolveBaseUrl(
 export async function replayRequest(context: CommandContext): Promise<number> {
   if (parseSelection(context, ['routes']) === 'many') {
     return runBulkAction(context, {
-      resource: requestResource, verb: 'replay', webhookResource: incomingResource,
+      resource: requestResource, verb: 'replay', resolveWebhookId: resolveIncomingHook,
     });
   }
   const { args, output } = context;

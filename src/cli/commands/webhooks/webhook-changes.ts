@@ -1,13 +1,24 @@
 /** Shared by the commands that change incoming and outgoing webhooks. */
+import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import type { CommandContext } from '../command-context.ts';
-import { formatNameAndId, patchRecord } from '../resource-commands.ts';
-import { resolveWebhookId } from './find-webhook.ts';
+import { readSecretOption } from '../option-input.ts';
+import { pickDefined } from '../option-members.ts';
+import {
+  formatNameAndId, formatValue, parseObject, patchRecord, recordPath,
+} from '../resource-commands.ts';
+import { hasSecretOption } from './webhook-secret.ts';
 import type { NewSecret } from './webhook-secret.ts';
 
+// Thirty days, as the service allows.
+const OVERLAP_HOURS_MAX = 720;
+
+/** What differs between the commands of incoming and of outgoing webhooks. */
 export type WebhookKind = {
   readonly resource: Resource;
+  /** Resolves `--identifier` to the webhook's identifier. */
+  readonly resolveId: (context: CommandContext) => Promise<string>;
   /** Resolves with the address that requests come to, or go to, for people. */
   readonly resolveAddress: (context: CommandContext, webhook: JsonObject) => Promise<string>;
 };
@@ -16,9 +27,39 @@ export type WebhookKind = {
 export async function setEnabled(
   context: CommandContext, kind: WebhookKind, enabled: boolean,
 ): Promise<number> {
-  const identifier = await resolveWebhookId(context, kind.resource);
+  const identifier = await kind.resolveId(context);
   const webhook = await patchRecord(context, kind.resource, identifier, { enabled });
   await printWebhook(context, kind, enabled ? 'enabled' : 'disabled', webhook, null);
+  return 0;
+}
+
+/**
+ * `<resource>:rotate-secret`: sets the secret of `--secret-file`, else one that the service
+ * generates, which is printed once.
+ */
+export async function rotateSecret(
+  context: CommandContext, { resource, resolveId }: WebhookKind,
+): Promise<number> {
+  const identifier = await resolveId(context);
+  const { args, output } = context;
+  hasSecretOption(context);
+  const overlapHours = args.integer('overlap-hours', 0, OVERLAP_HOURS_MAX);
+  const body = pickDefined({
+    secret: args.has('secret-file') ? await readSecretOption(context, 'secret-file') : undefined,
+    overlapHours, force: args.has('force'),
+  });
+  const apiClient = await context.openApiClient();
+  const path = `${recordPath(resource, identifier)}/rotate-secret`;
+  const result = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  if (output.isJson) {
+    await output.json(result);
+    return 0;
+  }
+  const { previousSecret, secret } = result;
+  const until = isJsonObject(previousSecret)
+    ? `; the old one counts until ${formatValue(previousSecret['validUntil'])}` : '';
+  await output.line(`${resource.noun} ${identifier} has a new secret${until}`);
+  if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
   return 0;
 }
 

@@ -22,6 +22,9 @@ import type { SendResult } from '../webhooks/sending/webhook-sender.ts';
 
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 
+/** `sent` is the last request; null: none was sent yet, or it is not stored. */
+export type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
+
 /** The members of a webhook that the service alone writes. */
 type ServiceMember = 'previousSecret' | keyof DisabledMembers;
 type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
@@ -136,8 +139,7 @@ type Routes = [
     { readonly deliveries: readonly string[] }],
   ['GET', '/api/deliveries', undefined, readonly Delivery[]],
   ['GET', '/api/deliveries/reconcile', undefined, DeliveryReconciliation],
-  ['GET', `/api/deliveries/${string}`, undefined,
-    Delivery & { readonly sent: PublicSentRequest | null }],
+  ['GET', `/api/deliveries/${string}`, undefined, DeliveryWithRequest],
   ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
   ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
   ['POST', `/api/deliveries/${string}/resend`, { readonly as?: 'retry' | 'new' } | undefined,

@@ -11,6 +11,12 @@ export function formatCount(value: number): string {
   return numberFormat.format(value);
 }
 
+/** A value of JSON: a text as it is, `–` for none. */
+export function formatValue(value: unknown): string {
+  if (value === undefined || value === null) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** `1 request`, `2 requests` */
 export function formatQuantity(value: number, noun: string, plural = `${noun}s`): string {
   return `${formatCount(value)} ${value === 1 ? noun : plural}`;

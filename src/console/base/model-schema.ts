@@ -65,6 +65,11 @@ export function resolveSchema(schema: ModelSchema): ModelSchema {
   return first === undefined ? schema : resolveSchema({ ...first, ...outer });
 }
 
+/** Whether only the service writes the member. Never said by the model that a member refers to. */
+export function isReadOnly({ readOnly }: ModelSchema): boolean {
+  return readOnly === true;
+}
+
 /** The type of a resolved schema; `json` for a schema of any type. */
 export function findType({ type }: ModelSchema): string {
   if (typeof type === 'string') return type;

@@ -25,8 +25,7 @@ const BOTTOM = 22;
 const TOP = 20;
 
 export function chart({ title, unit, times, series }: ChartOptions): HTMLElement {
-  const totals = times.map((_, index) =>
-    series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
+  const totals = times.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
   const top = roundUpScale(Math.max(...totals, 1));
   const drawing = svg('svg', {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', class: 'chart',
@@ -102,7 +101,8 @@ function formatTimeOfDay(iso: string): string {
   return new Date(iso).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
-function sum(values: readonly number[]): number {
+/** The sum of a series. */
+export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 

@@ -2,7 +2,7 @@
 import { getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
-import { formatQuantity, timeElement } from '../base/format.ts';
+import { formatQuantity, formatValue, timeElement } from '../base/format.ts';
 import { factList, heading } from '../parts/facts.ts';
 import { badge } from '../parts/badge.ts';
 import { emptyState } from '../parts/notice.ts';
@@ -69,11 +69,6 @@ function renderSetting(setting: PublicSetting): Child[] {
     h('span', {}, h('code', {}, formatValue(value)), ` ${unit}`),
     origin === 'default' ? origin : h('strong', {}, origin), meaning,
   ];
-}
-
-function formatValue(value: PublicSetting['value']): string {
-  if (value === null) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function renderToken(token: ListedToken): Child[] {

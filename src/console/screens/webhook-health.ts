@@ -6,6 +6,7 @@ import type { Child } from '../base/dom.ts';
 import { formatCount, formatDuration, timeElement } from '../base/format.ts';
 import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
+import { sum } from '../parts/chart.ts';
 import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { lastFailure } from '../parts/webhook-state.ts';
 import { stackedTable } from '../parts/plain-table.ts';
@@ -128,8 +129,4 @@ function getHighestP95Ms({ requests, deliveries }: WebhookStatistics): number {
 /** null: the sender is unknown, or nobody knows how long it waits. */
 function findTimeoutMs({ hook }: WebhookStatistics, timeouts: SenderTimeouts): number | null {
   return timeouts.get(findPreset(hook) ?? '') ?? null;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -85,6 +85,20 @@ export type StoredRequest = {
   readonly inlineBody: InlineBody | null;
 };
 
+/** A request as callers see it. */
+export type PublicRequest = Pick<StoredRequest,
+  'id' | 'hook' | 'receivedAt' | 'method' | 'path' | 'query' | 'headers' | 'bodyBytes'
+  | 'bodySha256' | 'client' | 'event' | 'eventId' | 'eventIdReused' | 'verdict' | 'status'
+  | 'answered' | 'duplicateOf' | 'replayOf' | 'pinned'> & {
+  /** The present name of the webhook; null: it has none, or was removed. */
+  readonly hookName: string | null;
+  readonly routes: readonly Pick<RouteRun, 'name' | 'status' | 'attempts' | 'nextAttemptAt'>[];
+  /** Present when no payload could be made of the body. */
+  readonly unparsed?: true;
+  /** The `bodyFormat` that would have made one; null: none would. */
+  readonly fittingBodyFormat?: FittingFormat | null;
+};
+
 /** Says of a body that it does not have the `bodyFormat` of its webhook. */
 export type UnparsedBody = {
   /** The `bodyFormat` with which a payload could be made of the body. */
@@ -151,7 +165,7 @@ function computeUpdatedAt({ updatedAt }: StoredRequest, nowMs: number): string {
  * Returns the request as callers see it, with its signatures masked. `hookName` is the present name
  * of the webhook.
  */
-export function toPublicRequest(request: StoredRequest, hookName: string | null): object {
+export function toPublicRequest(request: StoredRequest, hookName: string | null): PublicRequest {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
     eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,

@@ -1,8 +1,10 @@
 /** Shows two versions of a record side by side, when it has changed on the server meanwhile. */
 import { h } from '../../base/dom.ts';
+import { formatValue } from '../../base/format.ts';
+import { isReadOnly } from '../../base/model-schema.ts';
+import type { ModelSchema } from '../../base/model-schema.ts';
 import { openDialog } from '../dialog.ts';
 import { stackedTable } from '../plain-table.ts';
-import type { ModelSchema } from '../../base/model-schema.ts';
 import { formatLabel } from './input-field.ts';
 
 type RecordMembers = Readonly<Record<string, unknown>>;
@@ -15,16 +17,16 @@ export function askWhichVersion(
   { properties = {} }: ModelSchema, ours: RecordMembers, theirs: RecordMembers,
 ): Promise<boolean | null> {
   const names = Object.entries(properties)
-    .filter(([, { readOnly, writeOnly }]) => readOnly !== true && writeOnly !== true)
+    .filter(([, member]) => !isReadOnly(member) && member.writeOnly !== true)
     .map(([name]) => name)
-    .filter((name) => formatMember(ours[name]) !== formatMember(theirs[name]));
+    .filter((name) => formatValue(ours[name]) !== formatValue(theirs[name]));
   return new Promise((resolve) => {
     const choose = (isOurs: boolean | null): void => {
       resolve(isOurs);
       dialog.close();
     };
     const rows = names.map((name) =>
-      [formatLabel(name), formatMember(ours[name]), formatMember(theirs[name])]);
+      [formatLabel(name), formatValue(ours[name]), formatValue(theirs[name])]);
     const dialog = openDialog('It was changed meanwhile', [
       h('p', {}, 'Somebody else has saved another version. They differ in:'),
       stackedTable(['Member', 'Yours', 'Stored'], rows),
@@ -36,9 +38,4 @@ export function askWhichVersion(
     ]);
     dialog.addEventListener('close', () => resolve(null));
   });
-}
-
-function formatMember(value: unknown): string {
-  if (value === undefined || value === null) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

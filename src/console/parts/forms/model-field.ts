@@ -1,6 +1,6 @@
 /** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
 import { fill, h } from '../../base/dom.ts';
-import { findModelName, resolveSchema, findType } from '../../base/model-schema.ts';
+import { findModelName, isReadOnly, resolveSchema, findType } from '../../base/model-schema.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { messageOf } from '../../base/api-calls.ts';
 import { conditionField } from './condition-field.ts';
@@ -129,7 +129,7 @@ export function createMemberFields(
   const { texts = {}, factories = {} } = customization;
   const requiredNames = schema.required ?? [];
   const entries = Object.entries(schema.properties ?? {})
-    .filter(([, member]) => resolveSchema(member).readOnly !== true && member.readOnly !== true)
+    .filter(([, member]) => !isReadOnly(member))
     .map(([name, member]): [string, Field] => {
       const [label = formatLabel(name), description = member.description, item] = texts[name] ?? [];
       const { [name]: create = modelField } = factories;

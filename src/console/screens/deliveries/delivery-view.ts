@@ -16,11 +16,7 @@ import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { formatWait, createTargetLabel } from './delivery-labels.ts';
-import type { Delivery } from '../../../app/api-types.ts';
-import type { PublicSentRequest } from '../../../webhooks/deliveries/sent-request.ts';
-
-/** `sent` is the last request; null: none was sent yet, or it is not stored. */
-type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
+import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
 
 export function openDelivery(container: HTMLElement, id: string): () => void {
   return openRecordView<DeliveryWithRequest>(container, {

@@ -6,7 +6,7 @@ import { getJson } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { sparkline } from '../../parts/chart.ts';
+import { sparkline, sum } from '../../parts/chart.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
 import { webhookState, lastFailure } from '../../parts/webhook-state.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
@@ -116,8 +116,4 @@ function formatSucceededShare(statistics: IncomingRow['statistics']): string {
 
 function formatPercentage(part: number, whole: number): string {
   return whole === 0 ? '–' : `${Math.floor(part / whole * 100)} %`;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

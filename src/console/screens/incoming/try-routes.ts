@@ -8,7 +8,7 @@ import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
-import type { InboxRequest } from '../requests/inbox-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 
 /** Which routes a request would run, and for the others why not. */
@@ -48,7 +48,7 @@ async function showRecentRequests(
   { identifier }: IncomingWebhook, readRoutes: () => unknown, container: HTMLElement,
 ): Promise<void> {
   try {
-    const requests = await getJson<readonly InboxRequest[]>(
+    const requests = await getJson<readonly PublicRequest[]>(
       `/api/requests?hook=${identifier}&limit=${CHOICES_MAX}`);
     if (requests.length === 0) {
       return fill(container, h('p', { class: 'hint' },

@@ -8,8 +8,8 @@ import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { appendQuery } from '../../parts/lists/filter-form.ts';
 import { plainTable } from '../../parts/plain-table.ts';
-import { requestPath } from './inbox-request.ts';
-import type { InboxRequest } from './inbox-request.ts';
+import { requestPath } from './request-path.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
 
 const CHOICES_MAX = 50;
 /** Longer bodies are compared only by their hash. */
@@ -18,9 +18,9 @@ const VALUE_LENGTH_MAX = 1000;
 
 /** Offers the latest requests of the same webhook. */
 export async function openCompareDialog(
-  container: HTMLElement, { id, hook }: InboxRequest,
+  container: HTMLElement, { id, hook }: PublicRequest,
 ): Promise<void> {
-  const latest = await getJson<readonly InboxRequest[]>(
+  const latest = await getJson<readonly PublicRequest[]>(
     appendQuery('/api/requests', { hook, limit: String(CHOICES_MAX + 1) }));
   if (!container.isConnected) return;
   const others = latest.filter((request) => request.id !== id);
@@ -38,9 +38,9 @@ export async function openCompareDialog(
 
 /** A table of the members, headers and members of the body that differ. */
 export async function compareRequests(
-  request: InboxRequest, otherId: string,
+  request: PublicRequest, otherId: string,
 ): Promise<HTMLElement> {
-  const other = await getJson<InboxRequest>(requestPath(otherId));
+  const other = await getJson<PublicRequest>(requestPath(otherId));
   const [left = {}, right = {}] = await Promise.all([request, other].map(flattenRequest));
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])]
     .filter((name) => left[name] !== right[name]);
@@ -53,7 +53,7 @@ export async function compareRequests(
       : plainTable(['', 'This one', 'The other'], rows));
 }
 
-async function flattenRequest(request: InboxRequest): Promise<Record<string, string>> {
+async function flattenRequest(request: PublicRequest): Promise<Record<string, string>> {
   const { method, path, query, client, status, bodySha256, verdict } = request;
   const flat: Record<string, string> = {
     method, path, query, client, status, bodySha256, event: request.event ?? '–',

@@ -6,10 +6,10 @@ import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
-import type { InboxRequest } from './inbox-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
 
 /** A rejected request is diagnosed at once, any other when the user asks. */
-export function diagnosisSection(request: InboxRequest): HTMLElement | null {
+export function diagnosisSection(request: PublicRequest): HTMLElement | null {
   if (!callerSession.may('write')) return null;
   const container = h('div', { role: 'status' });
   const run = async (): Promise<void> => {

@@ -5,12 +5,12 @@ import { codeBlock } from '../../parts/code-block.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { sendModeChoice } from '../../parts/lists/bulk-dialog.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
-import { requestPath } from './inbox-request.ts';
-import type { InboxRequest } from './inbox-request.ts';
+import { requestPath } from './request-path.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
 
 /** `onDone` gets the id of the request that runs, which may be a new one. */
 export async function openReplayDialog(
-  container: HTMLElement, { id, hook, routes }: InboxRequest, onDone: (id: string) => void,
+  container: HTMLElement, { id, hook, routes }: PublicRequest, onDone: (id: string) => void,
 ): Promise<void> {
   const names = new Set(routes.map(({ name }) => name));
   const webhook = await getJson<{ readonly routes?: readonly { readonly name: string }[] }>(
@@ -34,7 +34,7 @@ export async function openReplayDialog(
   const start = async (): Promise<void> => {
     dialog.close();
     try {
-      const { body } = await callApi<InboxRequest>('POST', `${requestPath(id)}/replay`, {
+      const { body } = await callApi<PublicRequest>('POST', `${requestPath(id)}/replay`, {
         body: { as: mode, ...chosenRoutes.size > 0 ? { routes: [...chosenRoutes] } : {} },
       });
       showNotice(body.id === id ? 'It runs again.' : 'It runs again, as a new request.');

@@ -20,8 +20,8 @@ import { timeline } from '../../parts/timeline.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { openCompareDialog, compareRequests } from './compare-requests.ts';
 import { diagnosisSection } from './diagnosis-view.ts';
-import { requestPath } from './inbox-request.ts';
-import type { InboxRequest } from './inbox-request.ts';
+import { requestPath } from './request-path.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
 import { openReplayDialog } from './replay-dialog.ts';
 
 /** Headers that curl sets by itself. */
@@ -30,7 +30,7 @@ const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encod
 export function openRequest(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
-  return openRecordView<InboxRequest>(container, {
+  return openRecordView<PublicRequest>(container, {
     topic: 'requests', path: requestPath(id), matches: (request) => request.id === id,
     renderHead: (request, refresh) => renderHead(container, request, refresh),
     async renderBody(request) {
@@ -54,7 +54,7 @@ function renderNotCompared(thrown: unknown): HTMLElement {
 
 /** The part of the view that changes while the user looks at it. */
 function renderHead(
-  container: HTMLElement, request: InboxRequest, refresh: () => void,
+  container: HTMLElement, request: PublicRequest, refresh: () => void,
 ): (HTMLElement | null)[] {
   const { id, method, path, query, verdict, answered, status } = request;
   return [
@@ -80,21 +80,23 @@ function renderHead(
   ];
 }
 
-function formatVerdict({ accepted, failedCheck, preset, secret }: InboxRequest['verdict']): string {
+function formatVerdict(
+  { accepted, failedCheck, preset, secret }: PublicRequest['verdict'],
+): string {
   if (!accepted) return `no: ${failedCheck?.replaceAll('_', ' ') ?? 'not accepted'}`;
   return preset === null ? 'nobody vouches for it'
     : `by ${preset}, with the ${secret ?? 'current'} secret`;
 }
 
 /** Says that the body gave no payload; null: it gave one. */
-function formatUnparsed({ unparsed, fittingBodyFormat }: InboxRequest): string | null {
+function formatUnparsed({ unparsed, fittingBodyFormat }: PublicRequest): string | null {
   if (unparsed !== true) return null;
   return `none: actions got []. ${fittingBodyFormat === null ? 'No body format fits'
     : `The body format "${fittingBodyFormat}" would fit`}`;
 }
 
 function actions(
-  container: HTMLElement, request: InboxRequest, refresh: () => void,
+  container: HTMLElement, request: PublicRequest, refresh: () => void,
 ): HTMLElement[] {
   const { id, pinned, status } = request;
   const curl = copyButton(() => fetchCurl(request), 'Copy as curl');
@@ -132,7 +134,7 @@ async function removeRequest(container: HTMLElement, id: string): Promise<void> 
 }
 
 function renderRoute(
-  { name, status, attempts, nextAttemptAt }: InboxRequest['routes'][number],
+  { name, status, attempts, nextAttemptAt }: PublicRequest['routes'][number],
 ): HTMLElement {
   return h('div', { class: 'card' },
     h('h3', {}, `${name} `, badge(status)),
@@ -147,11 +149,11 @@ function requestLink(id: string | null): HTMLElement | null {
 }
 
 /** A curl line that repeats the request; a value that is not stored stands as `***`. */
-async function fetchCurl(request: InboxRequest): Promise<string> {
+async function fetchCurl(request: PublicRequest): Promise<string> {
   const { method, path, id, bodyBytes } = request;
   // The scope write also shows the signatures, without which nothing is accepted.
   const { query, headers } = callerSession.may('write')
-    ? await getJson<InboxRequest>(`${requestPath(id)}/headers`) : request;
+    ? await getJson<PublicRequest>(`${requestPath(id)}/headers`) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
   const lines = [`curl -X ${shellQuote(method)} ${shellQuote(url)}`];
   for (const [name, value] of headers) {

@@ -8,7 +8,7 @@ import { TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openRequest } from './request-view.ts';
-import type { InboxRequest } from './inbox-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
 
 const STATUSES = ['pending', 'done', 'failed', 'rejected', 'filtered', 'duplicate'];
 
@@ -17,7 +17,7 @@ export const requestsScreen: Screen = {
   open(container, address) {
     const [, id] = address.path;
     if (id !== undefined) return openRequest(container, id, address);
-    return openLiveList<InboxRequest>(container, address.query, {
+    return openLiveList<PublicRequest>(container, address.query, {
       title: 'Requests', path: '/api/requests', topic: 'requests',
       nouns: ['request', 'requests'], baseQuery: { limit: '100' },
       getKey: (request) => request.id,

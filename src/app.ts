@@ -147,7 +147,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     await openShared(options, { store, sharedLog }, () => listening.addresses, closers);
   const access = composeAccess(options, deps, closers);
   const domains =
-    composeDomains(options, deps, { actions, access, baseUri: () => listening.baseUri }, closers);
+    composeDomains(deps, { actions, access, baseUri: () => listening.baseUri }, closers);
   const dispatcher =
     composeRoutes(options, deps, { access, domains, addresses: () => listening.addresses },
       closers);
@@ -165,7 +165,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ]);
     await webhooks.closeHealth();
   });
-  const isServer = options.role === 'server';
+  const { isServer } = deps;
   if (isServer) lock.announce(await listening.listenOnControl());
   let isStarted = !isServer;
   const start = (): void => {
@@ -219,7 +219,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   return { lock, actions, store, sharedLog };
 }
 
-/** What the rooms of an app share. */
+/** The parts that all rooms of an app share. */
 type RoomDeps = {
   readonly store: OpenedStore;
   /** This process as one of several over the store; null: the store is its alone. */
@@ -234,6 +234,9 @@ type RoomDeps = {
   readonly inFlight: InFlightCounter;
   readonly statistics: Statistics;
   readonly lines: LogLines;
+  readonly maxMemoryBytes: number;
+  /** Whether this process serves, and is no command that opened the directory for itself. */
+  readonly isServer: boolean;
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
 };
@@ -242,7 +245,7 @@ async function openShared(
   options: AppOptions, { store, sharedLog }: Pick<OpenedData, 'store' | 'sharedLog'>,
   addresses: () => Listening['addresses'], closers: Closers,
 ): Promise<RoomDeps> {
-  const { settings, logger, clock = systemClock } = options;
+  const { settings, logger, clock = systemClock, maxMemoryBytes = Infinity } = options;
   const makeId = createIdSource(clock);
   const nodes = sharedLog === null ? null : await loadNodes(({ composeNodes }) =>
     composeNodes({
@@ -264,7 +267,8 @@ async function openShared(
   return {
     store, nodes, keys, clock, turns: createTurns(clock), logger, settings, makeId, metrics,
     inFlight: new InFlightCounter(), statistics: new Statistics(clock),
-    lines: options.lines ?? new LogLines(), unreadiness,
+    lines: options.lines ?? new LogLines(), maxMemoryBytes, isServer: options.role === 'server',
+    unreadiness,
   };
 }
 
@@ -286,7 +290,7 @@ function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): A
   const state = (): AccessState => ({
     isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasUsableToken,
   });
-  if (options.role === 'server' && isLockedOut(state())) {
+  if (deps.isServer && isLockedOut(state())) {
     logger.warning('nobody has access to the API: it has had a token, and none is good now; '
       + UNLOCK_HINT);
   }
@@ -302,14 +306,14 @@ type Domains = {
 
 /** The catalog, the relay of webhooks, and the event stream over both. */
 function composeDomains(
-  { maxMemoryBytes = Infinity }: AppOptions, deps: RoomDeps,
+  deps: RoomDeps,
   { actions, access, baseUri }: {
     readonly actions: WebhooksOptions['actions']; readonly access: ApiAccess;
     readonly baseUri: () => string;
   },
   closers: Closers,
 ): Domains {
-  const { store, nodes, clock, logger, statistics } = deps;
+  const { store, nodes, clock, logger, statistics, maxMemoryBytes } = deps;
   const { webhooks, client } = composeRelay({
     ...deps, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
     onOutcome: (kind, webhookId, outcome, durationMs) =>
@@ -319,7 +323,7 @@ function composeDomains(
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
-  const books = composeBooks(deps, webhooks.events, maxMemoryBytes);
+  const books = composeBooks(deps, webhooks.events);
   deps.metrics.add(...searchMetrics(books.search));
   closers.add(() => books.search.close());
   const topics = createTopics(webhooks);
@@ -350,8 +354,7 @@ function composeRoutes(
   closers.add(() => rejectionLog.close());
   const dispatcherDeps = {
     ...deps, readConsistency: nodes?.readConsistency ?? null,
-    maxMemoryBytes: options.maxMemoryBytes ?? Infinity,
-    ...options.role === 'server' && settings.server.apiToken !== null
+    ...deps.isServer && settings.server.apiToken !== null
       ? { prepare: () => rememberToken(tokens, logger) } : {},
   };
   const apiRoutes = [...books.routes, ...webhooks.routes];
@@ -394,11 +397,11 @@ async function loadActions(
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
 }
 
-function composeBooks(deps: RoomDeps, events: EventPublisher, maxMemoryBytes: number): {
+function composeBooks(deps: RoomDeps, events: EventPublisher): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly HttpRoute[];
 } {
-  const { store, keys, clock, turns, makeId, settings } = deps;
+  const { store, keys, clock, turns, makeId, settings, maxMemoryBytes } = deps;
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,

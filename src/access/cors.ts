@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { HttpExchange } from '../server/exchange/http-exchange.ts';
 import type { HeaderList } from '../server/http-route.ts';
+import type { GuardOutcome } from '../server/routing/dispatcher.ts';
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -15,11 +16,12 @@ export class Cors {
   readonly #namedOrigins: readonly string[];
   readonly #ownOrigins: ReadonlySet<string>;
 
-  /** `allowed`: origins as browsers send them, or `*`. `base`: the public URL of the service. */
-  constructor(allowedOrigins: readonly string[], base: URL | null) {
+  /** Origins are as browsers send them, or `*`; `baseUri` is the public URL of the service. */
+  constructor(allowedOrigins: readonly string[], baseUri: URL | null) {
     this.#allowedOrigins = allowedOrigins.map(stripSlash);
     this.#namedOrigins = this.#allowedOrigins.filter((origin) => origin !== '*');
-    this.#ownOrigins = new Set([...this.#allowedOrigins, ...base === null ? [] : [base.origin]]);
+    this.#ownOrigins =
+      new Set([...this.#allowedOrigins, ...baseUri === null ? [] : [baseUri.origin]]);
   }
 
   /** Headers of every response to `origin`; null when cross-origin use is off altogether. */
@@ -51,14 +53,16 @@ export function isPreflight(request: IncomingMessage): boolean {
     && request.headers['access-control-request-method'] !== undefined;
 }
 
-/** Responds unless the path has no methods at all; then false. */
-export function respondToPreflight(exchange: HttpExchange, methods: readonly string[]): boolean {
-  if (methods.length === 0) return false;
+/** Responds unless the path has no methods at all. */
+export function respondToPreflight(
+  exchange: HttpExchange, methods: readonly string[],
+): GuardOutcome {
+  if (methods.length === 0) return 'admitted';
   const allow = methods.join(', ');
   const isAllowed = exchange.corsHeaders?.includes('Access-Control-Allow-Origin') === true;
   const headers = isAllowed ? ['Access-Control-Allow-Methods', allow, ...PREFLIGHT_HEADERS] : [];
   exchange.send(204, ['Allow', allow, ...headers]);
-  return true;
+  return 'responded';
 }
 
 function stripSlash(origin: string): string {

@@ -73,8 +73,7 @@ function createAdmission(
       cors.checkOrigin(request);
     }
     if (!hasRoute && isPreflight(request)) {
-      const hasResponded = respondToPreflight(exchange, allowedMethods(path));
-      return hasResponded ? 'responded' : 'admitted';
+      return respondToPreflight(exchange, allowedMethods(path));
     }
     if (!isRequired) return 'admitted';
     const scope = getRequiredScope(hasRoute ? exchange.route.access : accessToUnrouted(path));

@@ -1,5 +1,5 @@
 /** Connects the routes for operators, and the console, with the rooms whose state they show. */
-import { formatTimestamp } from '../base/clock.ts';
+import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
@@ -57,7 +57,8 @@ function readStatus(
       records: sum((name) => store.collection(name).size),
       bytes: sum((name) => store.collection(name).bytesTotal),
       journalBytes, generation, sequence, isCompacting,
-      compactedAt: timeOrNull(compactedMs), backedUpAt: timeOrNull(store.backupMs),
+      compactedAt: formatTimestampOrNull(compactedMs),
+      backedUpAt: formatTimestampOrNull(store.backupMs),
     },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
@@ -73,10 +74,6 @@ function sumCounts(
     healthy: left.healthy + right.healthy, failing: left.failing + right.failing,
     rejecting: left.rejecting + right.rejecting, off: left.off + right.off,
   };
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTimestamp(ms);
 }
 
 /** The file that the build makes, beside the program or inside the binary. */

@@ -37,7 +37,10 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   });
 }
 
-/** Resolves with true when `promise` is kept within `timeoutMs`, else with false. */
+/**
+ * Resolves with true when `promise` resolves within `timeoutMs`, and with false when it takes
+ * longer. Rejects if `promise` rejects in time.
+ */
 export function endsInTime(
   clock: Clock, timeoutMs: number, promise: Promise<unknown>,
 ): Promise<boolean> {
@@ -60,6 +63,10 @@ export function formatTimestamp(ms: number): string {
     lastMs = ms;
   }
   return lastText;
+}
+
+export function formatTimestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTimestamp(ms);
 }
 
 let lastSecond = NaN;

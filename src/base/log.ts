@@ -90,7 +90,10 @@ export const silentLogger: Logger = {
 export function createTaggedLogger(logger: Logger, fields: LogFields): Logger {
   const at = (level: LogLevel) => (message: string, more?: LogFields): void =>
     logger[level](message, { ...fields, ...more });
-  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+  return {
+    debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
+    writesDebug: logger.writesDebug !== false,
+  };
 }
 
 /**

@@ -50,7 +50,7 @@ export function createConnectionRules(
   };
 }
 
-/** Made for the first TLS connection: reading the certificates takes time. */
+/** Makes the context at the first TLS connection, since reading the certificates takes time. */
 function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
   let context: SecureContext | null = null;
   return () => {

@@ -13,7 +13,7 @@ import { HttpCall } from './http-call.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './request-encoding.ts';
 import type { OutgoingBody, RequestHeaders } from './request-encoding.ts';
 import { HttpResponse } from './http-response.ts';
-import { canceledError, deniedError } from './network-error.ts';
+import { canceledError, closedError, deniedError } from './network-error.ts';
 import { Pool } from './connection/pool.ts';
 import type { PoolOptions, PoolStatistics } from './connection/pool.ts';
 import type { Lookup } from './connection/resolve.ts';
@@ -108,7 +108,7 @@ class NodeHttpClient implements HttpClient {
   }
 
   request(request: HttpRequest): Promise<HttpResponse> {
-    // What throws in here rejects the promise.
+    // An error that is thrown in here rejects the promise.
     return new Promise((resolve, reject) => {
       const preparedRequest = this.#prepare(request);
       const { signal } = request;
@@ -137,7 +137,7 @@ class NodeHttpClient implements HttpClient {
     this.#isClosed = true;
     this.#proxyFailures.close();
     for (const call of [...this.#waitingCalls]) call.abandon(closedError());
-    await Promise.all([...this.#pools.values()].map((pool) => pool.close(closedError)));
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
   #prepare({ method, url, headers = {}, body, signal }: HttpRequest): PreparedRequest {
@@ -200,10 +200,6 @@ class NodeHttpClient implements HttpClient {
       host: authority, status: outcome.proxyStatusCode, reason: outcome.message,
     });
   }
-}
-
-function closedError(): ReturnType<typeof canceledError> {
-  return canceledError('the client was closed');
 }
 
 function abortedError(signal: AbortSignal | undefined): ReturnType<typeof canceledError> {

@@ -99,6 +99,10 @@ export function canceledError(message: string, cause?: unknown): NetworkError {
   return new NetworkError('canceled', 'ECANCELED', message, { cause });
 }
 
+export function closedError(): NetworkError {
+  return canceledError('the client was closed');
+}
+
 /**
  * The error of a step that only the proxy had a part in. A certificate stays a certificate's error,
  * and says that it is the proxy's; other NetworkErrors stay as they are.

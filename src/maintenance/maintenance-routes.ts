@@ -23,7 +23,7 @@ export function maintenanceRoutes(
       summary: 'The files that a start of this moment would read', access: 'control',
       responses: [{ status: 200, description: 'Their names, how much of each, what they make up' }],
       async handle(exchange) {
-        // Opened for their names and lengths alone: the command opens them again and copies them
+        // The files are opened for their names and lengths alone: the command opens and copies them
         // (backup.ts), as it may be allowed to write where the server is not.
         const sources = await store.openBackupSources();
         sources.close();

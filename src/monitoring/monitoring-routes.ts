@@ -86,8 +86,7 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
 }
 
 const COUNTS = arraySchema(integer);
-// A number or null in each place: null where nothing was counted. Our schemas cannot say that of
-// the
+// Each element is a number, or null where nothing was counted. Our schemas cannot say that of the
 // elements of an array.
 const P95 = { p95Ms: arraySchema(anything) };
 const REQUESTS = objectSchema('RequestSeries',

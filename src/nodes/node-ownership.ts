@@ -2,13 +2,10 @@
 import type { Clock } from '../base/clock.ts';
 import { listAllShards, type Instant, type LeaseTable } from './lease-table.ts';
 import { computeShard, type Holder } from './node-records.ts';
-import { Shard } from './shard-lease.ts';
+import { Shard, type ShardLease } from './shard-lease.ts';
 
 /** The owner of this shard does the upkeep that is done once for all nodes. */
 export const MAINTENANCE_SHARD = 0;
-
-/** A shard's lease of one term, as `Shard.leaseForTerm` makes it. */
-type ShardTermLease = ReturnType<Shard['leaseForTerm']>;
 
 type NodeOwnershipDeps = {
   readonly self: Holder;
@@ -44,7 +41,7 @@ export class NodeOwnership {
    * The lease under which work for `key` may begin here; null when the shard is another node's or
    * is given up. When the shard is ours under a new term, this aborts the attempts of the old one.
    */
-  findLease(key: string): ShardTermLease | null {
+  findLease(key: string): ShardLease | null {
     const shard = this.shards[computeShard(key)];
     if (shard === undefined || shard.givenUpMs !== null) return null;
     if (!this.#table.isOurs(shard.number)) return null;

@@ -2,7 +2,7 @@
 import type { Transaction } from '../store/store-port.ts';
 import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.ts';
 
-/** The same for all shards. */
+/** All shards share these. */
 type ShardDeps = {
   readonly self: Holder;
   /** Whether attempts of a shard may begin now, in that term. */
@@ -43,7 +43,7 @@ export class Shard {
 }
 
 /** The `QueueLease` of webhooks/durable-queue: the right to work on a shard in one term. */
-class ShardLease {
+export class ShardLease {
   readonly term: number;
   readonly #shard: Shard;
   readonly #deps: ShardDeps;

@@ -21,7 +21,10 @@ import {
 import { Representation, type PublicRecord } from './representation.ts';
 import type { Resource, WriteCause } from './resource.ts';
 
-/** Called inside the transaction of a change; operations that it stages are committed with it. */
+/**
+ * Called inside the transaction of a change. Operations that it stages are committed with it; what
+ * it throws refuses the change.
+ */
 export type ChangeHook = (
   transaction: Transaction, change: Change, inputs: TransactionInputs,
 ) => void;
@@ -40,7 +43,8 @@ export type RepositoryResource = Pick<Resource,
 /**
  * `hops` is the number of webhooks that a chain to this change has gone through: see
  * base/webhook-chain.ts. An `id` may also be a name of the record, where the collection has names.
- * Ids and times are drawn before the transaction, as it may run again.
+ * Ids and times are the same for all runs of a transaction, as it may run again. A write also
+ * throws what the store's `transact` and the repository's `onChange` throw.
  */
 export interface Repository {
   readonly size: number;
@@ -52,16 +56,20 @@ export interface Repository {
   /** The number of records whose keys match. */
   count(matches: KeyPredicate): number;
   find(id: string): Representation | undefined;
-  /** Throws `invalid`, and `conflict` for a key that exists already. */
+  /** Throws `invalid`, and `conflict` for a key or a unique value that exists already. */
   add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation>;
-  /** Throws `not_found`, then what `precondition` throws, then `invalid`; so does `patch`. */
+  /**
+   * Throws `not_found`, then what `precondition` throws, then `invalid`, then `conflict` for a
+   * unique value that another record has.
+   */
   replace(
     id: string, body: unknown, precondition?: Precondition, hops?: number,
   ): Promise<Representation>;
-  /** `patch` is a JSON Merge Patch. */
+  /** `patch` is a JSON Merge Patch. Throws as `replace` does. */
   patch(
     id: string, patch: unknown, precondition?: Precondition, hops?: number,
   ): Promise<Representation>;
+  /** Throws `not_found`, then what `precondition` throws. */
   remove(id: string, precondition?: Precondition, hops?: number): Promise<void>;
 }
 
@@ -315,9 +323,9 @@ function prepareBody(
   const { schema, patchBase, reconcile } = resource;
   if (cause !== 'patch' && reconcile === undefined) return body;
   const current = before === null ? null : decodeRecord(before);
-  const base = current === null ? null : patchBase?.(current) ?? current;
   const input = trimUnknown(schema, body);
-  const whole = cause === 'patch' ? applyMergePatch(base, input) : input;
+  const whole = cause === 'patch' && current !== null
+    ? applyMergePatch(patchBase?.(current) ?? current, input) : input;
   return reconcile !== undefined && isJsonObject(whole)
     ? reconcile(whole, current, cause, nowMs) : whole;
 }

@@ -80,7 +80,7 @@ export interface Webhooks {
   describeWebhook(identifier: string): {
     readonly hookName: string | null; readonly target: string | null;
   };
-  /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
+  /** Publishes the catalog's events, through `isTrigger` and `stageEvent`. */
   readonly events: EventPublisher;
   /**
    * Sends now, with a stored webhook, by identifier or name, or with one that is not stored. Throws
@@ -159,7 +159,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
     emit: (name, payload) => events.emitValue(name, payload),
     start() {
-      for (const room of [outgoing, incoming, jobs]) room.start();
+      for (const part of [outgoing, incoming, jobs]) part.start();
       warnOfUnusableWebhooks(indexes.incoming, options.logger);
     },
     async close(graceMs) {

@@ -5,9 +5,9 @@ import type { BitSet } from '../../base/structures/bit-set.ts';
 /** Finds books by their words. */
 export interface BookSearch {
   /**
-   * The slots of all books that may match the text conditions and the ISBN; null when there is no
-   * index to help, and every book must be looked at; null as well when
-   * the caller is gone, who reads no book. Slots that change meanwhile are added.
+   * The slots of all books that may match the text conditions and the ISBN; slots that change
+   * meanwhile are added. null when there is no index to help, so that every book must be looked at,
+   * and when the caller is gone, so that no book is read.
    * Throws `unavailable` when the index is not ready in time and the caller is not patient.
    */
   find(

@@ -10,11 +10,9 @@
  *   scanPage    for a query with a limit             the collection  `limit` + 1 books
  *   scanWhole   for a query without a limit          the collection  a slot and a key a match
  *
- * A book is found by its slot, the number that the store gives it for as long as it lives. The
- * slots
- * that change while a scan runs are recorded in `changes` (concurrent-changes.ts), for what the
- * word
- * index said of them may not be true any more. `scanWhole` also has `changes` keep the bytes of its
+ * A book is found by its slot, the number that the store gives it for as long as it lives. Slots
+ * that change while a scan runs are recorded in `changes` (concurrent-changes.ts), because the word
+ * index may not be right about them any more. `scanWhole` also has `changes` keep the bytes of its
  * matches until they are sent.
  */
 import { createSlotFilter } from './slot-filter.ts';

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { connect } from './connect.ts';
 import type { OpeningConnection, ConnectOptions } from './connect.ts';
-import { NetworkError } from '../network-error.ts';
+import { NetworkError, closedError } from '../network-error.ts';
 import { PooledSocket } from './pooled-socket.ts';
 import type { SocketUser } from './pooled-socket.ts';
 import type { Destination } from '../policy/request-target.ts';
@@ -126,12 +126,12 @@ export class Pool {
    * Abandons every attempt, each with an error of its own, as attempts write into their errors, and
    * closes every connection.
    */
-  async close(createError: () => NetworkError): Promise<void> {
+  async close(): Promise<void> {
     const closings = [...this.#sockets].map(({ socket }) => untilClosed(socket));
     const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
     // The queue first: each connection that ends would be replaced for the next waiter in it.
     for (const waiter of [...this.#queue, ...this.#connecting.keys(), ...users]) {
-      waiter.abandon(createError());
+      waiter.abandon(closedError());
     }
     for (const socket of [...this.#sockets]) socket.discard();
     await Promise.all(closings);

@@ -113,8 +113,8 @@ export async function writeBackup(
 
 /** Whether a file has lost bytes that were still to be copied: a compaction is deleting it. */
 export function isCutShort(files: Files, sources: BackupSources): boolean {
-  return sources.files.some(({ descriptor, offset, bytes }) => files.sizeSync(descriptor) < offset
-    + bytes);
+  return sources.files.some(({ descriptor, offset, bytes }) =>
+    files.sizeSync(descriptor) < offset + bytes);
 }
 
 async function fillEmptyDirectory(

@@ -13,7 +13,7 @@ import type { CollectionSpec } from '../store-port.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { LOG_START, isSamePosition } from '../replication/log-chain.ts';
 import { createClosedError } from '../replication/log-closing.ts';
-import { EngineLink } from '../replication/engine-link.ts';
+import { EngineLink, isDamage } from '../replication/engine-link.ts';
 import { receiveParts } from '../replication/snapshot-transfer.ts';
 import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { checkFormat } from '../replication/log-entry.ts';
@@ -196,8 +196,4 @@ function createUnfinishedError(
 
 function createDamagedError({ engine }: EngineConnection, why: string): AppError {
   return new AppError('damaged', `${engine.name}: ${why}`);
-}
-
-function isDamage(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'damaged';
 }

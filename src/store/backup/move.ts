@@ -179,7 +179,7 @@ async function readBack(
 ): Promise<void> {
   const { engine, link, session } = connection;
   const snapshots = await link.ask(session, session.snapshots.list());
-  const snapshot = snapshots.find((snapshot) => isSamePosition(snapshot, entry));
+  const snapshot = snapshots.find((other) => isSamePosition(other, entry));
   if (snapshot === undefined) {
     throw new AppError('damaged', `${engine.name}: what was written there is not there`);
   }

@@ -78,8 +78,9 @@ function swapIn(options: RestoreOptions, stage: string): string | null {
     files.makeDirectorySync(oldDataDirectory);
     // A crash must not leave files in a directory that has no name yet.
     files.syncDirectorySync(directory);
-    for (const name of oldNames) files.renameSync(join(directory, name), join(oldDataDirectory,
-      name));
+    for (const name of oldNames) {
+      files.renameSync(join(directory, name), join(oldDataDirectory, name));
+    }
     files.syncDirectorySync(oldDataDirectory);
     files.syncDirectorySync(directory);
   }

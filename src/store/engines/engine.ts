@@ -14,7 +14,7 @@
  * `appendLocked` may be. An append that was sent is never cancelled.
  */
 
-/** A position in the log: the end of an entry, or its start, where sequence is 0 and chain `''`. */
+/** A position in the log: the end of an entry, or the log's start (sequence 0, chain `''`). */
 export type LogPosition = {
   /** Sequence of the last transaction before the position. */
   readonly sequence: number;

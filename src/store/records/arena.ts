@@ -142,7 +142,7 @@ export class Arena {
     const offset = this.#tailUsed;
     const end = offset + length;
     assert(end + SEPARATOR.length <= this.#tail.length, 'a record fits in its chunk');
-    // Writes SEPARATOR.
+    // These two bytes are SEPARATOR.
     this.#tail[end] = COMMA;
     this.#tail[end + 1] = LINE_FEED;
     this.#tailUsed = end + SEPARATOR.length;

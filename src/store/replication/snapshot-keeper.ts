@@ -13,7 +13,7 @@ import { StoredCollection } from '../records/collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import { LOG_START, isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
-import { isRefusal } from './engine-link.ts';
+import { isDamage } from './engine-link.ts';
 import { createUnreachableError } from './fresh-reads.ts';
 import {
   receiveParts, removeOldSnapshots, sendSnapshot, verifyParts,
@@ -184,7 +184,7 @@ export class SnapshotKeeper implements Snapshots {
     const { log, position, collections, appliedBytes } = source;
     const frozen = new Map([...collections].map(([name, collection]) =>
       [name, collection.freeze()]));
-    // What is applied from now on counts for the next snapshot.
+    // Entries that are applied from now on count for the next snapshot.
     source.appliedBytes = 0;
     try {
       const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
@@ -239,7 +239,7 @@ export class SnapshotKeeper implements Snapshots {
         logger.warning('a snapshot of the engine does not belong to its log',
           { sequence: snapshot.sequence });
       } catch (error) {
-        if (!isRefusal(error) || error.code !== 'damaged') throw error;
+        if (!isDamage(error)) throw error;
         logger.error('a snapshot of the engine is damaged; taking the one before',
           { sequence: snapshot.sequence, reason: error.message });
       }

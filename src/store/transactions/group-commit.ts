@@ -206,7 +206,7 @@ export class GroupCommit {
   #append(): void {
     this.#options.journal.append({
       collectOperations: () => this.#collectOperations(),
-      onEnded: (error) => this.#onWritten(error),
+      onEnded: (error) => this.#onAppendEnded(error),
     });
   }
 
@@ -225,7 +225,7 @@ export class GroupCommit {
     return batch;
   }
 
-  #onWritten(error: AppError | null): void {
+  #onAppendEnded(error: AppError | null): void {
     const batch = this.#inFlight;
     if (error !== null) this.#failStaged(error, this.#options.journal.failure ?? error);
     else if (batch !== null) this.#completeBatch(batch);

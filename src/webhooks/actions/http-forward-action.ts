@@ -4,6 +4,7 @@
  * anybody, never learns the target.
  */
 import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
+import type { FieldError } from '../../base/errors.ts';
 import { quote } from '../../base/text/error-message.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
@@ -166,8 +167,6 @@ function findOptionProblems(options: JsonObject): string[] {
 }
 
 /** The pointer is `/Name`, or empty for the headers as a whole. */
-function formatHeaderProblem(
-  { pointer, detail }: { readonly pointer: string; readonly detail: string },
-): string {
+function formatHeaderProblem({ pointer, detail }: FieldError): string {
   return `headers${pointer.replace('/', ' ')} ${detail}`;
 }

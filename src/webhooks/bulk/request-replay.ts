@@ -44,5 +44,5 @@ function matchesFilter(filter: QueueFilter<RequestStatus>, bytes: Buffer): boole
   if (status !== null && readStatus(bytes) !== status) return false;
   if (hook !== null && readWebhookId(bytes) !== hook) return false;
   if (event !== null && readEvent(bytes) !== event) return false;
-  return isInTime(filter, readReceivedMs(bytes));
+  return isInTime(filter, () => readReceivedMs(bytes));
 }

@@ -36,14 +36,13 @@ export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<n
 
 /** Makes a function that matches deliveries as they are stored. */
 export function createDeliveryMatcher(filter: DeliveryFilter): (bytes: Buffer) => boolean {
-  const { status, hook, event, sinceMs, untilMs } = filter;
+  const { status, hook, event } = filter;
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
   const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
-  const isTimeless = sinceMs === null && untilMs === null;
   return (bytes) => (status === null || readStatus(bytes) === status)
     && (hook === null || isBeforeEvent(bytes, bytes.indexOf(hookMark)))
     && (event === null || isBeforeEvent(bytes, bytes.indexOf(eventMark)))
-    && (isTimeless || isInTime(filter, readCreatedMs(bytes)));
+    && isInTime(filter, () => readCreatedMs(bytes));
 }
 
 // Before the embedded event only the member itself reads like the mark, because quotes inside

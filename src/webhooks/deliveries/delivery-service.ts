@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import { outgoingCollection, type OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
@@ -19,7 +19,7 @@ import {
 } from './delivery-list.ts';
 import { eventCollection, findForwardUrl } from './event-record.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
-import { stageResend, type ResendMode } from './resend.ts';
+import { isWebhookGone, stageResend, type ResendMode } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
@@ -211,10 +211,4 @@ function retryChunk(
       !isWebhookGone(transaction, delivery) && unit.change(delivery.identifier, (before) =>
         before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length);
   });
-}
-
-function isWebhookGone(
-  transaction: Transaction, { hook: webhookId }: Pick<Delivery, 'hook'>,
-): boolean {
-  return webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined;
 }

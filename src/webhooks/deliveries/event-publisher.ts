@@ -38,11 +38,10 @@ export interface EventPublisher {
   /** Whether a webhook is triggered by that name. If none is, the caller need make no payload. */
   isTrigger(name: string, kind?: EventKind): boolean;
   /**
-   * Emits an event. The events of one turn of the event loop share a transaction. With `onEmitted`
-   * the event has a transaction of its own, because what `onEmitted` stages must be committed with
-   * that event alone. Throws like `stageEvent`, and `invalid` also for
-   * the name of a system event. `hops` is the length of the chain that led to the event.
-   * `onEmitted` gets the identifiers of the deliveries, and what it stages is committed with them.
+   * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
+   * the event has one of its own. `onEmitted` gets the identifiers of the deliveries, and what it
+   * stages is committed with that event alone. Throws like `stageEvent`, and `invalid` also for the
+   * name of a system event. `hops` is the length of the chain that led to the event.
    */
   emitJson(
     name: string, payloadJson: string, hops?: number,

@@ -42,8 +42,8 @@ export function stageResend(
 
 /** Returns the record that has the event. Throws `conflict` if it or the webhook is gone. */
 function getEventRecord(transaction: Transaction, { bytes, item }: StoredDelivery): Buffer {
-  const { identifier, hook, embeddedEvent, eventId } = item;
-  if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
+  const { identifier, embeddedEvent, eventId } = item;
+  if (isWebhookGone(transaction, item)) {
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
   const eventRecord = embeddedEvent === null
@@ -53,6 +53,13 @@ function getEventRecord(transaction: Transaction, { bytes, item }: StoredDeliver
     throw new AppError('conflict', `what delivery ${identifier} sent has not been kept`);
   }
   return eventRecord;
+}
+
+/** Whether the outgoing webhook of a delivery was removed; false for a queued forward. */
+export function isWebhookGone(
+  transaction: Transaction, { hook: webhookId }: Pick<Delivery, 'hook'>,
+): boolean {
+  return webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined;
 }
 
 function stageRetry(

@@ -85,10 +85,12 @@ export function toQueueFilter<Status extends string>(
   };
 }
 
-/** Whether a time meets the criteria of a filter. */
+/** Whether a time meets the criteria of a filter. It is read only if there are some. */
 export function isInTime(
-  { sinceMs, untilMs }: Pick<QueueFilter<string>, 'sinceMs' | 'untilMs'>, atMs: number,
+  { sinceMs, untilMs }: Pick<QueueFilter<string>, 'sinceMs' | 'untilMs'>, readMs: () => number,
 ): boolean {
+  if (sinceMs === null && untilMs === null) return true;
+  const atMs = readMs();
   return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
 }
 

@@ -3,7 +3,7 @@
  * few numbers, and keeps the records that health-record.ts describes. The transaction that writes
  * the result of a try stages the health with it (`stage`); the monitor itself writes the rest.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import { formatTimestampOrNull, type Clock, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
@@ -16,7 +16,7 @@ import {
   type HealthState, type PublicState, type RequestWindow,
 } from './health.ts';
 import {
-  decodeHealth, encodeHealth, formatTimestampOrNull, healthCollection,
+  decodeHealth, encodeHealth, healthCollection,
 } from './health-record.ts';
 
 type MonitoredWebhook = {

@@ -29,7 +29,7 @@
  * that answers a request counts its refusal, or the run that its sender waits for. Each node goes
  * on from the last written record.
  */
-import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
+import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../base/clock.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -88,10 +88,6 @@ export function decodeHealth(
 
 export function encodeFailure(failure: Failure | null): StoredFailure | null {
   return failure === null ? null : { at: formatTimestamp(failure.atMs), reason: failure.reason };
-}
-
-export function formatTimestampOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTimestamp(ms);
 }
 
 function decodeFailure(stored: StoredFailure | null): Failure | null {

@@ -1,5 +1,5 @@
 /** The health of a webhook as callers see it: the member `health`, and the filter `state`. */
-import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
+import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
@@ -9,7 +9,7 @@ import { parseChoiceParameter } from '../../server/query.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
-import { encodeFailure, formatTimestampOrNull } from './health-record.ts';
+import { encodeFailure } from './health-record.ts';
 
 export type WebhookHealth = {
   readonly state: PublicState;

@@ -97,5 +97,5 @@ function matchesFilter(filter: RequestFilter, request: StoredRequest): boolean {
   return (hook === null || hook === request.hook) && (status === null || status === request.status)
     && (event === null || event === request.event)
     && (eventId === null || eventId === request.eventId)
-    && isInTime(filter, Date.parse(request.receivedAt));
+    && isInTime(filter, () => Date.parse(request.receivedAt));
 }

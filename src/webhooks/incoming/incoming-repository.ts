@@ -19,7 +19,7 @@ export function createIncomingRepository(deps: {
   return createRepository({
     ...deps,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
-    // What needs the clock and the health monitor is added here, and not in incoming-resource.ts.
+    // These members need the clock and the health monitor, which incoming-resource.ts has not.
     resource: {
       ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, deps.now()),
       observe: (record) => observeHealth(deps.health, record),

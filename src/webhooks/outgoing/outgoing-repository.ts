@@ -30,7 +30,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
   return createRepository({
     ...deps,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
-    // What needs the clock and the health monitor is added here, and not in outgoing-resource.ts.
+    // These members need the clock and the health monitor, which outgoing-resource.ts has not.
     resource: {
       ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, deps.now()),
       observe: (record) => observeHealth(deps.health, record),

@@ -198,10 +198,10 @@ function logAttempt(
   { log, webhooks, store }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,
 ): void {
+  const isQuiet = outcome.kind === 'delivered' || outcome.isChainRefused === true;
+  if (isQuiet && log.writesDebug === false) return;
   const { identifier, hook, event } = storedDelivery.item;
   const { statusCode, error, durationMs } = outcome.attempt;
-  const isDelivered = outcome.kind === 'delivered';
-  const isQuiet = isDelivered || outcome.isChainRefused === true;
   const labels = hook === null
     ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, storedDelivery) } }
     : webhooks.find(hook)?.labels ?? { hook, hookName: null };

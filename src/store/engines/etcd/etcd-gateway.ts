@@ -64,7 +64,7 @@ export class Gateway {
     return await this.#send(endpoint, path, {});
   }
 
-  /** Gets a token, where the URL names a user. Throws as `read` does. */
+  /** Gets a token, where the URL names a user. Throws as `sendRepeatable` does. */
   async authenticate(): Promise<void> {
     const { user, password } = this.address;
     if (user === null) return;

@@ -236,8 +236,7 @@ export class EtcdSession implements EngineSession {
     const [lostAppend] = parseRanges(response)[0] ?? [];
     const isRecent = lostAppend !== undefined
       && parseRevision(response) - lostAppend.revision <= RECENT_REVISIONS;
-    const lastLoserTurnMs = isRecent ? Number(lostAppend.value.toString()) : 0;
-    const neededMs = isRecent ? Math.max(tookMs, lastLoserTurnMs) : 0;
+    const neededMs = isRecent ? Math.max(tookMs, Number(lostAppend.value.toString())) : 0;
     this.#yieldMs = Math.min(YIELD_MS_MAX, neededMs * (0.5 + this.#random()));
   }
 

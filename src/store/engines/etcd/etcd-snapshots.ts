@@ -26,7 +26,7 @@ export function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapsho
         + `sequence ${sequence} is not there any more`);
     },
     async writePart({ sequence }, part, content) {
-      // A second put writes the same bytes, so `read`, which may send twice, is safe.
+      // A second put writes the same bytes, so `sendRepeatable`, which may send twice, is safe.
       await gateway.sendRepeatable('/v3/kv/put', {
         key: keys.part(sequence, part), value: encodePart(content),
       });

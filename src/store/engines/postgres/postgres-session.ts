@@ -276,8 +276,8 @@ function addEntries(missedEntries: MissedEntries, page: readonly LogEntry[]): vo
 async function readPage(
   connection: Connection, sequence: number, maxEntries: number,
 ): Promise<LogEntry[]> {
-  const rows = await connection.queryBytes(READ_AFTER, [sequence, maxEntries,
-    PAGE_LINES_BYTES_MAX]);
+  const rows = await connection.queryBytes(
+    READ_AFTER, [sequence, maxEntries, PAGE_LINES_BYTES_MAX]);
   return rows.map(decodeEntry);
 }
 

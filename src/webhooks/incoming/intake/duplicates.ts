@@ -3,7 +3,7 @@
  * event and runs its actions; others wait for the outcome of that run. A finished event is
  * remembered, in memory or by its stored request; a failed one may be claimed and run again.
  */
-import type { Clock } from '../../../base/clock.ts';
+import { endsInTime, type Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
@@ -196,15 +196,10 @@ export class Duplicates {
     traffic.waiting += 1;
     traffic.running -= 1;
     const remainingMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
-    let cancelTimer = (): void => {};
-    const timeout = new Promise<never>((_, reject) => {
-      const timer = this.#clock.startTimer(remainingMs, () => reject(createBusyError()));
-      cancelTimer = () => timer.cancel();
-    });
     try {
-      return await Promise.race([promise, timeout]);
+      if (!await endsInTime(this.#clock, remainingMs, promise)) throw createBusyError();
+      return await promise;
     } finally {
-      cancelTimer();
       traffic.running += 1;
       traffic.waiting -= 1;
     }

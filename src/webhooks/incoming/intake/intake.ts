@@ -15,7 +15,7 @@
  *             running now                                 the first one is done (#answerDuplicate)
  *
  * The response of a run is its result. An event tells whether requests are duplicates: see
- * duplicates.ts; `isRouted` is a webhook with routes instead of one action. The inbox `all` stores
+ * duplicates.ts; `hasRoutes` is a webhook with routes instead of one action. The inbox `all` stores
  * every request before its response, `failed` one whose run failed, `off` none. No request is
  * answered as accepted that is not on disk. An accepted request goes on in `RequestWorker`, which
  * follows the stored requests and runs the routes of each.

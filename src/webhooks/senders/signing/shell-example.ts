@@ -16,7 +16,7 @@ import {
 
 type ShellExampleInput = {
   readonly scheme: Scheme;
-  /** Of the webhook: the values that the scheme needs, such as the URL that the sender calls. */
+  /** The webhook's values that the scheme needs, such as the URL that the sender calls. */
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   readonly method: string;
   /**

@@ -12,11 +12,13 @@ const OWN = new RegExp([
     + 'worker_threads)\\b',
 ].join('|'), 'm');
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
+// It acts only when the process ends, whoever shares it.
+const TEMPORARY_FOLDER = resolve('test/support/temporary-folder.ts');
 const FILES_MAX = 12;
 
 /** Lists of files, one for each process: first those that take longest, last the shortest. */
 export function shared(files) {
-  const alone = files.filter((file) => isAlone(resolve(file), new Set()));
+  const alone = files.filter((file) => isAlone(resolve(file), new Set([TEMPORARY_FOLDER])));
   const others = files.filter((file) => !alone.includes(file));
   const lists = [];
   for (let at = 0; at < others.length; at += FILES_MAX) {

@@ -35,6 +35,7 @@ function endAll(kept: ReadonlySet<ChildProcess>): void {
 
 beforeEach(() => void earlier.push(new Set(running)));
 afterEach(() => endAll(earlier.pop() ?? new Set()));
-process.on('exit', () => endAll(new Set()));
+// Before their folders are removed.
+process.prependListener('exit', () => endAll(new Set()));
 // A runner that has waited too long ends us so.
 process.once('SIGTERM', () => process.exit(1));

@@ -3,10 +3,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { endOf, type Ended } from '../e2e/processes.ts';
 import { owned } from './children.ts';
 
-/** Runs a script by `sh` to its end, with the secret of a webhook in its environment, if any. */
+/**
+ * Runs a script by `sh` to its end. Its environment is PATH and, if any, the secret of a webhook:
+ * our program, which it may start, refuses the variables that are for its tests.
+ */
 export function runShell(script: string, secret?: string): Promise<Ended> {
   const environment = secret === undefined ? {} : { WEBHOOK_SECRET: secret };
-  return endOf(owned(spawn('sh', ['-c', script], { env: { ...process.env, ...environment } })));
+  const env = { PATH: process.env['PATH'] ?? '', ...environment };
+  return endOf(owned(spawn('sh', ['-c', script], { env })));
 }
 
 export function hasProgram(name: string): boolean {

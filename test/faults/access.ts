@@ -44,6 +44,18 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     file: 'access/token.ts', text: 'ms === null || ms <= nowMs', replacement: 'ms === null',
     tests: TOKENS,
   },
+  {
+    file: 'access/tokens.ts', text: 'isOpenWhenUnused ? this.hasUsableToken : this.#hasExisted()',
+    replacement: 'this.hasUsableToken', tests: TOKENS,
+  },
+  {
+    file: 'access/tokens.ts', text: 'const { hash: _, ...token } = previousToken;',
+    replacement: 'const token = previousToken;', tests: TOKENS,
+  },
+  {
+    file: 'access/token.ts', text: 'Date.parse(expiresAt) > nowMs',
+    replacement: 'Date.parse(expiresAt) >= nowMs', tests: TOKENS,
+  },
   // A caller who comes in with too little, or is refused wrongly.
   {
     file: 'access/token-verifier.ts', text: 'if (!includesScope(scope, requiredScope)) {',
@@ -78,6 +90,14 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
   {
     file: 'access/guard.ts', text: 'if (!hasRoute && isPreflight(request)) {',
     replacement: 'if (hasRoute && isPreflight(request)) {', tests: GUARD,
+  },
+  {
+    file: 'access/scope.ts', text: 'SCOPES.indexOf(grantedScope) >= SCOPES.indexOf(requiredScope)',
+    replacement: 'grantedScope === requiredScope', tests: GUARD,
+  },
+  {
+    file: 'access/guard.ts', text: "path === '/api' || path.startsWith('/api/') ? 'read'",
+    replacement: "path === '/api' ? 'read'", tests: GUARD,
   },
   // A page of another origin, or a name that somebody has pointed at this machine.
   {
@@ -115,6 +135,14 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     file: 'server/routing/request-target.ts',
     text: "url.startsWith('/') ? headers.host : ABSOLUTE_FORM.exec(url)?.[1] ?? headers.host",
     replacement: 'headers.host', tests: GUARD,
+  },
+  {
+    file: 'access/host-check.ts', text: "host.slice(host.lastIndexOf('@') + 1)",
+    replacement: 'host', tests: GUARD,
+  },
+  {
+    file: 'access/cors.ts', text: 'isTokenRequired ? this.#allowedOrigins : this.#namedOrigins',
+    replacement: 'this.#allowedOrigins', tests: GUARD,
   },
   // An address that the client has made up.
   {

@@ -1,7 +1,38 @@
-/** Faults of actions and filters, of targets and of health. */
+/**
+ * Faults of what incoming and outgoing webhooks share: actions, filters, health, and the headers,
+ * secrets and targets of HTTP.
+ */
 import type { PlantedFault } from './fault.ts';
 
-export const ACTION_FAULTS: readonly PlantedFault[] = [
+const ACTIONS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/actions/run-action.ts',
+    text: "if (thrown.code !== 'invalid') throw thrown;", replacement: '',
+    tests: ['webhooks/actions/run-action.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/configuration-references.ts',
+    text: 'if (incoming + outgoing === 0) return;', replacement: 'return;',
+    tests: ['webhooks/resources.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/configuration-references.ts',
+    text: 'for (const name of collectNames(subtractReferences(before, after))) {\n'
+      + '    addUses(transaction, direction, name, -1);\n  }',
+    replacement: '',
+    tests: ['webhooks/resources.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/http-forward-action.ts',
+    text: 'body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,',
+    replacement: 'body: call.bytes() ?? EMPTY_PAYLOAD,',
+    tests: ['webhooks/actions/http-forward-action.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/log-action.ts',
+    text: 'headers: hideSignatureHeaders(headers, secretSources),', replacement: 'headers,',
+    tests: ['webhooks/actions/log-action.test.ts'],
+  },
   {
     file: 'webhooks/actions/configuration-references.ts',
     text: 'Math.max(0, before[direction] + by)', replacement: 'before[direction]',
@@ -30,6 +61,19 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     replacement: 'filter(([name]) => name !== CHAIN_HEADER)',
     tests: ['webhooks/http/chain.test.ts'],
   },
+];
+
+const FILTERS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/filters/explain-condition.ts',
+    text: "path.split('.').some(isSecretName)", replacement: 'false',
+    tests: ['webhooks/filters/conditions.test.ts'],
+  },
+  {
+    file: 'webhooks/filters/condition.ts',
+    text: 'if (count > CONDITIONS_MAX) {', replacement: 'if (false) {',
+    tests: ['webhooks/filters/conditions.test.ts'],
+  },
   {
     file: 'webhooks/filters/prepare-condition.ts',
     text: 'typeof actual === typeof value && actual !== value', replacement: 'actual !== value',
@@ -53,6 +97,62 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     file: 'webhooks/filters/facts.ts',
     text: 'Object.hasOwn(headers, name) ? headers[name] : undefined', replacement: 'headers[name]',
     tests: ['webhooks/filters/conditions.test.ts'],
+  },
+];
+
+const HEALTH: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/health/health.ts',
+    text: 'failedTries >= FAILED_TRIES_MIN', replacement: 'failedTries > FAILED_TRIES_MIN',
+    tests: ['webhooks/health/health.test.ts'],
+  },
+  {
+    file: 'webhooks/health/health-monitor.ts',
+    text: 'if (transaction.find(collection, webhookId) === undefined) return;', replacement: '',
+    tests: ['webhooks/health/health-monitor.test.ts'],
+  },
+  {
+    file: 'webhooks/health/disabled-members.ts',
+    text: "if (current?.['enabled'] !== false) return", replacement: 'if (true) return',
+    tests: ['webhooks/health/disabled-members.test.ts'],
+  },
+  {
+    file: 'webhooks/health/health.ts', text: 'refusalTimesMs.length * 2 > window.length',
+    replacement: 'true', tests: ['webhooks/health/health.test.ts'],
+  },
+  {
+    file: 'webhooks/health/health-monitor.ts', text: 'if (!wasRejecting) this.writeSoon();',
+    replacement: '',
+    tests: ['webhooks/health/health-monitor.test.ts', 'webhooks/health/api.test.ts'],
+  },
+  {
+    file: 'webhooks/health/disabled-members.ts',
+    text: "if (rest['enabled'] !== false) return rest;", replacement: '',
+    tests: ['webhooks/health/disabled-members.test.ts'],
+  },
+];
+
+const HTTP: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/http/mask-secrets.ts',
+    text: 'isMoved ? null : stored', replacement: 'stored',
+    tests: ['webhooks/http/mask-secrets.test.ts'],
+  },
+  {
+    file: 'webhooks/http/url-credentials.ts',
+    text: 'candidate.name === name)[nth]', replacement: 'candidate.name === name)[0]',
+    tests: ['webhooks/http/mask-secrets.test.ts'],
+  },
+  {
+    file: 'webhooks/http/pass-through.ts',
+    text: '...CONNECTION_HEADERS, ...PRIVATE_HEADERS, ...OWN_HEADERS,',
+    replacement: '...CONNECTION_HEADERS, ...OWN_HEADERS,',
+    tests: ['webhooks/actions/pass-through.test.ts'],
+  },
+  {
+    file: 'webhooks/http/check-target.ts',
+    text: 'if (before !== null && findTarget(before) === target) return;', replacement: '',
+    tests: ['webhooks/resources.test.ts'],
   },
   {
     file: 'webhooks/http/pass-through.ts',
@@ -83,18 +183,8 @@ export const ACTION_FAULTS: readonly PlantedFault[] = [
     file: 'webhooks/http/refuse-chained.ts', text: 'if (hops === 0) return;',
     replacement: 'if (hops >= 0) return;', tests: ['webhooks/http/chain.test.ts'],
   },
-  {
-    file: 'webhooks/health/health.ts', text: 'refusalTimesMs.length * 2 > window.length',
-    replacement: 'true', tests: ['webhooks/health/health.test.ts'],
-  },
-  {
-    file: 'webhooks/health/health-monitor.ts', text: 'if (!wasRejecting) this.writeSoon();',
-    replacement: '',
-    tests: ['webhooks/health/health-monitor.test.ts', 'webhooks/health/api.test.ts'],
-  },
-  {
-    file: 'webhooks/health/disabled-members.ts',
-    text: "if (rest['enabled'] !== false) return rest;", replacement: '',
-    tests: ['webhooks/health/disabled-members.test.ts'],
-  },
+];
+
+export const ACTION_FAULTS: readonly PlantedFault[] = [
+  ...ACTIONS, ...FILTERS, ...HEALTH, ...HTTP,
 ];

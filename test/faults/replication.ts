@@ -35,6 +35,31 @@ const APPENDING: readonly PlantedFault[] = [
     text: "if (error.code === 'too_large') return reported;", replacement: '',
     tests: ['store/replication/appending/append-refusals.test.ts'],
   },
+  // A new session is not watched, since the session before it was.
+  {
+    file: 'store/replication/appending/append-watch.ts',
+    text: 'if (session !== this.#session) this.#endWatch = null;', replacement: '',
+    tests: ['store/replication/appending/append-watch.test.ts'],
+  },
+  // A small append that succeeds hides that large ones are refused.
+  {
+    file: 'store/replication/appending/append-refusals.ts',
+    text: 'bytes >= this.#lasting.bytes', replacement: 'bytes >= 0',
+    tests: ['store/replication/full-engine.test.ts'],
+  },
+  // The late answer of a session that was given up counts.
+  {
+    file: 'store/replication/engine-link.ts',
+    text: "if (this.#dropped.has(session)) throw", replacement: 'if (false) throw',
+    tests: ['store/replication/engine-link.test.ts'],
+  },
+  // A batch whose transactions are all refused is written as an empty entry.
+  {
+    file: 'store/replication/appending/appender.ts',
+    text: 'return transactions.length === 0 ? null',
+    replacement: 'return transactions.length < 0 ? null',
+    tests: ['store/replication/appending/append-watch.test.ts'],
+  },
 ];
 
 const READING: readonly PlantedFault[] = [
@@ -55,6 +80,38 @@ const READING: readonly PlantedFault[] = [
     file: 'store/replication/fresh-reads.ts',
     text: 'if (!isProven) this.#waiting = [...readers, ...this.#waiting];', replacement: '',
     tests: ['store/replication/fresh-reads.test.ts'],
+  },
+  // An entry is applied although others before it are missing.
+  {
+    file: 'store/replication/log-chain.ts',
+    text: 'first !== position.sequence + 1 || ', replacement: '',
+    tests: ['store/replication/log-chain.test.ts'],
+  },
+  // An entry that lacks its last transactions is applied.
+  {
+    file: 'store/replication/log-entry.ts',
+    text: 'assert(sequence === last);', replacement: '',
+    tests: ['store/replication/log-entry.test.ts'],
+  },
+  // A reader is given transactions that are not applied here yet.
+  {
+    file: 'store/replication/engine-reader.ts',
+    text: 'sequence > this.#sequence && sequence <= applied',
+    replacement: 'sequence > this.#sequence',
+    tests: ['store/replication/engine-journal.test.ts'],
+  },
+  // A node that was paused answers from what may be stale.
+  {
+    file: 'store/replication/pause-detector.ts',
+    text: 'nowMs - this.#ranMs <= PAUSE_MS', replacement: 'nowMs - this.#ranMs <= WAIT_MS_MAX',
+    tests: ['store/replication/pause-detector.test.ts'],
+  },
+  // Of several entries that are applied at once, only the last moves the position.
+  {
+    file: 'store/replication/replicated-records.ts',
+    text: 'for (const entry of entries) this.advance(entry);',
+    replacement: 'const last = entries.at(-1);\n      if (last !== undefined) this.advance(last);',
+    tests: ['store/replication/catch-up.test.ts'],
   },
 ];
 
@@ -127,6 +184,31 @@ const BACKUP: readonly PlantedFault[] = [
     text: 'actualSum?.records === records && actualSum.sha256 === sha256',
     replacement: 'actualSum?.records === records',
     tests: ['store/backup/collection-sums.test.ts'],
+  },
+  // No other program unpacks a backup: the checksums of its headers are wrong.
+  {
+    file: 'store/backup/tar.ts',
+    text: 'let sum = CHECKSUM_BYTES * 0x20;', replacement: 'let sum = 0;',
+    tests: ['store/backup/tar.test.ts'],
+  },
+  // A file that fills its last block is followed by an empty block.
+  {
+    file: 'store/backup/tar.ts',
+    text: '(TAR_BLOCK_BYTES - bytes % TAR_BLOCK_BYTES) % TAR_BLOCK_BYTES',
+    replacement: 'TAR_BLOCK_BYTES - bytes % TAR_BLOCK_BYTES',
+    tests: ['store/backup/tar.test.ts'],
+  },
+  // A backup with a file that was changed since is restored.
+  {
+    file: 'store/backup/manifest.ts',
+    text: 'if (sum.sha256 !== sha256)', replacement: 'if (false)',
+    tests: ['store/backup/manifest.test.ts'],
+  },
+  // A crash takes the old data, which a restore has set aside.
+  {
+    file: 'store/backup/restore.ts',
+    text: 'files.syncDirectorySync(oldDataDirectory);', replacement: '',
+    tests: ['crash/restore.test.ts'],
   },
 ];
 

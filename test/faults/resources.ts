@@ -1,4 +1,4 @@
-/** Faults of resources: writes, keys of idempotency, conditions and what expires. */
+/** Faults of resources: writes, keys of idempotency, conditions, what expires, and lists. */
 import type { PlantedFault } from './fault.ts';
 
 const REPOSITORY = ['resources/repository.test.ts'];
@@ -21,6 +21,14 @@ export const RESOURCE_FAULTS: readonly PlantedFault[] = [
     text: 'after: storedRecord.bytes };\n    onChange?.(transaction, change, inputs);',
     replacement: 'after: storedRecord.bytes };', tests: REPOSITORY,
   },
+  {
+    file: 'resources/record.ts', text: 'Math.max(nowMs, readUpdatedMs(key, id, before) + 1)',
+    replacement: 'nowMs', tests: ['resources/record.test.ts'],
+  },
+  {
+    file: 'resources/repository.ts', text: 'bodyKey !== undefined && pathId !== null && bodyKey',
+    replacement: 'bodyKey !== undefined && pathId === bodyKey && bodyKey', tests: REPOSITORY,
+  },
   // A request that is done twice, or refused for good.
   {
     file: 'resources/idempotency-keys.ts', text: 'this.#running.delete(identifier);',
@@ -34,5 +42,41 @@ export const RESOURCE_FAULTS: readonly PlantedFault[] = [
     file: 'resources/conditional-request.ts',
     text: 'floorToSecond(version.updatedAtMs) > sinceMs',
     replacement: 'version.updatedAtMs > sinceMs', tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/conditional-request.ts', text: 'matchesTag(list, etag, false)',
+    replacement: 'matchesTag(list, etag, true)', tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/conditional-request.ts', text: "return isRead ? 'not_modified' : 'failed';",
+    replacement: "return isRead ? 'not_modified' : 'proceed';",
+    tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/representation.ts', text: '"${time}-${checksumTag(this.bytes)}"',
+    replacement: '"${time}"', tests: ['resources/resource-routes.test.ts'],
+  },
+  {
+    file: 'resources/idempotency-keys.ts', text: '[caller, route.operationId, ...params, key]',
+    replacement: '[route.operationId, ...params, key]', tests: KEYS,
+  },
+  {
+    file: 'resources/idempotency-keys.ts', text: 'if (storedResponse.request !== request) {',
+    replacement: 'if (storedResponse.request === undefined) {', tests: KEYS,
+  },
+  {
+    file: 'resources/idempotency-keys.ts',
+    text: 'if (transaction !== null) storeResponse(transaction, response);', replacement: '',
+    tests: KEYS,
+  },
+  {
+    file: 'resources/expiring-records.ts', text: 'readExpiryMs(bytes) === expiryMs',
+    replacement: 'true', tests: ['resources/expiring-records.test.ts'],
+  },
+  // A list that no parser reads.
+  {
+    file: 'resources/json-array-stream.ts',
+    text: 'if (records.length > 0) records.push(COMPACT.separator);', replacement: '',
+    tests: ['resources/json-array-stream.test.ts'],
   },
 ];

@@ -1,4 +1,4 @@
-/** Faults of the server, of resources, access, the stream and monitoring. */
+/** Faults of the server, the stream and monitoring. */
 import type { PlantedFault } from './fault.ts';
 
 export const SERVER_FAULTS: readonly PlantedFault[] = [
@@ -115,83 +115,6 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
     file: 'server/documents/openapi-schema.ts',
     text: "if (form === 'view' && member.isWriteOnly === true) continue;", replacement: '',
     tests: ['server/documents/openapi.test.ts'],
-  },
-  // resources/
-  {
-    file: 'resources/record.ts', text: 'Math.max(nowMs, readUpdatedMs(key, id, before) + 1)',
-    replacement: 'nowMs', tests: ['resources/record.test.ts'],
-  },
-  {
-    file: 'resources/repository.ts', text: 'bodyKey !== undefined && pathId !== null && bodyKey',
-    replacement: 'bodyKey !== undefined && pathId === bodyKey && bodyKey',
-    tests: ['resources/repository.test.ts'],
-  },
-  {
-    file: 'resources/conditional-request.ts', text: 'matchesTag(list, etag, false)',
-    replacement: 'matchesTag(list, etag, true)', tests: ['resources/resource-routes.test.ts'],
-  },
-  {
-    file: 'resources/conditional-request.ts', text: "return isRead ? 'not_modified' : 'failed';",
-    replacement: "return isRead ? 'not_modified' : 'proceed';",
-    tests: ['resources/resource-routes.test.ts'],
-  },
-  {
-    file: 'resources/representation.ts', text: '"${time}-${checksumTag(this.bytes)}"',
-    replacement: '"${time}"', tests: ['resources/resource-routes.test.ts'],
-  },
-  {
-    file: 'resources/idempotency-keys.ts', text: '[caller, route.operationId, ...params, key]',
-    replacement: '[route.operationId, ...params, key]',
-    tests: ['resources/idempotency-keys.test.ts'],
-  },
-  {
-    file: 'resources/idempotency-keys.ts', text: 'if (storedResponse.request !== request) {',
-    replacement: 'if (storedResponse.request === undefined) {',
-    tests: ['resources/idempotency-keys.test.ts'],
-  },
-  {
-    file: 'resources/idempotency-keys.ts',
-    text: 'if (transaction !== null) storeResponse(transaction, response);', replacement: '',
-    tests: ['resources/idempotency-keys.test.ts'],
-  },
-  {
-    file: 'resources/expiring-records.ts', text: 'readExpiryMs(bytes) === expiryMs',
-    replacement: 'true',
-    tests: ['resources/expiring-records.test.ts'],
-  },
-  {
-    file: 'resources/json-array-stream.ts',
-    text: 'if (records.length > 0) records.push(COMPACT.separator);', replacement: '',
-    tests: ['resources/json-array-stream.test.ts'],
-  },
-  // access/
-  {
-    file: 'access/tokens.ts', text: 'isOpenWhenUnused ? this.hasUsableToken : this.#hasExisted()',
-    replacement: 'this.hasUsableToken', tests: ['access/tokens.test.ts'],
-  },
-  {
-    file: 'access/tokens.ts', text: 'const { hash: _, ...token } = previousToken;',
-    replacement: 'const token = previousToken;', tests: ['access/tokens.test.ts'],
-  },
-  {
-    file: 'access/token.ts', text: 'Date.parse(expiresAt) > nowMs',
-    replacement: 'Date.parse(expiresAt) >= nowMs', tests: ['access/tokens.test.ts'],
-  },
-  {
-    file: 'access/scope.ts', text: 'SCOPES.indexOf(grantedScope) >= SCOPES.indexOf(requiredScope)',
-    replacement: 'grantedScope === requiredScope', tests: ['access/guard.test.ts'],
-  },
-  {
-    file: 'access/host-check.ts', text: "host.slice(host.lastIndexOf('@') + 1)",
-    replacement: 'host', tests: ['access/guard.test.ts'],
-  },
-  {
-    file: 'access/cors.ts', text: 'isTokenRequired ? this.#allowedOrigins : this.#namedOrigins',
-    replacement: 'this.#allowedOrigins', tests: ['access/guard.test.ts'],
-  },
-  {
-    file: 'access/guard.ts', text: "path === '/api' || path.startsWith('/api/') ? 'read'",
-    replacement: "path === '/api' ? 'read'", tests: ['access/guard.test.ts'],
   },
   // stream/
   {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { buildSync } from 'esbuild';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 type Module = typeof import('../src/index.ts');
 

@@ -59,8 +59,9 @@ test('commands of a data directory refuse a server, also the environment\'s', as
   }
 });
 
-test('a data directory that is named takes precedence over the server of the environment', () =>
-  inFolder(async (folder) => {
+test('a data directory that is named takes precedence over the server of the environment',
+  async () => {
+    const folder = createTemporaryFolder();
     const environment = { HOOKSHELF_SERVER: SERVER };
     const added = await runCommand(
       ['book:add', '--input', '{"title":"Emma"}', '--data', folder], { environment });
@@ -74,7 +75,7 @@ test('a data directory that is named takes precedence over the server of the env
       environment: { ...environment, HOOKSHELF_DATA: folder },
     });
     assert.match(far.stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
-  }));
+  });
 
 test('help is shown whatever the environment names', async () => {
   const environment = { HOOKSHELF_SERVER: 'nonsense', HOOKSHELF_TOKEN_FILE: '/nowhere' };
@@ -91,33 +92,34 @@ test('help lists the options of a server for the commands that take them', async
   }
 });
 
-test('where the environment names a server, its token goes to that server alone', () =>
-  inFolder(async (folder) => {
-    const file = join(folder, 'token');
-    writeFileSync(file, 'hush\n', { mode: 0o600 });
-    const run = (server: string, servers: Readonly<Record<string, string>>) =>
-      runCommand(['book:list', '--server', server],
-        { environment: { ...servers, HOOKSHELF_TOKEN_FILE: file } });
-    const { code, stderr } = await run('http://127.0.0.2:9', { HOOKSHELF_SERVER: SERVER });
-    assert.equal(code, 2);
-    assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
-    // It is sent where the flag names the same server, and where the environment names none.
-    for (const servers of [{ HOOKSHELF_SERVER: SERVER }, { HOOKSHELF_SERVER: '' }, {}]) {
-      const sent = await run(SERVER, servers);
-      assert.match(sent.stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
-    }
-  }));
+test('where the environment names a server, its token goes to that server alone', async () => {
+  const folder = createTemporaryFolder();
+  const file = join(folder, 'token');
+  writeFileSync(file, 'hush\n', { mode: 0o600 });
+  const run = (server: string, servers: Readonly<Record<string, string>>) =>
+    runCommand(['book:list', '--server', server],
+      { environment: { ...servers, HOOKSHELF_TOKEN_FILE: file } });
+  const { code, stderr } = await run('http://127.0.0.2:9', { HOOKSHELF_SERVER: SERVER });
+  assert.equal(code, 2);
+  assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
+  // It is sent where the flag names the same server, and where the environment names none.
+  for (const servers of [{ HOOKSHELF_SERVER: SERVER }, { HOOKSHELF_SERVER: '' }, {}]) {
+    const sent = await run(SERVER, servers);
+    assert.match(sent.stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
+  }
+});
 
-test('--token-file is refused wherever a command works on this machine', () =>
-  inFolder(async (folder) => {
-    const { code, stderr } = await runCommand(['data:verify', '--token-file', 'x'], {
-      environment: { HOOKSHELF_SERVER: SERVER, HOOKSHELF_DATA: folder },
-    });
-    assert.equal(code, 2);
-    assert.match(stderr, /--token-file is for a server/);
-  }));
+test('--token-file is refused wherever a command works on this machine', async () => {
+  const folder = createTemporaryFolder();
+  const { code, stderr } = await runCommand(['data:verify', '--token-file', 'x'], {
+    environment: { HOOKSHELF_SERVER: SERVER, HOOKSHELF_DATA: folder },
+  });
+  assert.equal(code, 2);
+  assert.match(stderr, /--token-file is for a server/);
+});
 
-test('refuses a file that holds no token, and does not show it', () => inFolder(async (folder) => {
+test('refuses a file that holds no token, and does not show it', async () => {
+  const folder = createTemporaryFolder();
   const file = join(folder, 'token');
   for (const text of ['', '\n', 'two words', 'two\nlines\n', 'hush\u00e9', 'a\u0000b']) {
     writeFileSync(file, text);
@@ -127,9 +129,4 @@ test('refuses a file that holds no token, and does not show it', () => inFolder(
     assert.match(stderr, /does not hold a token: one line, without spaces\n$/);
     assert.ok(!/two|hush/.test(stderr));
   }
-}));
-
-async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
-  const folder = createTemporaryFolder();
-  await use(folder);
-}
+});

@@ -35,7 +35,6 @@ before(() => {
   if (needsNobody === false) installIn(program);
 });
 
-
 test('a user without rights serves from a program folder that nobody may write', {
   skip: needsNobody,
 }, () => inFolder(async (folder) => {

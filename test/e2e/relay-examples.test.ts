@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { owned } from '../support/children.ts';
+import { curlMissing } from '../support/shell.ts';
 import { ask } from './ask.ts';
 import { endOf, hookshelf, inFolder, startServer, type Ended } from './processes.ts';
 
-const isThere = (program: string, word: string): boolean =>
-  spawnSync(program, [word]).status === 0;
-const HAS_CURL = isThere('curl', '--version') && isThere('openssl', 'version');
 const HAS_PHP = spawnSync('php', ['-r', 'exit(function_exists("curl_init") ? 0 : 1);'])
   .status === 0;
 
@@ -71,7 +69,7 @@ function checkAnswer({ method, path }: Case, { stdout, stderr }: Ended): void {
 }
 
 test('the curl line works for every method, and signs with any secret', {
-  skip: !HAS_CURL && 'curl and openssl are needed',
+  skip: curlMissing,
 }, () => withExamples(async (given, { curl }) => {
   checkAnswer(given, await runScript('sh', curl, given.secret));
   if (given.secret === null) return;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { suggestName, quote } from '../../../src/base/text/error-message.ts';
 
-test('a refused value is quote, cut when it is long, and without credentials', () => {
+test('a refused value is quoted, cut when it is long, and without credentials', () => {
   const cases: readonly [unknown, string][] = [
     ['post', '"post"'], [12, '12'], [null, 'null'], [true, 'true'], [['a'], 'an array'],
     [{ a: 1 }, 'an object'], ['a"b\n', '"a\\"b\\n"'], ['x'.repeat(81), `"${'x'.repeat(80)}…"`],

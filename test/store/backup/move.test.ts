@@ -218,8 +218,8 @@ async function use<T>(
 
 function openNode(place: string, engine: SimulatedEngine): Promise<OpenedStore> {
   const directory = mkdtempSync(join(place, 'node-'));
-  const shared = { engine, node: '00000000-0000-4000-8000-000000000001' };
-  return openStore({ directory, files, specs, logger: silentLogger, sharedLog: shared });
+  const sharedLog = { engine, node: '00000000-0000-4000-8000-000000000001' };
+  return openStore({ directory, files, specs, logger: silentLogger, sharedLog });
 }
 
 function targetOf(place: string) {

@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BookFileFormat } from '../../../../src/books/transfer/formats.ts';
 import {
   FILE_ENDINGS, FORMATS, parseFile,
 } from '../../../../src/console/screens/books/book-files.ts';
+import { BOOK_FILE_FORMATS } from '../../../books/transfer/book-file-formats.ts';
 
-/** By name, so that the type demands each format of the catalog. */
-const CATALOG_FORMATS: Readonly<Record<BookFileFormat, true>> =
-  { json: true, jsonl: true, csv: true };
 const BOOKS = [
   { id: 'a', title: 'Emma', authors: [{ name: 'Jane Austen' }] },
   { id: 'b', title: 'two\nlines, "quoted"', numberOfPages: 7 },
 ];
 
 test('the console exports every format of the catalog', () => {
-  assert.deepEqual(Object.keys(FORMATS),
-    Object.keys(CATALOG_FORMATS).map((format) => `books.${format}`));
+  assert.deepEqual(Object.keys(FORMATS), BOOK_FILE_FORMATS.map((format) => `books.${format}`));
 });
 
 test('the console imports every format of the catalog, as it has exported it', async () => {
   const loadColumns = async () => ['id', 'title', 'authors', 'numberOfPages'];
-  for (const format of Object.keys(CATALOG_FORMATS)) {
+  for (const format of BOOK_FILE_FORMATS) {
     const name = `books.${format}`;
     const text = await FORMATS[name]?.(BOOKS, loadColumns) ?? JSON.stringify(BOOKS);
     assert.deepEqual(parseFile(name, text).map(({ json }) => JSON.parse(json)), BOOKS, format);

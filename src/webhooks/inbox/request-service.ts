@@ -15,7 +15,8 @@ import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
 import {
-  requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type StoredRequest,
+  requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
+  type StoredRequest,
 } from './stored-request.ts';
 import { requestResource } from './request-resource.ts';
 import { changeRequests } from './request-changes.ts';
@@ -26,7 +27,7 @@ export interface RequestService {
   /** Counts the requests that match, on all pages. */
   count(filter: RequestFilter): Promise<number>;
   /** Returns the request as callers see it, with its webhook's present name. */
-  toPublic(request: StoredRequest): object;
+  toPublic(request: StoredRequest): PublicRequest;
   /** Returns the request as callers see it, with its version. */
   represent(request: StoredRequest): Representation;
   /** Finds a stored or a rejected request. */
@@ -78,7 +79,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
   const { store, clock, makeId, rejected, webhooks } = deps;
   const records = store.collection(requestCollection.name);
   const list = new RequestList(records, rejected);
-  const toPublic = (request: StoredRequest): object =>
+  const toPublic = (request: StoredRequest): PublicRequest =>
     toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
   const represent = (request: StoredRequest): Representation => {
     const bytes = Buffer.from(JSON.stringify(toPublic(request)));

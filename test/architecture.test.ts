@@ -205,17 +205,21 @@ test('source holds no default exports, enums, any, or promises of later work', (
   assert.deepEqual(wrong, []);
 });
 
-// What only tests use is no part of the program, or is to be tested through what it is a part of.
+// What only tests use is no part of the program. What its own file uses may be exported for a test
+// of that file, where it is clearest to try by itself.
 test('no value is exported that nothing else in the program uses', () => {
-  const files = sources('src').map((file) => {
+  const files = [...sources('src'), ...sources('test')].map((file) => {
     const targets = new Set(importsOf(file).map(({ target }) => target));
     return { file, targets, text: withoutComments(read(file)) };
   });
-  const own = files.filter(({ file }) => roomOf(file) !== 'index');
+  const own = files.filter(({ file }) => file.startsWith('src/') && roomOf(file) !== 'index');
   const unused = own.flatMap(({ file, text }) => {
     const users = files.filter(({ targets }) => targets.has(file));
+    const folder = dirname(file).replace('src', 'test');
     return [...text.matchAll(EXPORTED_VALUE)].map(([, name = '']) => name)
-      .filter((name) => !users.some((user) => isNamedIn(name, user.text)))
+      .filter((name) => !users.some((user) => isNamedIn(name, user.text)
+        && (user.file.startsWith('src/')
+          || (dirname(user.file) === folder && isUsedIn(name, text)))))
       .map((name) => `${file}: ${name}`);
   });
   assert.deepEqual(unused, []);
@@ -250,6 +254,11 @@ test('an exported type name means one thing', () => {
 function isNamedIn(name: string, text: string): boolean {
   return new RegExp(`\\b${name}\\b`).test(text)
     || [...text.matchAll(/\$\{\w+\}(\w+)`\]/g)].some(([, end = '']) => name.endsWith(end));
+}
+
+/** Whether a file that declares the name uses it as well. */
+function isUsedIn(name: string, text: string): boolean {
+  return [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length > 1;
 }
 
 const EXPORTED_TYPE = /^export (?:type|interface|class) (\w+)/gm;

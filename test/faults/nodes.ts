@@ -53,9 +53,9 @@ const LEASES: readonly PlantedFault[] = [
   },
   {
     // The first node takes all free shards, and the others go without.
-    file: 'nodes/shard-moves.ts',
+    file: 'nodes/shard-balance.ts',
     text: 'free - claimMin - othersLack', replacement: 'free - claimMin',
-    tests: ['nodes/shard-moves.test.ts'],
+    tests: ['nodes/shard-balance.test.ts'],
   },
   {
     // Two nodes do the work that is done once for all.

@@ -66,9 +66,9 @@ const JOURNAL: readonly PlantedFault[] = [
     tests: ['store/journal/failure-log.test.ts'],
   },
   {
-    file: 'store/journal/blocking-policy.ts',
+    file: 'store/journal/journal-writer.ts',
     text: 'this.#pooledLeft -= 1;', replacement: '',
-    tests: ['store/journal/blocking-policy.test.ts'],
+    tests: ['store/journal/journal-writer.test.ts'],
   },
   {
     file: 'store/journal/journal-writer.ts',
@@ -84,9 +84,9 @@ const JOURNAL: readonly PlantedFault[] = [
 
 const TRANSACTIONS: readonly PlantedFault[] = [
   {
-    file: 'store/transactions/batch-window.ts',
+    file: 'store/transactions/group-commit.ts',
     text: 'this.#quietTurns >= QUIET_TURNS', replacement: 'this.#quietTurns >= 1',
-    tests: ['store/transactions/batch-window.test.ts'],
+    tests: ['store/transactions/group-commit.test.ts'],
   },
   {
     file: 'store/transactions/group-commit.ts',

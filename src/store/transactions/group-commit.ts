@@ -1,6 +1,6 @@
 /**
  * Group commit: transactions become durable together. They gather in a batch while the last one is
- * written, and for as long as the next turns of the loop bring more (batch-window.ts). A batch is
+ * written, and for as long as the next turns of the loop bring more (`BatchWindow`). A batch is
  * one append to the journal; then all its transactions are applied, and all callers get their
  * results in one turn. When a batch fails, everything that is staged fails with it.
  *
@@ -12,7 +12,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { Journal } from '../journal/journal-port.ts';
 import type { Change, Operation, Transaction } from '../store-port.ts';
-import { BatchWindow } from './batch-window.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { StagedTransaction, growsRecords, createBatch } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
@@ -310,4 +309,35 @@ function countWithin(transactions: readonly StagedTransaction[], bytesMax: numbe
     if (bytes > bytesMax) return Math.max(index, 1);
   }
   return transactions.length;
+}
+
+const TURNS_MAX = 8;
+const QUIET_TURNS = 2;
+const BATCH_BYTES_MAX = 4 << 20;
+
+/**
+ * Decides when a batch has gathered enough: after two turns of the loop in a row without a new
+ * transaction, at the latest after eight turns. It sets no timer.
+ *
+ * Without the window 64 connections fall into cohorts that take turns. With one quiet turn they
+ * still do, as the question is asked before the request bodies of the same turn arrive: that made a
+ * third more batches, and a durable write took a twelfth more CPU time with 64 connections, a tenth
+ * more with 8.
+ */
+export class BatchWindow {
+  #lastCount = 0;
+  #turns = 0;
+  /** Turns in a row without a new transaction. */
+  #quietTurns = 0;
+
+  /** Counts one turn. True when the window closes; the next call opens another one. */
+  closesThisTurn(transactions: number, bytes: number): boolean {
+    this.#turns += 1;
+    this.#quietTurns = transactions === this.#lastCount ? this.#quietTurns + 1 : 0;
+    const isOver = this.#quietTurns >= QUIET_TURNS || this.#turns >= TURNS_MAX
+      || bytes >= BATCH_BYTES_MAX;
+    this.#lastCount = transactions;
+    if (isOver) this.#lastCount = this.#turns = this.#quietTurns = 0;
+    return isOver;
+  }
 }

@@ -6,7 +6,7 @@ import { FailureLog } from '../../../src/store/journal/failure-log.ts';
 import {
   createJournalFile, nameJournalFile, startJournalFile,
 } from '../../../src/store/journal/journal-file.ts';
-import { JournalWriter } from '../../../src/store/journal/journal-writer.ts';
+import { BlockingPolicy, JournalWriter } from '../../../src/store/journal/journal-writer.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 
@@ -88,4 +88,33 @@ test('a closed journal is not written', async () => {
   assert.throws(() => writer.file.appendBlocking(Buffer.from('a')), { name: 'AssertionError' });
   await assert.rejects(writer.file.append(Buffer.from('a')), { name: 'AssertionError' });
   assert.equal(files.history.length, length);
+});
+
+/** How many of `batches` block on a disk that takes `tookMs` each. */
+function countBlocking(policy: BlockingPolicy, batches: number, tookMs: number): number {
+  let blocking = 0;
+  for (let batch = 0; batch < batches; batch += 1) {
+    if (!policy.mayBlock(1000)) continue;
+    blocking += 1;
+    policy.recordDuration(tookMs);
+  }
+  return blocking;
+}
+
+test('a batch waits for a fast disk on the loop', () => {
+  assert.equal(countBlocking(new BlockingPolicy(), 100, 0.15), 100);
+});
+
+test('batches rarely try a slow disk on the loop', () => {
+  assert.equal(countBlocking(new BlockingPolicy(), 1000, 8), 4);
+});
+
+test('batches go back to the loop a while after one slow sync', () => {
+  const policy = new BlockingPolicy();
+  policy.recordDuration(5);
+  assert.equal(countBlocking(policy, 1000, 0.15), 744);
+});
+
+test('a large batch never blocks the loop', () => {
+  assert.equal(new BlockingPolicy().mayBlock(10 << 20), false);
 });

@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { CollectionSpec, Transaction } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
+import { BatchWindow } from '../../../src/store/transactions/group-commit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 
@@ -223,4 +224,34 @@ test('after close nothing is taken, and closing again is nothing', async () => {
   await last;
   await assert.rejects(store.transact(putBook('b')), { code: 'unavailable' });
   assert.deepEqual(files.openPaths, []);
+});
+
+/** Turns until the window is over, `counts` telling how many transactions are there at each. */
+function countTurns(counts: (turn: number) => number, bytesEach = 500): number {
+  const window = new BatchWindow();
+  for (let turn = 0; ; turn += 1) {
+    const count = counts(turn);
+    if (window.closesThisTurn(count, count * bytesEach)) return turn;
+  }
+}
+
+test('a batch waits until nobody has come for two turns', () => {
+  assert.equal(countTurns(() => 1), 2);
+  assert.equal(countTurns((turn) => Math.min(turn + 1, 4)), 5);
+  assert.equal(countTurns((turn) => [1, 2, 2, 3][turn] ?? 3), 5);
+});
+
+test('a batch waits for nobody longer than a few turns', () => {
+  assert.equal(countTurns((turn) => turn + 1), 7);
+});
+
+test('a batch closes at once when it is large', () => {
+  assert.equal(countTurns(() => 1, 8 << 20), 0);
+});
+
+test('the window opens anew for each batch', () => {
+  const window = new BatchWindow();
+  const ask = (count: number) => window.closesThisTurn(count, count);
+  assert.deepEqual([ask(5), ask(5), ask(5)], [false, false, true]);
+  assert.deepEqual([ask(5), ask(6), ask(6), ask(6)], [false, false, false, true]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SHARDS } from '../../src/nodes/node-records.ts';
-import { computeShardMoves, type ShardCount } from '../../src/nodes/shard-moves.ts';
+import { computeShardMoves, type ShardCount } from '../../src/nodes/shard-balance.ts';
 import { createRandom } from '../support/random.ts';
 
 const share = (node: string, count: number): ShardCount => ({ node, count });

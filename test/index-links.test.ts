@@ -5,21 +5,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createHookshelf } from '../src/index.ts';
+import { listenOnPort, openHookshelf } from './support/embedded.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 const HOOK = { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.opened' };
 
-type Place = { readonly port: string } | { readonly socketPath: string };
+type Place = { readonly port: number } | { readonly socketPath: string };
 
 async function open(context: TestContext, server: object): Promise<{ tcp: Place; control: Place }> {
   const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data, settings: { server } });
-  context.after(() => shelf.close());
-  const { url } = await shelf.listen({ port: 0 });
-  return {
-    tcp: { port: new URL(url).port }, control: { socketPath: join(data, 'control.sock') },
-  };
+  const port = await listenOnPort(await openHookshelf(context, { data, settings: { server } }));
+  return { tcp: { port }, control: { socketPath: join(data, 'control.sock') } };
 }
 
 function headersOf(place: Place, path: string, body?: object): Promise<IncomingHttpHeaders> {

@@ -1,21 +1,13 @@
 /** The library in hands that have no types, and after its end. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { AppError, createHookshelf } from '../src/index.ts';
-import type { ErrorCode, Hookshelf } from '../src/index.ts';
+import type { ErrorCode } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
+import { openHookshelf, serveHandler } from './support/embedded.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
-
-async function open(context: TestContext): Promise<Hookshelf> {
-  const shelf = await createHookshelf({ data: createTemporaryFolder() });
-  context.after(() => shelf.close());
-  return shelf;
-}
 
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
@@ -64,7 +56,7 @@ const REQUESTS: readonly (readonly [readonly unknown[], ErrorCode])[] = [
 ];
 
 test('whatever a program hands in, what fails is an AppError', async (context) => {
-  const shelf = await open(context);
+  const shelf = await openHookshelf(context);
   for (const [part, method, given, code] of MISUSES) {
     const call = async (): Promise<unknown> => {
       const found: unknown = Reflect.get(shelf[part], method);
@@ -107,7 +99,7 @@ test('options that are none, or not of their kind, are named', async () => {
 });
 
 test('a closed app listens no more, nor ends its closing with a port open', async (context) => {
-  const shelf = await open(context);
+  const shelf = await openHookshelf(context);
   const listening = shelf.listen({ port: 0 });
   await shelf.close();
   await assert.rejects(listening, { code: 'unavailable' });
@@ -115,15 +107,9 @@ test('a closed app listens no more, nor ends its closing with a port open', asyn
 });
 
 test('a closed app neither reads nor writes, and its handler says so', async (context) => {
-  const shelf = await open(context);
+  const shelf = await openHookshelf(context);
   const { id } = await shelf.books.add({ title: 'Emma' });
-  const server = createServer(shelf.handler).listen(0, '127.0.0.1');
-  context.after(() => server.close());
-  await new Promise((resolve) => {
-    server.once('listening', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
+  const { url } = await serveHandler(context, shelf.handler);
   assert.equal((await ask(`${url}/api/books/${id}`)).status, 200);
   await shelf.close();
   for (const path of [`/api/books/${id}`, '/api/books', '/readyz']) {

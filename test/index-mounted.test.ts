@@ -4,38 +4,26 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
+import { openHookshelf, serveHandler } from './support/embedded.ts';
 
 type Place = { readonly shelf: Hookshelf; readonly url: string; readonly logged: string[] };
 
 async function mount(
   context: TestContext, wrap: (handler: RequestListener) => RequestListener, server: object = {},
 ): Promise<Place> {
-  const data = createTemporaryFolder();
   const logged: string[] = [];
   const note = (message: string): void => {
     logged.push(message);
   };
   const logger = { debug: note, info: note, warning: note, error: note };
-  const shelf = await createHookshelf({ data, logger, settings: { server } });
-  const around = createServer(wrap(shelf.handler)).listen(0, '127.0.0.1');
-  context.after(async () => {
-    around.closeAllConnections();
-    around.close();
-    await shelf.close();
-  });
-  await new Promise((resolve) => {
-    around.once('listening', resolve);
-  });
-  return { shelf, logged, url: `http://127.0.0.1:${(around.address() as AddressInfo).port}` };
+  const shelf = await openHookshelf(context, { logger, settings: { server } });
+  const { url } = await serveHandler(context, wrap(shelf.handler));
+  return { shelf, logged, url };
 }
 
 /** Reads the body and leaves `keep`'s members on the request. */

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import { buildSync } from 'esbuild';
+import { serveHandler } from './support/embedded.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
 
 type Module = typeof import('../src/index.ts');
@@ -69,24 +68,18 @@ test('in another realm what the system refuses is told as it is here', async (co
 
 test('in another realm a webhook is sent, and a dead target is told', async (context) => {
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
+  const { url, close } = await serveHandler(context, async (request, response) => {
     bodies.push(Buffer.concat(await request.toArray()).toString());
     response.end();
-  }).listen(0, '127.0.0.1');
-  await new Promise((done) => {
-    server.once('listening', done);
   });
-  const targetUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const targetUrl = `${url}/`;
   const shelf = await open(context, {
     data: createTemporaryFolder(), settings: { http: { retries: 0 } },
   });
   const sent = await shelf.webhooks.send({ targetUrl }, { greeting: 'hi' });
   assert.equal(sent.success, true);
   assert.deepEqual(bodies.map((body) => JSON.parse(body)), [{ greeting: 'hi' }]);
-  server.closeAllConnections();
-  await new Promise((done) => {
-    server.close(done);
-  });
+  await close();
   const refused = await shelf.webhooks.send({ targetUrl }, { greeting: 'hi' });
   assert.match(JSON.stringify(refused), /ECONNREFUSED/);
 });

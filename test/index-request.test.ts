@@ -2,19 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
+import { openHookshelf } from './support/embedded.ts';
 
-async function open(context: TestContext): Promise<Hookshelf> {
-  const data = createTemporaryFolder();
-  // What keeps strangers out does not concern the program itself.
-  const apiToken = 'a-token-of-sixteen';
-  const shelf = await createHookshelf({
-    data, settings: { server: { apiToken, allowedHosts: ['shelf.example'] } },
-  });
-  context.after(() => shelf.close());
-  return shelf;
+/** With rules that keep strangers out, which do not concern the program itself. */
+function open(context: TestContext): Promise<Hookshelf> {
+  const server = { apiToken: 'a-token-of-sixteen', allowedHosts: ['shelf.example'] };
+  return openHookshelf(context, { settings: { server } });
 }
 
 test('hooks, configurations and deliveries are managed as through the API', async (context) => {

@@ -1,30 +1,18 @@
 /** The event stream of an embedded app, mounted in another program's server. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { createHookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
+import { listenOnPort, openHookshelf, serveHandler } from './support/embedded.ts';
 import { followStream } from './support/event-stream.ts';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { until } from './support/until.ts';
 
 test('a mounted app streams as it happens, and closing it ends the stream', async (context) => {
-  const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data });
-  const server = createServer((request, response) => {
+  const shelf = await openHookshelf(context);
+  const { port } = await serveHandler(context, (request, response) => {
     if (request.url?.startsWith('/shelf/') !== true) return void response.end('mine');
     request.url = request.url.slice('/shelf'.length);
     return shelf.handler(request, response);
-  }).listen(0, '127.0.0.1');
-  context.after(async () => {
-    await shelf.close();
-    server.closeAllConnections();
-    server.close();
   });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const torn = await followStream({ port }, { path: '/shelf/api/stream' });
   const reader = await followStream({ port }, { path: '/shelf/api/stream?topics=books' });
   const { id } = await shelf.books.add({ title: 'Emma', authors: [{ name: 'Jane Austen' }] });
@@ -43,11 +31,9 @@ test('a mounted app streams as it happens, and closing it ends the stream', asyn
 });
 
 test('what is streamed of a record is what the API gives', async (context) => {
-  const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data });
-  context.after(() => shelf.close());
-  const { url } = await shelf.listen({ port: 0 });
-  const port = Number(new URL(url).port);
+  const shelf = await openHookshelf(context);
+  const port = await listenOnPort(shelf);
+  const url = `http://127.0.0.1:${port}`;
   const make = async (path: string, body: object): Promise<string> => {
     const { status, text } = await ask(`${url}${path}`, { method: 'POST', body });
     assert.equal(status, 201, text);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { ActionResult, createHookshelf } from '../src/index.ts';
+import { ActionResult } from '../src/index.ts';
 import type {
   Action, ActionContext, ActionOptions, Hookshelf, Logger, Payload,
 } from '../src/index.ts';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
+import { ask } from './e2e/ask.ts';
+import { openHookshelf, serveHandler } from './support/embedded.ts';
 
 class Greet implements Action {
   static identifier(): string {
@@ -33,12 +32,10 @@ type Received = { readonly headers: NodeJS.Dict<string | string[]>; readonly bod
 async function open(
   context: TestContext, logger?: Logger,
 ): Promise<{ shelf: Hookshelf; url: string }> {
-  const data = createTemporaryFolder();
-  const shelf = await createHookshelf({
-    data, actions: [Greet], settings: { http: { denyAddresses: [] } },
+  const shelf = await openHookshelf(context, {
+    actions: [Greet], settings: { http: { denyAddresses: [] } },
     ...logger === undefined ? {} : { logger },
   });
-  context.after(() => shelf.close());
   return { shelf, url: (await shelf.listen({ port: 0 })).url };
 }
 
@@ -48,30 +45,17 @@ async function target(context: TestContext): Promise<{ url: string; first: Promi
   const first = new Promise<Received>((resolve) => {
     settle = resolve;
   });
-  const server = createServer(async (incoming, response) => {
+  const { url } = await serveHandler(context, async (incoming, response) => {
     const body = Buffer.concat(await incoming.toArray()).toString();
     response.end('{"ok":true}');
     settle({ headers: incoming.headers, body });
-  }).listen(0, '127.0.0.1');
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  await new Promise((resolve) => {
-    server.once('listening', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, first };
+  return { url: `${url}/`, first };
 }
 
-function post(url: string, body: object): Promise<{ status: number; body: unknown }> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'Content-Type': 'application/json' };
-    request(url, { method: 'POST', headers, agent: false }, async (response) => {
-      const text = Buffer.concat(await response.toArray()).toString();
-      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
-    }).on('error', reject).end(JSON.stringify(body));
-  });
+async function post(url: string, body: object): Promise<{ status: number; body: unknown }> {
+  const { status, text } = await ask(url, { method: 'POST', body });
+  return { status, body: JSON.parse(text) };
 }
 
 async function hookOf(url: string, hook: object): Promise<string> {

@@ -1,54 +1,30 @@
 import assert from 'node:assert/strict';
-import { createServer, get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { AppError, createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
+import { ask } from './e2e/ask.ts';
+import { openHookshelf, serveHandler } from './support/embedded.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
 
-async function open(context: TestContext, settings: object = {}): Promise<Hookshelf> {
-  const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data, settings });
-  context.after(() => shelf.close());
-  return shelf;
-}
-
-function getJson(url: string): Promise<{ status: number | undefined; body: unknown }> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent: false }, async (response: IncomingMessage) => {
-      const chunks = await response.toArray();
-      const text = Buffer.concat(chunks).toString();
-      resolve({ status: response.statusCode, body: JSON.parse(text) });
-    }).on('error', reject);
-  });
-}
-
 test('an app serves what was added in process', async (context) => {
-  const shelf = await open(context);
+  const shelf = await openHookshelf(context);
   const added = await shelf.books.add({ title: 'Kokoro', authors: [{ name: 'Natsume Sōseki' }] });
   const { url } = await shelf.listen({ port: 0 });
-  const { status, body } = await getJson(`${url}/api/books/${added.id}`);
+  const { status, text } = await ask(`${url}/api/books/${added.id}`);
   assert.equal(status, 200);
-  assert.deepEqual(body, added);
+  assert.deepEqual(JSON.parse(text), added);
 });
 
 test('the handler serves inside a plain node:http server', async (context) => {
-  const shelf = await open(context);
-  const server = createServer(shelf.handler).listen(0, '127.0.0.1');
-  context.after(() => server.close());
-  await new Promise((resolve) => {
-    server.once('listening', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const { status, body } = await getJson(`http://127.0.0.1:${port}/healthz`);
+  const shelf = await openHookshelf(context);
+  const { url } = await serveHandler(context, shelf.handler);
+  const { status, text } = await ask(`${url}/healthz`);
   assert.equal(status, 200);
-  assert.deepEqual(body, { status: 'ok' });
+  assert.deepEqual(JSON.parse(text), { status: 'ok' });
 });
 
 test('two apps on two directories live in one process', async (context) => {
-  const [left, right] = await Promise.all([open(context), open(context)]);
+  const [left, right] = await Promise.all([openHookshelf(context), openHookshelf(context)]);
   await left.books.add({ title: 'Left' });
   await right.books.add({ title: 'Right' });
   const titles = async (shelf: Hookshelf): Promise<readonly string[]> =>
@@ -58,7 +34,7 @@ test('two apps on two directories live in one process', async (context) => {
 });
 
 test('books are replaced, patched, listed by page and deleted', async (context) => {
-  const { books } = await open(context);
+  const { books } = await openHookshelf(context);
   const first = await books.add({ title: 'One' });
   const second = await books.add({ title: 'Two', numberOfPages: 2 });
   assert.equal((await books.replace(first.id, { title: 'Uno' })).title, 'Uno');
@@ -85,8 +61,7 @@ test('what is stored is there after a new start', async () => {
 
 test('a directory has one owner', async (context) => {
   const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data });
-  context.after(() => shelf.close());
+  await openHookshelf(context, { data });
   await assert.rejects(createHookshelf({ data }), (error: unknown) =>
     error instanceof AppError && error.code === 'conflict'
       && error.message.includes(String(process.pid)));
@@ -102,19 +77,19 @@ test('limits of time may be any part of a second', async (context) => {
   for (const seconds of [16.4, 1.0005, 0.001]) {
     const names = ['requestTimeout', 'headersTimeout', 'keepAliveTimeout', 'shutdownTimeout'];
     const server = Object.fromEntries(names.map((name) => [name, seconds]));
-    await (await open(context, { server })).listen({ port: 0 });
+    await (await openHookshelf(context, { settings: { server } })).listen({ port: 0 });
   }
 });
 
 test('a service open to anybody stays on loopback', async (context) => {
-  const shelf = await open(context);
+  const shelf = await openHookshelf(context);
   await shelf.listen({ port: 0, host: 'LOCALHOST' });
   await assert.rejects(shelf.listen({ port: 0, host: '0.0.0.0' }), { code: 'usage' });
 });
 
 test('close is idempotent and takes no signal handler', async (context) => {
   const before = process.listenerCount('SIGTERM');
-  const shelf = await open(context);
+  const shelf = await openHookshelf(context);
   assert.equal(process.listenerCount('SIGTERM'), before);
   await Promise.all([shelf.close(), shelf.close()]);
 });

@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { test } from 'node:test';
-import { createHookshelf } from '../src/index.ts';
 import { loadSettings } from '../src/settings/load-settings.ts';
 import { describePresets } from '../src/webhooks/senders/presets/describe-presets.ts';
+import { openHookshelf } from './support/embedded.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
   TABLE_HEADS, commandRows, endpointRows, senderRows, settingRows,
   type TableRows,
 } from './support/manual-tables.ts';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { startRelay } from './webhooks/relay.ts';
 
 test('the manual lists every setting with its default and its unit', () => {
@@ -33,16 +32,11 @@ test('the manual says of each sender what nothing confirms', () => {
   assert.deepEqual(missing.map(({ name, unconfirmed }) => `- \`${name}\`: ${unconfirmed}`), []);
 });
 
-test('the manual lists every endpoint with its scope', async () => {
-  const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data });
-  try {
-    const { url } = await shelf.listen({ port: 0 });
-    const document = JSON.parse(await fetchText(`${url}/openapi.json`));
-    check('src/manual/endpoints.md', TABLE_HEADS.endpoints, endpointRows(document.paths));
-  } finally {
-    await shelf.close();
-  }
+test('the manual lists every endpoint with its scope', async (context) => {
+  const shelf = await openHookshelf(context);
+  const { url } = await shelf.listen({ port: 0 });
+  const document = JSON.parse(await fetchText(`${url}/openapi.json`));
+  check('src/manual/endpoints.md', TABLE_HEADS.endpoints, endpointRows(document.paths));
 });
 
 test('the manual lists every built-in action with its options', async () => {

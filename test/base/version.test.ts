@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
-import { createHookshelf } from '../../src/index.ts';
-import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { openHookshelf } from '../support/embedded.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -28,9 +27,7 @@ test('the manual installs the tarball of this version', () => {
 });
 
 test('a server tells it at its root and in its description', async (context) => {
-  const data = createTemporaryFolder();
-  const shelf = await createHookshelf({ data });
-  context.after(() => shelf.close());
+  const shelf = await openHookshelf(context);
   const root = await shelf.request('GET', '/');
   const description = await shelf.request('GET', '/openapi.json');
   assert.equal(Object(root.body).version, VERSION);

@@ -59,7 +59,7 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
     const records = await snapshots.load(session);
-    await local.recordLog(records.log);
+    await local.recordLog(records.logId);
     snapshots.follow(records);
     const { maxBatchBytes, maxSnapshotBytes: maxRecordBytes } = engine;
     const journal = new EngineJournal({
@@ -104,7 +104,7 @@ function createReplica(
   const { records } = journal;
   return {
     engine, durability,
-    get logId() { return records.log; },
+    get logId() { return records.logId; },
     get sequence() { return records.position.sequence; },
     get headSequence() { return records.headSequence; },
     get lastResponseMs() { return link.heardMs; },

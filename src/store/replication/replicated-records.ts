@@ -32,7 +32,7 @@ type SequenceWaiter = { readonly sequence: number; readonly notify: () => void }
 export class ReplicatedRecords {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   /** The UUID of the log. */
-  log: string;
+  logId: string;
   /** The position of the last entry that is applied. */
   position: LogPosition;
   /** The highest sequence that was seen in the log. */
@@ -49,10 +49,10 @@ export class ReplicatedRecords {
   readonly #waiters = new Set<SequenceWaiter>();
 
   constructor(
-    collections: ReadonlyMap<string, StoredCollection>, log: string, position: LogPosition,
+    collections: ReadonlyMap<string, StoredCollection>, logId: string, position: LogPosition,
   ) {
     this.collections = collections;
-    this.log = log;
+    this.logId = logId;
     this.position = position;
     this.headSequence = position.sequence;
   }
@@ -75,11 +75,11 @@ export class ReplicatedRecords {
     }
     const transactions = decodeEntries(entries);
     if (transactions.length === 0) return true;
-    const match = findClosing(transactions);
-    if (match !== null) {
-      this.accept(entries.filter(({ sequence }) => sequence < match.sequence));
-      this.closing = match.closing;
-      throw createClosedError(match.closing);
+    const logEnd = findClosing(transactions);
+    if (logEnd !== null) {
+      this.accept(entries.filter(({ sequence }) => sequence < logEnd.sequence));
+      this.closing = logEnd.closing;
+      throw createClosedError(logEnd.closing);
     }
     checkCollections(this.collections, transactions);
     const apply = (): void => {
@@ -99,23 +99,25 @@ export class ReplicatedRecords {
   }
 
   /**
-   * Does the same for many entries, in turns between which requests are served: 12 MiB at once held
-   * the event loop of a busy machine for more than a second.
+   * Does as `accept` does for many entries, in turns between which requests are served: 12 MiB at
+   * once held the event loop of a busy machine for more than a second.
    */
   async acceptInTurns(entries: readonly LogEntry[]): Promise<boolean> {
     for (let start = 0; start < entries.length;) {
       if (start > 0) await nextTurn();
-      let bytes = 0;
-      const last = entries.slice(start)
-        .findIndex(({ lines }) => (bytes += lines.length) >= TURN_BYTES);
-      const end = last < 0 ? entries.length : start + last + 1;
+      const end = findTurnEnd(entries, start);
       if (!this.accept(entries.slice(start, end))) return false;
       start = end;
     }
     return true;
   }
 
-  /** Moves `position` on. The entry is applied, or will be before this turn ends. */
+  /**
+   * Moves `position` to the end of an entry, and calls those who wait for it. `accept` calls it
+   * after it has applied the entry. The appender calls it for this node's own entry, and then has
+   * the group commit apply that entry synchronously (`onEnded`), so that no code sees the new
+   * position without the entry's changes but the callbacks of `whenReached`.
+   */
   advance({ first, sequence, chain, lines }: LogEntry): void {
     assert(first === this.position.sequence + 1, 'an entry follows what is applied');
     this.#moveTo({ sequence, chain });
@@ -123,8 +125,8 @@ export class ReplicatedRecords {
   }
 
   /** Starts again from `position`, whose records were loaded. */
-  reset(log: string, position: LogPosition): void {
-    this.log = log;
+  reset(logId: string, position: LogPosition): void {
+    this.logId = logId;
     this.divergence = null;
     this.closing = null;
     this.headSequence = position.sequence;
@@ -133,8 +135,9 @@ export class ReplicatedRecords {
   }
 
   /**
-   * Returns false if the log surely does not continue the records (`divergence`). Throws as
-   * `checkLog` does.
+   * Returns false if the log surely does not continue the records (`divergence`): it ends before
+   * them, has another entry at their position, or lacks entries that would follow them, since these
+   * were removed (`LogHead.floor`). Throws as `checkLog` does.
    */
   checkHead(head: LogHead | null): boolean {
     this.checkLog(head);
@@ -158,19 +161,20 @@ export class ReplicatedRecords {
    */
   checkLog(head: LogHead | null): asserts head is LogHead {
     if (head === null) {
-      throw new AppError('not_found', `the engine holds the log ${this.log} no more: put its `
+      throw new AppError('not_found', `the engine holds the log ${this.logId} no more: put its `
         + 'backup back, or name the right database');
     }
     checkFormat(head);
-    if (head.log === this.log) return;
+    if (head.log === this.logId) return;
     throw new AppError('misconfigured', `the engine holds another log (${head.log}) than this node `
-      + `has followed (${this.log}): name the right database, or start this node again to take `
+      + `has followed (${this.logId}): name the right database, or start this node again to take `
       + 'what is there');
   }
 
   /**
-   * Calls `notify` once the log is applied up to `sequence`, which may be within this call. Returns
-   * a function that ends the wait.
+   * Calls `notify` once `position` has reached `sequence`, which may be within this call. `notify`
+   * reads no records itself: it resolves a promise, so that all changes up to there are applied
+   * before anybody goes on (see `advance`). Returns a function that ends the wait.
    */
   whenReached(sequence: number, notify: () => void): () => void {
     const waiter = { sequence, notify };
@@ -188,4 +192,13 @@ export class ReplicatedRecords {
       waiter.notify();
     }
   }
+}
+
+/** The index behind the entries from `start` on that one turn applies: at least one of them. */
+function findTurnEnd(entries: readonly LogEntry[], start: number): number {
+  let end = start;
+  for (let bytes = 0; end < entries.length && bytes < TURN_BYTES; end += 1) {
+    bytes += entries[end]?.lines.length ?? 0;
+  }
+  return end;
 }

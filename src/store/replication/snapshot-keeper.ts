@@ -181,7 +181,7 @@ export class SnapshotKeeper implements Snapshots {
     if (source === null || source.divergence !== null) {
       throw new AppError('unavailable', 'the records are loaded anew');
     }
-    const { log, position, collections, appliedBytes } = source;
+    const { logId, position, collections, appliedBytes } = source;
     const frozen = new Map([...collections].map(([name, collection]) =>
       [name, collection.freeze()]));
     // Entries that are applied from now on count for the next snapshot.
@@ -189,7 +189,7 @@ export class SnapshotKeeper implements Snapshots {
     try {
       const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
       const { local } = this.#options;
-      const manifest = await local.write(log, position, frozen, () => this.#isStopping);
+      const manifest = await local.write(logId, position, frozen, () => this.#isStopping);
       this.writtenMs = this.#options.clock.now();
       this.#unsentBytes += appliedBytes;
       return { manifest, records };

@@ -69,11 +69,11 @@ export class SourceLog {
     if (this.#isClosed) return;
     await this.#waitForLeases();
     const { opened: { engine, link, session }, to, nowMs } = this.#deps;
-    const { log, position } = this.#records;
+    const { logId, position } = this.#records;
     const entry = encodeClosing(position, { to, at: formatTimestamp(nowMs()) });
     let isAppended: boolean;
     try {
-      isAppended = await link.ask(session, session.append(log, position, entry));
+      isAppended = await link.ask(session, session.append(logId, position, entry));
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       throw new AppError(thrown.code, `${engine.name} cannot be closed for its nodes: `

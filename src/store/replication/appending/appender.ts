@@ -172,8 +172,8 @@ export class Appender {
     const entry = this.#runTransactions(pending);
     if (entry === null) return this.#finishWithoutCommit(pending, null);
     pending.sent = entry;
-    const { log, position } = this.#records;
-    const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
+    const { logId, position } = this.#records;
+    const isCommitted = await this.#link.ask(session, session.append(logId, position, entry));
     if (isCommitted) return this.#finishCommitted(pending, entry);
     pending.sent = null;
     this.figures.conflicts += 1;
@@ -190,8 +190,8 @@ export class Appender {
       this.#finishFound(pending, ownEntry);
       return;
     }
-    const { log, position } = this.#records;
-    const isCommitted = await this.#link.ask(session, session.append(log, position, sent));
+    const { logId, position } = this.#records;
+    const isCommitted = await this.#link.ask(session, session.append(logId, position, sent));
     if (isCommitted) this.#finishCommitted(pending, sent);
     else await this.#appendLocked(session, pending);
   }
@@ -200,9 +200,9 @@ export class Appender {
     if (this.#pending !== pending) return;
     let buildError: unknown = null;
     const epoch = this.#lockEpoch += 1;
-    const { log, position } = this.#records;
+    const { logId, position } = this.#records;
     this.#startLockTimer(WAIT_MS);
-    const reply = session.appendLocked(log, position, (missed, head) => {
+    const reply = session.appendLocked(logId, position, (missed, head) => {
       if (epoch !== this.#lockEpoch || this.#link.session !== session) return null;
       this.#stopLockTimer();
       try {

@@ -1,12 +1,18 @@
 /**
- * Reads option values from the command line, files or standard input. A secret is read from a file
- * or standard input alone; a URL or JSON on the command line that holds one is refused by
- * `rejectInlineSecret`, which its caller asks.
+ * Reads the values of options that may come from a file or standard input. There are two kinds:
+ *
+ * - `--payload <json | @file | ->` takes the value itself; behind an `@` stands a path instead
+ *   (`readJsonOption`, `readUrlOption`).
+ * - `--secret-file <file | ->` takes a path alone, without an `@`: its value is a secret, or too
+ *   large for a command line (`readSecretOption`, `readBytesOption`, `readTextOption`).
+ *
+ * A secret on the command line is rejected, as other users of the machine can read arguments.
  */
 import { AppError, messageOf } from '../../base/errors.ts';
 import {
   CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,
 } from '../../base/files/bounded-read.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
@@ -21,40 +27,62 @@ type JsonInput = {
   readonly value: unknown;
 };
 
+type JsonOptionRules = {
+  /**
+   * Whether JSON on the command line may hold what the log would hide, such as a member `password`.
+   * `accepted` is for data that only looks like a secret: payloads, conditions, templates.
+   */
+  readonly inlineSecrets: 'rejected' | 'accepted';
+  /** A member that is no secret, whatever the names in it look like. */
+  readonly exceptMember?: string;
+  /** Throws `malformed`; `parseJson` by default. */
+  readonly parse?: (bytes: Buffer) => unknown;
+};
+
 const STANDARD_INPUT = '-';
 
 /**
- * Reads the JSON of an option that takes `<json | @file | ->`. Throws `usage`, with line and
- * column, for invalid JSON, and `too_large` for more than a request may have. `parse` throws
- * `malformed`.
+ * Reads the JSON of an option that takes `<json | @file | ->`. Throws `usage` for invalid JSON,
+ * with line and column, and for a secret on the command line; `too_large` for more than a request
+ * may have.
  */
 export async function readJsonOption(
-  context: CommandContext, name: string, parse: (bytes: Buffer) => unknown = parseJson,
+  context: CommandContext, name: string,
+  { inlineSecrets, exceptMember, parse = parseJson }: JsonOptionRules,
 ): Promise<JsonInput> {
   const bytes = await readValueOrFile(context, name, getBodyLimit);
+  const value = parseOption(name, bytes, parse);
+  if (inlineSecrets === 'rejected') {
+    rejectInlineSecret(context, name, withoutMember(value, exceptMember));
+  }
+  return { bytes, value };
+}
+
+function parseOption(name: string, bytes: Buffer, parse: (bytes: Buffer) => unknown): unknown {
   try {
-    return { bytes, value: parse(bytes) };
+    return parse(bytes);
   } catch (cause) {
     throw new AppError('usage', `--${name}: ${messageOf(cause)}`, {}, cause);
   }
 }
 
-/** Encodes a body of `members` and a payload; the text of the payload stays as the user gave it. */
-export function encodeWithPayload(members: JsonObject, payloadJson: Buffer): Buffer {
-  const head = JSON.stringify({ ...members, payload: 0 }).slice(0, -'0}'.length);
-  return Buffer.concat([Buffer.from(head), withoutByteOrderMark(payloadJson), Buffer.from('}')]);
+function withoutMember(value: unknown, name: string | undefined): unknown {
+  if (name === undefined || !isJsonObject(value)) return value;
+  const { [name]: _, ...others } = value;
+  return others;
 }
 
 /**
- * Throws `usage` when the value of an option that takes `<… | @file | ->` stands on the command
- * line and holds what the log would hide: other users of the machine can read arguments.
+ * Reads the JSON of `--payload <json | @file | ->`, and encodes the body of a request that has it
+ * beside `members`. The text of the payload stays as the user wrote it. Throws as
+ * `readJsonOption` does.
  */
-export function rejectInlineSecret(
-  { args }: CommandContext, name: string, value: unknown,
-): void {
-  if (isFileOrStdin(args.get(name)) || !holdsSecret(value)) return;
-  throw new AppError('usage', `--${name} holds a secret, which other users could see in the `
-    + `process list; write it to a file and give --${name} @<file>`);
+export async function readBodyWithPayload(
+  context: CommandContext, members: JsonObject,
+): Promise<Buffer> {
+  const { bytes } = await readJsonOption(context, 'payload', { inlineSecrets: 'accepted' });
+  const head = JSON.stringify({ ...members, payload: 0 }).slice(0, -'0}'.length);
+  return Buffer.concat([Buffer.from(head), withoutByteOrderMark(bytes), Buffer.from('}')]);
 }
 
 /**
@@ -82,8 +110,12 @@ export async function readTextOption(context: CommandContext, name: string): Pro
   return bytes.toString('utf8').replace(/^\ufeff/, '');
 }
 
-/** A URL, which may hold a password, of an option that takes `<URL | @file | ->`. */
+/**
+ * Reads the URL of an option that takes `<URL | @file | ->`. Throws `usage` for one on the command
+ * line that holds a password or a token.
+ */
 export async function readUrlOption(context: CommandContext, name: string): Promise<string> {
+  rejectInlineSecret(context, name, context.args.get(name));
   return (await readValueOrFile(context, name, getUrlLimit)).toString('utf8');
 }
 
@@ -91,12 +123,20 @@ async function readValueOrFile(
   context: CommandContext, name: string, getLimit: GetInputLimit,
 ): Promise<Buffer> {
   const text = context.args.get(name);
-  return isFileOrStdin(text) ? readFileOrStdin(context, text.replace(/^@/, ''), name, getLimit)
-    : Buffer.from(text);
+  if (isInline(text)) return Buffer.from(text);
+  return readFileOrStdin(context, text.replace(/^@/, ''), name, getLimit);
 }
 
-function isFileOrStdin(text: string): boolean {
-  return text === STANDARD_INPUT || text.startsWith('@');
+/** Throws `usage` when `value` stands on the command line and holds what the log would hide. */
+function rejectInlineSecret({ args }: CommandContext, name: string, value: unknown): void {
+  if (!isInline(args.get(name)) || !holdsSecret(value)) return;
+  throw new AppError('usage', `--${name} holds a secret, which other users could see in the `
+    + `process list; write it to a file and give --${name} @<file>`);
+}
+
+/** Whether the argument of `<… | @file | ->` is the value itself. */
+function isInline(text: string): boolean {
+  return text !== STANDARD_INPUT && !text.startsWith('@');
 }
 
 /** The most bytes that are read, and the error message for more. */

@@ -37,7 +37,7 @@ export async function listBooks(context: CommandContext): Promise<number> {
 }
 
 export async function addBook(context: CommandContext): Promise<number> {
-  const { bytes } = await readJsonOption(context, 'input');
+  const { bytes } = await readJsonOption(context, 'input', { inlineSecrets: 'accepted' });
   const book = await createRecord(context, bookResource, bytes);
   await context.output.result(book,
     `added book ${formatValue(book['id'])}: ${formatValue(book['title'])}`);
@@ -45,7 +45,7 @@ export async function addBook(context: CommandContext): Promise<number> {
 }
 
 export async function updateBook(context: CommandContext): Promise<number> {
-  const { bytes, value } = await readJsonOption(context, 'input');
+  const { bytes, value } = await readJsonOption(context, 'input', { inlineSecrets: 'accepted' });
   if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
   const id = await resolveId(context, bookResource);
   const book = await patchRecord(context, bookResource, id, bytes);

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readJsonOption, rejectInlineSecret } from '../option-input.ts';
+import { readJsonOption } from '../option-input.ts';
 import {
   pickDefined, readTextMembers, readUnsetMembers, requireChange,
 } from '../option-members.ts';
@@ -51,8 +51,7 @@ async function readMembers(context: CommandContext): Promise<JsonObject> {
 }
 
 async function readOptions(context: CommandContext): Promise<JsonObject> {
-  const { value } = await readJsonOption(context, 'options');
-  rejectInlineSecret(context, 'options', value);
+  const { value } = await readJsonOption(context, 'options', { inlineSecrets: 'rejected' });
   // The service rejects a value that is no object.
   return value as JsonObject;
 }

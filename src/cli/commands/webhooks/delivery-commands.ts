@@ -9,7 +9,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readJsonOption, encodeWithPayload } from '../option-input.ts';
+import { readBodyWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { buildFilterQuery, listPaged, printBody, joinHeaders } from './request-and-delivery.ts';
@@ -23,11 +23,9 @@ import type { ApiClient } from '../../api-client/api-client.ts';
 
 export async function emitEvent(context: CommandContext): Promise<number> {
   const name = context.args.get('name');
-  const { bytes } = await readJsonOption(context, 'payload');
+  const event = await readBodyWithPayload(context, { name });
   const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
-    method: 'POST', path: '/api/events', body: encodeWithPayload({ name }, bytes),
-  });
+  const { body } = await apiClient.request({ method: 'POST', path: '/api/events', body: event });
   const result = parseObject(body);
   const deliveries = formatQueued(result['deliveries']);
   await context.output.result(result, `emitted ${name}: ${deliveries} queued`);

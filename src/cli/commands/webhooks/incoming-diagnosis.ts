@@ -10,9 +10,7 @@ import {
 } from '../../../webhooks/senders/presets/describe-presets.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
-import {
-  encodeWithPayload, readBytesOption, readJsonOption, readTextOption,
-} from '../option-input.ts';
+import { readBodyWithPayload, readBytesOption, readTextOption } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
@@ -37,7 +35,7 @@ export async function testIncoming(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const members = pickDefined({ event: args.find('event'), handshake: args.has('handshake') });
   const body = args.has('payload')
-    ? encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
+    ? await readBodyWithPayload(context, members) : members;
   const apiClient = await context.openApiClient();
   const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/sample`;
@@ -171,7 +169,7 @@ async function readRequestToMatch(context: CommandContext): Promise<JsonObject |
     ...readTextMembers(context, ['event', 'query', 'method']),
     headers: Object.fromEntries(headers),
   };
-  return encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes);
+  return readBodyWithPayload(context, members);
 }
 
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/[\d.]+$/;

@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readJsonOption, rejectInlineSecret } from '../option-input.ts';
+import { readJsonOption } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
 
 // Thirty days, as the service allows.
@@ -40,20 +40,18 @@ async function readVerification(context: CommandContext): Promise<JsonObject | u
   const preset = args.find('preset');
   const presetMember = pickDefined({ preset });
   if (!args.has('verification')) return preset === undefined ? undefined : presetMember;
-  const { value } = await readJsonOption(context, 'verification');
+  const { value } = await readJsonOption(context, 'verification',
+    { inlineSecrets: 'rejected', exceptMember: 'scheme' });
   if (!isJsonObject(value)) throw new AppError('usage', '--verification is not a JSON object');
   if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
     throw new AppError('usage', '--preset contradicts the preset of --verification');
   }
-  // A scheme holds no secret, even if the names of its members look like one.
-  const { scheme: _, ...others } = value;
-  rejectInlineSecret(context, 'verification', others);
   return { ...value, ...presetMember };
 }
 
 async function readRoutes(context: CommandContext): Promise<JsonValue | undefined> {
   if (!context.args.has('routes')) return undefined;
-  const { value } = await readJsonOption(context, 'routes');
+  const { value } = await readJsonOption(context, 'routes', { inlineSecrets: 'accepted' });
   if (!Array.isArray(value)) throw new AppError('usage', '--routes is not a JSON array');
   return value;
 }
@@ -63,7 +61,7 @@ async function readDeduplicate(context: CommandContext): Promise<JsonValue | und
   const text = context.args.find('deduplicate');
   if (text === undefined) return undefined;
   if (text.startsWith('{')) {
-    const { value } = await readJsonOption(context, 'deduplicate');
+    const { value } = await readJsonOption(context, 'deduplicate', { inlineSecrets: 'accepted' });
     if (isJsonObject(value)) return value;
   }
   const [, kind, path] = /^(header|json):(.*)$/s.exec(text) ?? [];

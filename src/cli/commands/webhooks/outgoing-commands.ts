@@ -6,7 +6,7 @@ import { isSecretName } from '../../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  readJsonOption, readUrlOption, readTextOption, rejectInlineSecret, encodeWithPayload,
+  readBodyWithPayload, readJsonOption, readTextOption, readUrlOption,
 } from '../option-input.ts';
 import {
   pickDefined, readTextMembers, readUnsetMembers, requireChange,
@@ -92,7 +92,7 @@ export async function deleteOutgoing(context: CommandContext): Promise<number> {
 export async function sendOutgoing(context: CommandContext): Promise<number> {
   const members = pickDefined({ retries: context.args.integer('retries', 0, RETRIES_MAX) });
   const payload = context.args.has('payload')
-    ? encodeWithPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
+    ? await readBodyWithPayload(context, members) : members;
   const apiClient = await context.openApiClient();
   const path = `${recordPath(outgoingResource, await resolveId(context, outgoingResource))}/send`;
   const { body } = await apiClient.request({ method: 'POST', path, body: payload });
@@ -135,19 +135,19 @@ function readTriggers({ args }: CommandContext): JsonObject {
 
 // The text of a template counts, not only its JSON value: it is sent as it is.
 async function readTemplate(context: CommandContext): Promise<string> {
-  const { bytes } = await readJsonOption(context, 'payload-template', parseTemplateJson);
+  const { bytes } = await readJsonOption(context, 'payload-template',
+    { inlineSecrets: 'accepted', parse: parseTemplateJson });
   return bytes.toString('utf8');
 }
 
 async function readCondition(context: CommandContext): Promise<JsonObject> {
-  const { value } = await readJsonOption(context, 'when');
+  const { value } = await readJsonOption(context, 'when', { inlineSecrets: 'accepted' });
   if (!isJsonObject(value)) throw new AppError('usage', '--when is not a JSON object');
   return value;
 }
 
 /** Reads the URL from the command line, or from a file when it holds a password or a token. */
 async function readTargetUrl(context: CommandContext): Promise<string> {
-  rejectInlineSecret(context, 'target-url', context.args.get('target-url'));
   return (await readUrlOption(context, 'target-url')).trim();
 }
 

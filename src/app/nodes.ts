@@ -15,7 +15,9 @@ import {
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
-import { keepIdsInOrder } from './id-order.ts';
+import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
+import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
+import { requestCollection } from '../webhooks/inbox/stored-request.ts';
 
 type NodesDeps = {
   readonly store: Store;
@@ -92,4 +94,22 @@ function findAdvertisedAddress({ addresses }: NodesDeps): string | null {
   const { host, port } = first;
   const name = ['0.0.0.0', '::', ''].includes(host) ? hostname() : host;
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+}
+
+const ORDERED_COLLECTIONS = [deliveryCollection, fanOutCollection, requestCollection];
+
+/**
+ * Keeps new ids of deliveries and requests after all existing ones. They are worked off in order of
+ * their ids, which must be the order in which they were committed. An id begins with the time of
+ * the machine that drew it, so with several nodes whose clocks differ a later one could sort before
+ * an earlier. Therefore a node draws ids past all that it has applied.
+ */
+function keepIdsInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
+  for (const { name } of ORDERED_COLLECTIONS) {
+    const collection = store.collection(name);
+    makeId.advancePast(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
+    collection.onChange(({ id, before }) => {
+      if (before === null) makeId.advancePast(id);
+    });
+  }
 }

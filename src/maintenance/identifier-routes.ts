@@ -1,14 +1,16 @@
 /**
- * Routes that find identifiers by a part of them: on the control socket in every collection, in the
- * API in the collections that it has routes for.
+ * Routes that find identifiers by a part of them, for completion at a prompt: on the control socket
+ * in every collection, in the API in the collections that it has routes for.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Schema } from '../base/schema.ts';
 import { notFoundError } from '../resources/not-found.ts';
+import { resolveKey } from '../resources/resolve-key.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { HttpRoute } from '../server/http-route.ts';
+import type { Collection } from '../store/store-port.ts';
 import type { OpenedStore } from '../store/store.ts';
-import { findIdentifiers } from './find-identifiers.ts';
 
 // A longer list is of no use at a prompt.
 const IDENTIFIERS_MAX = 10;
@@ -60,4 +62,42 @@ function identifierRoute(
         await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX));
     },
   };
+}
+
+// Looking at so many keys takes about 2 ms.
+const TURN_KEYS = 5000;
+
+/**
+ * The identifier that equals `part` or has it as a name; else at most `matchesMax` that begin or
+ * end with it, or have a name that does. Other requests run while it looks at all keys.
+ */
+export async function findIdentifiers(
+  collection: Collection, part: string, matchesMax: number,
+): Promise<readonly string[]> {
+  if (part === '') return [];
+  const exactMatch = resolveKey(collection, part);
+  if (exactMatch !== undefined) return [exactMatch];
+  const matches = findByPrefix(collection, part, matchesMax);
+  for (let slot = 0; slot < collection.slotBound && matches.length < matchesMax; slot += 1) {
+    if (slot % TURN_KEYS === TURN_KEYS - 1) await nextTurn();
+    const id = collection.idAt(slot);
+    if (id?.endsWith(part) === true && !matches.includes(id)) matches.push(id);
+  }
+  for (const [name, id] of collection.idByName) {
+    const matchesPart = name.startsWith(part) || name.endsWith(part);
+    if (matchesPart && matches.length < matchesMax && !matches.includes(id)) matches.push(id);
+  }
+  return matches;
+}
+
+/** Finds keys by their beginning: in key order they are neighbours. */
+function findByPrefix(collection: Collection, part: string, matchesMax: number): string[] {
+  const matches: string[] = [];
+  const walk = collection.walk({ after: part });
+  while (matches.length < matchesMax) {
+    const id = collection.idAt(walk.next());
+    if (id?.startsWith(part) !== true) break;
+    matches.push(id);
+  }
+  return matches;
 }

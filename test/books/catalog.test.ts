@@ -6,7 +6,6 @@ import { createBookShelf, createCatalog } from '../../src/books/catalog.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
-import { SeenIds } from '../../src/books/transfer/seen-ids.ts';
 import type { ChangeHook } from '../../src/resources/repository.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
@@ -117,14 +116,6 @@ test('ids of any version are taken, in lower case', () => {
     '018f2b7c-0000-7000-c000-00000000000a', '00000000-0000-0000-0000-000000000000']) {
     assert.throws(() => record({ id }), isError('invalid'), id);
   }
-});
-
-test('seen ids are known again, thousands of them', () => {
-  const seen = new SeenIds();
-  const ids = Array.from({ length: 20_000 }, (_, index) =>
-    `018f2b7c-0000-7000-8000-${index.toString(16).padStart(12, '0')}`);
-  assert.equal(ids.some((id) => seen.add(id)), false);
-  assert.equal(ids.every((id) => seen.add(id)), true);
 });
 
 function record(book: object) {

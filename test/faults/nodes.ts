@@ -159,15 +159,15 @@ const MAINTENANCE: readonly PlantedFault[] = [
   },
   {
     // A part of an identifier that names one exactly completes to others as well.
-    file: 'maintenance/find-identifiers.ts',
+    file: 'maintenance/identifier-routes.ts',
     text: 'if (exactMatch !== undefined) return [exactMatch];', replacement: '',
-    tests: ['maintenance/find-identifiers.test.ts'],
+    tests: ['maintenance/identifier-routes.test.ts'],
   },
   {
     // The search through a large catalog holds up all other requests.
-    file: 'maintenance/find-identifiers.ts',
+    file: 'maintenance/identifier-routes.ts',
     text: 'if (slot % TURN_KEYS === TURN_KEYS - 1) await nextTurn();', replacement: '',
-    tests: ['maintenance/find-identifiers.test.ts'],
+    tests: ['maintenance/identifier-routes.test.ts'],
   },
   {
     // Each backup leaves the files of the data directory open.

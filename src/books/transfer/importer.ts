@@ -15,7 +15,6 @@ import type { Catalog, ImportedBook } from '../catalog.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { SourceRecord } from './record-splitter.ts';
-import { SeenIds } from './seen-ids.ts';
 
 export type ImportMode = {
   /** Whether a book whose id exists replaces the stored one; otherwise it is skipped. */
@@ -190,4 +189,19 @@ export class Importer {
 
 function encode(result: RecordResult): string {
   return `${JSON.stringify(result)}\n`;
+}
+
+// Some 30 MB. A larger set would hold the event loop for over 20 ms each time it grows.
+const IDS_MAX = 250_000;
+
+/** The ids that a dry run of an import has met: it stores no books that could be looked up. */
+export class SeenIds {
+  readonly #ids = new Set<string>();
+
+  /** Adds the id. Returns whether it was there; ids beyond the limit are not remembered. */
+  add(id: string): boolean {
+    if (this.#ids.has(id)) return true;
+    if (this.#ids.size < IDS_MAX) this.#ids.add(id);
+    return false;
+  }
 }

@@ -3,11 +3,13 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
-import { readStoredAccess } from '../../../app/stored-access.ts';
+import { decodeTokens, isUsable } from '../../../access/token.ts';
+import { TOKENS } from '../../../access/tokens.ts';
 import { callApi } from '../../../server/local/api-call.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
+import { recoverState } from '../../../store/generations/recovery.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { isListening } from '../../api-client/socket-target.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -48,4 +50,20 @@ function describe(state: AccessState): DoctorFinding {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
   return ok(state.isClosed ? 'the API is closed to callers without a token'
     : 'the API asks for no token');
+}
+
+/**
+ * How a server on the directory would answer callers that have no token of the settings. Reads the
+ * files and changes none: everything since the last compaction. Throws as `recoverState` does, and
+ * where a server that runs removes a file meanwhile.
+ */
+async function readStoredAccess(directory: string, nowMs: number): Promise<AccessState> {
+  const { collections } = await recoverState({
+    directory, files: createNodeFiles(), specs: [TOKENS], skipsUnknownCollections: true,
+  });
+  const tokens = [...collections.values()].flatMap(decodeTokens);
+  return {
+    isClosed: tokens.length > 0,
+    hasUsableToken: tokens.some((token) => isUsable(token, nowMs)),
+  };
 }

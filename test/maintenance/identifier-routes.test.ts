@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { findIdentifiers } from '../../src/maintenance/find-identifiers.ts';
+import { findIdentifiers } from '../../src/maintenance/identifier-routes.ts';
 import { StoredCollection } from '../../src/store/records/collection.ts';
 
 const MATCHES_MAX = 3;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { PROGRAM } from '../support/program.ts';
 import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
 import type { Ended } from './processes.ts';
@@ -66,10 +66,10 @@ async function backUp(folder: string, data: string, target: string, stops: numbe
   });
   const ended = endOf(child);
   for (let count = 0; count < stops; count += 1) {
-    await until(() => isStopped(child.pid), 'the backup has opened its files');
+    await until('the backup has opened its files', () => isStopped(child.pid));
     await compactTwice(data);
     child.kill('SIGCONT');
-    await until(() => child.exitCode !== null || !isStopped(child.pid), 'it goes on');
+    await until('it goes on', () => child.exitCode !== null || !isStopped(child.pid));
   }
   return ended;
 }

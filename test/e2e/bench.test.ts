@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { endOf, inFolder, start } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -37,7 +37,7 @@ test('a benchmark that is interrupted leaves no file and no process', { timeout:
     const ended = once(bench, 'exit');
     bench.stdout?.resume();
     // The supervisor, the scenarios, four processes that never pause, and a contestant.
-    await until(() => processesIn(folder).length >= 6, 'the scenario runs', 100_000);
+    await until('the scenario runs', () => processesIn(folder).length >= 6, { msMax: 100_000 });
     assert.equal(leftIn(folder).length, 1);
     bench.kill('SIGINT');
     assert.deepEqual(await ended, [130, null]);

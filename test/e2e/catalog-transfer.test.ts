@@ -7,7 +7,8 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { owned, until } from '../support/children.ts';
+import { owned } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
 import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
@@ -177,7 +178,7 @@ test('an export that a signal ends leaves nothing behind', () => inFolder(async 
     const file = join(target, 'books.json');
     const child = start(['book:export', '--data', join(folder, 'data'), '--file', file]);
     const ended = endOf(child);
-    await until(() => readdirSync(target).length > 0, 'the export has begun');
+    await until('the export has begun', () => readdirSync(target).length > 0);
     child.kill(signal);
     assert.equal((await ended).signal, signal);
     assert.deepEqual(readdirSync(target), [], signal);

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { owned, until } from '../support/children.ts';
+import { owned } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { PROGRAM } from '../support/program.ts';
 import { endOf, hookshelf, inFolder, start } from './processes.ts';
 
@@ -66,7 +67,7 @@ test('a command can be killed at its standard input', () => inFolder(async (data
   const ended = endOf(child);
   child.stdin.write('{"title":"One"}\n');
   // It has opened the directory for what has come so far, and waits for the rest.
-  await until(() => existsSync(join(data, 'lock')) || child.exitCode !== null, 'the lock is taken');
+  await until('the lock is taken', () => existsSync(join(data, 'lock')) || child.exitCode !== null);
   child.kill('SIGTERM');
   const { signal, stdout, stderr } = await ended;
   assert.deepEqual([signal, stdout, stderr], ['SIGTERM', '', '']);

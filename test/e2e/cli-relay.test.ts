@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { curlMissing, runShell } from '../support/shell.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 import type { Ended } from './processes.ts';
@@ -78,7 +78,7 @@ test('a delivery waits for the server, and arrives', () => inFolder((data) =>
     await hookshelf(['book:add', '--input', '{"title":"Emma"}', '--data', data]);
     assert.equal(taken.length, 0);
     const server = await startServer(['--data', data]);
-    await until(() => taken.length > 0, 'the delivery arrives');
+    await until('the delivery arrives', () => taken.length > 0);
     await server.stop();
     const [{ body = '' } = {}] = taken;
     const event = JSON.parse(body);
@@ -98,7 +98,7 @@ test('a delivery waits for the server, and arrives', () => inFolder((data) =>
     const again = await hookshelf(['delivery:resend', identifier, '--data', data]);
     assert.equal(again.code, 0, again.stderr);
     const next = await startServer(['--data', data]);
-    await until(() => taken.length > 1, 'it arrives again');
+    await until('it arrives again', () => taken.length > 1);
     await next.stop();
     assert.equal(taken[1]?.body, body);
   })));

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
 
 function statusOf(url: string): Promise<number> {
@@ -63,7 +63,7 @@ test('a stop answers what is in flight, a second signal does not wait', () =>
     posting.write('{"title":');
     await statusOf(`${server.url}/healthz`);
     server.child.kill('SIGTERM');
-    await until(() => server.stderr().includes('"stopping"'), 'it is stopping');
+    await until('it is stopping', () => server.stderr().includes('"stopping"'));
     posting.end('"Emma"}');
     const [response] = await answered;
     assert.equal(response.statusCode, 201);
@@ -78,7 +78,7 @@ test('a stop answers what is in flight, a second signal does not wait', () =>
       + 'Content-Type: application/json\r\n\r\n{');
     await statusOf(`${stuck.url}/healthz`);
     stuck.child.kill('SIGTERM');
-    await until(() => stuck.stderr().includes('"stopping"'), 'it is stopping');
+    await until('it is stopping', () => stuck.stderr().includes('"stopping"'));
     const before = performance.now();
     assert.notEqual((await stuck.stop('SIGTERM')).code, 0);
     assert.ok(performance.now() - before < 5000);

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { ClientShelf } from '../support/client-shelf.ts';
 import {
   createCaller, startListening, startServer, stopServer,
@@ -194,5 +194,5 @@ async function refusal(port: number): Promise<void> {
     });
     socket.once('error', () => resolve(true));
   });
-  await until(isRefused, 'nothing listens any more');
+  await until('nothing listens any more', isRefused);
 }

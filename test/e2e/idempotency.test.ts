@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { ask, type Reply } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 
@@ -40,7 +40,7 @@ test('a retry replays what was committed before kill -9 and never answered', () 
     let server = await startServer(['--data', data]);
     try {
       const end = sendUnheard(server.url, 'cut');
-      await until(() => booksInJournal(data) > 0, 'the book to be written');
+      await until('the book to be written', () => booksInJournal(data) > 0);
       await server.stop('SIGKILL');
       end();
       server = await startServer(['--data', data]);

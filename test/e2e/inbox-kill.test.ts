@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { IS_LONG } from '../support/long.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { MOODS, type FlappingTarget } from './relay-target.ts';
@@ -124,9 +124,9 @@ test('what was answered with 200 is done, through kills and a flapping target', 
         break;
       }
       const killAt = bound - share * (0.1 + 0.6 * random());
-      await until(() => sender.offered >= killAt, 'it is time to kill', DRAIN_MS_MAX);
+      await until('it is time to kill', () => sender.offered >= killAt, { msMax: DRAIN_MS_MAX });
       // In the first life the target is well, and later on there are some.
-      await until(async () => await recorded.look(server, target) > 0, 'some are done');
+      await until('some are done', async () => await recorded.look(server, target) > 0);
       await server.stop('SIGKILL');
       await sending;
       await server.start();

@@ -69,7 +69,7 @@ async function checkShown(url: string, run: Run): Promise<void> {
     const hooks: readonly Record<string, unknown>[] = JSON.parse(text).hooks;
     const seen = hooks.map(({ hookName, target }) => `${String(hookName)} ${String(target)}`);
     return seen.includes('crm 127.0.0.1:1/hooks/customer') && seen.includes('deploy-main null');
-  }, () => '');
+  });
   await reader.until(1);
   assert.match(reader.events[0]?.data ?? '', /"hookName":"crm","target":"127\.0\.0\.1:1\/hooks/);
   await reader.close();

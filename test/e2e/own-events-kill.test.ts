@@ -1,7 +1,7 @@
 /** Real processes: every failure is told once, though the server is killed with -9 meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { IS_LONG } from '../support/long.ts';
 import { FlappingTarget } from './relay-target.ts';
 import { DRAIN_MS_MAX, make, withRelay } from './survivor.ts';
@@ -44,7 +44,7 @@ test('every delivery that fails for good is told once, through kills', async () 
         await offering;
         continue;
       }
-      await until(() => next >= bound - 30, 'it is time to kill', DRAIN_MS_MAX);
+      await until('it is time to kill', () => next >= bound - 30, { msMax: DRAIN_MS_MAX });
       await server.stop('SIGKILL');
       await offering;
       await server.start();

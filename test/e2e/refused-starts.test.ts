@@ -8,7 +8,7 @@ import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 
@@ -103,7 +103,7 @@ test('a start that is refused writes nothing, sends nothing and leaves the API o
     assert.equal(arrived, 0);
     const server = await startServer(['--data', data]);
     assert.equal((await ask(`${server.url}/api/books`)).status, 200);
-    await until(() => arrived === 1, 'the delivery that was due is sent');
+    await until('the delivery that was due is sent', () => arrived === 1);
     await server.stop();
   }));
 

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { IS_LONG } from '../support/long.ts';
 import { createRandom } from '../support/random.ts';
 import { isSigned, MOODS, type FlappingTarget } from './relay-target.ts';
@@ -66,7 +66,7 @@ test('what was acknowledged arrives, through kills and a flapping target', () =>
       await target.turn(isLast ? 'up' : MOODS[life % MOODS.length] ?? 'up');
       const offering = Promise.all(Array.from({ length: CONNECTIONS }, () => offerUntil(bound)));
       const killAt = bound - share * (0.1 + 0.6 * random());
-      if (!isLast) await until(() => next >= killAt, 'it is time to kill', DRAIN_MS_MAX);
+      if (!isLast) await until('it is time to kill', () => next >= killAt, { msMax: DRAIN_MS_MAX });
       if (!isLast) await server.stop('SIGKILL');
       await offering;
       if (!isLast) await server.start();
@@ -118,7 +118,8 @@ test('with one at once, deliveries arrive in order of acknowledgement, whatever 
       await target.turn(life === ORDERED_KILLS ? 'up' : MOODS[life] ?? 'up');
       const offering = offerAll(bound);
       if (life === ORDERED_KILLS) continue;
-      await until(() => acknowledged.length >= bound - 20, 'it is time to kill', DRAIN_MS_MAX);
+      await until('it is time to kill', () => acknowledged.length >= bound - 20,
+        { msMax: DRAIN_MS_MAX });
       await server.stop('SIGKILL');
       await offering;
       await server.start();

@@ -54,7 +54,7 @@ async function watch(words: readonly string[]): Promise<Watching> {
   child.stderr?.on('data', (chunk: Buffer) => {
     notes += chunk.toString();
   });
-  await until('it watches', () => notes.includes('Ctrl-C ends this'), () => notes);
+  await until('it watches', () => notes.includes('Ctrl-C ends this'), { seen: () => notes });
   return {
     out: () => out, notes: () => notes,
     stop(signal = 'SIGINT') {
@@ -104,7 +104,7 @@ test('sends each request on byte for byte, and goes on after a restart of the se
     const watching = await watch(words);
     assert.doesNotMatch(watching.notes(), /only requests whose action fails/);
     await send(Number(port), BODY, '?a=%20&b');
-    await until('it is printed', () => watching.out().includes('\n'), watching.notes);
+    await until('it is printed', () => watching.out().includes('\n'), { seen: watching.notes });
     assert.match(watching.out(),
       /^\d\d:\d\d:\d\d {2}POST {2}deploy {2}- {2}done {2}[\w-]{36} {2}-> 200 OK \(\d+ ms\)\n$/);
     const via = /^1\.1 hookshelf-watch-[0-9a-f]{12}$/;
@@ -124,7 +124,7 @@ test('sends each request on byte for byte, and goes on after a restart of the se
     server = await startServer(['--data', data, '--port', port]);
     // Before the watcher is back: it must not be missed.
     await send(Number(port), Buffer.from('bad'));
-    await until('it is sent on', () => taken.length === 2, watching.notes);
+    await until('it is sent on', () => taken.length === 2, { seen: watching.notes });
     await until('it is printed', () => watching.out().includes('-> 500 Internal Server Error'));
     assert.equal(watching.out().split('\n').length, 3, 'each is printed once');
     const { code, signal } = await watching.stop();
@@ -148,7 +148,7 @@ test('works with --server and a token, and says what a token of scope read leave
         join(data, `${name}.txt`), '--forward', `http://127.0.0.1:${to}`, '--json',
         '--hook', 'deploy']);
       await send(Number(new URL(server.url).port), BODY);
-      await until('it is printed', () => watching.out().endsWith('\n'), watching.notes);
+      await until('it is printed', () => watching.out().endsWith('\n'), { seen: watching.notes });
       const { forwarded, method } = JSON.parse(watching.out());
       assert.deepEqual([forwarded.status, method], [200, 'POST']);
       assert.equal(taken[index]?.headers.includes('X-Hub-Signature'), name === 'all');
@@ -166,7 +166,7 @@ test('says what will not be seen, and prints rejected requests without sending t
     assert.match(watching.notes(), /deploy keeps only requests whose action fails.*--inbox all/);
     const refused = await ask(`${server.url}/webhook/in/deploy`, { method: 'POST', body: {} });
     assert.equal(refused.status, 401);
-    await until('it is printed', () => watching.out().includes('\n'), watching.notes);
+    await until('it is printed', () => watching.out().includes('\n'), { seen: watching.notes });
     assert.match(watching.out(), / rejected \(signature_missing\) .* not sent on\n/);
     assert.equal(taken.length, 0);
     await watching.stop();
@@ -184,7 +184,7 @@ test('ends when what it sends on comes back: --forward leads to the server that 
       notes += chunk.toString();
     });
     const ended = endOf(child);
-    await until('it watches', () => notes.includes('Ctrl-C ends this'), () => notes);
+    await until('it watches', () => notes.includes('Ctrl-C ends this'), { seen: () => notes });
     await send(Number(new URL(server.url).port), BODY);
     const { code, stdout } = await ended;
     assert.equal(code, 2, notes);

@@ -8,7 +8,7 @@ import {
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../../src/index.ts';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { someOf } from '../support/long.ts';
 import { PROGRAM } from '../support/program.ts';
 import { createCertificate } from '../support/tls.ts';
@@ -68,7 +68,7 @@ test('under a memory cap no process of root is left', { skip }, () => inPlace(as
     const status = readFileSync(`/proc/${server.child.pid}/status`, 'latin1');
     return new RegExp(`^Uid:(\\s+${NOBODY}){4}$`, 'm').test(status);
   };
-  await until(isNobodys, 'the process that was started is nobody\'s');
+  await until('the process that was started is nobody\'s', isNobodys);
   assert.equal((await server.stop()).code, 0);
 }));
 

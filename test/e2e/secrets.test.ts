@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { closedPort } from '../support/servers.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 import { Heard } from './heard.ts';
@@ -211,11 +211,11 @@ async function sendAndFail(house: House, { outgoing }: Planted): Promise<void> {
     const { status } = await house.ask('/api/books', { headers: { authorization } });
     assert.equal(status, 401);
   }
-  await until(async () => {
+  await until('the deliveries have been tried', async () => {
     const { text } = await house.ask('/api/deliveries?status=pending');
     // A proxy's own failure uses up no attempts: that one stays pending.
     return JSON.parse(text).length <= 1;
-  }, 'the deliveries have been tried');
+  });
 }
 
 /** A body as it stands, sound or not. */

@@ -24,7 +24,7 @@ async function untilSpread(nodes: readonly Node[]): Promise<void> {
       if (views.length !== nodes.length || sum !== 16 || !isFair) return false;
     }
     return true;
-  }, () => '');
+  });
 }
 
 test('what one node has written is read at the others, by the sequence of its answer', () =>
@@ -110,7 +110,8 @@ test('each delivery is made once, whichever node took the event, also while node
       if (event === 5) await third.app.close();
     }
     assert.equal(expected.size, 96);
-    await until('all have arrived', () => arrived.length >= 96, () => String(arrived.length));
+    await until('all have arrived', () => arrived.length >= 96,
+      { seen: () => String(arrived.length) });
     await until('all are recorded', async () => {
       const { text } = await second.ask('/api/deliveries/reconcile');
       return JSON.parse(text).delivered === 96;

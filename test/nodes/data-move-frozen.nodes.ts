@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hookshelf } from '../e2e/processes.ts';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { Shelf } from './life/shelf.ts';
 import { postgresMissing } from './support/driver.ts';
@@ -55,7 +55,8 @@ for (const [name, skip, start] of PLACES) {
         await frozen.startReady();
         await other.startReady();
         const clients = new Clients(frozen);
-        await until(() => clients.acknowledged.size >= ACKNOWLEDGED_BEFORE, 'writes', WAIT_MS);
+        await until('writes', () => clients.acknowledged.size >= ACKNOWLEDGED_BEFORE,
+          { msMax: WAIT_MS });
         frozen.freeze();
         clients.stop();
         await other.stop();
@@ -100,11 +101,11 @@ async function wake(frozen: Shelf, clients: Clients, target: Shelf): Promise<voi
     assert.ok(typeof answer !== 'string' && answer.status === 503, JSON.stringify(answer));
     assert.match(answer.body, /the log was closed at .*records to .*other: go on there/);
   }
-  await until(async () => !await frozen.isReady(), 'it is not ready', WAIT_MS);
-  await until(async () => {
+  await until('it is not ready', async () => !await frozen.isReady(), { msMax: WAIT_MS });
+  await until('it reads on', async () => {
     const read = await frozen.ask('GET', '/api/books?limit=1');
     return typeof read !== 'string' && read.status === 200;
-  }, 'it reads on', WAIT_MS);
+  }, { msMax: WAIT_MS });
   await clients.ended;
   const listed = await target.ask('GET', '/api/books');
   assert.ok(typeof listed !== 'string' && listed.status === 200, JSON.stringify(listed));

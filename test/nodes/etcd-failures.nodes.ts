@@ -11,7 +11,7 @@ import { START, appendAll, beginCase, entryAfter } from './support/engine-suite.
 import type { EngineCase } from './support/engine-suite.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
 import type { EtcdCluster } from './support/etcd-cluster.ts';
-import { until } from '../support/children.ts';
+import { until } from '../support/until.ts';
 
 const skip = etcdMissing;
 const MS_MAX = 60_000;
@@ -91,7 +91,7 @@ test('a compaction of etcd\'s history, ours or another\'s, takes no entry away',
     await given.session.trim(entries[5]?.sequence ?? 0);
     const before = wakes;
     await appendAll(given, 1, entries.at(-1));
-    await until(() => wakes > before, 'the watch wakes', MS_MAX);
+    await until('the watch wakes', () => wakes > before, { msMax: MS_MAX });
     assert.equal((await watching.readAfter(0, 100)).length, 6);
   });
 
@@ -134,7 +134,7 @@ test('when the quota is used up, what was acknowledged is there, and nothing tha
         return true;
       }
     };
-    await until(refuse, 'the quota is used up', MS_MAX);
+    await until('the quota is used up', refuse, { msMax: MS_MAX });
     assert.ok(await refuse());
     const log = await (await given.connect()).barrier(randomUUID());
     assert.equal(log?.chain, entries.at(-1)?.chain);
@@ -243,7 +243,7 @@ async function appendThrough(
 async function resend(
   session: EngineSession, log: string, expected: LogPosition, entry: LogEntry,
 ): Promise<void> {
-  await until(async () => {
+  await until('the entry is there', async () => {
     try {
       await session.barrier(randomUUID());
       if (await session.findBatch(entry.batchId) !== null) return true;
@@ -251,6 +251,6 @@ async function resend(
     } catch {
       return false;
     }
-  }, 'the entry is there', MS_MAX);
+  }, { msMax: MS_MAX });
   assert.deepEqual(await session.findBatch(entry.batchId), entry);
 }

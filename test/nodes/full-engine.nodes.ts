@@ -128,7 +128,8 @@ async function fillAndGoOn(
   assert.doesNotMatch(stderr(), /writing goes on/);
 
   await makeRoom();
-  await until('it is ready again', async () => (await readiness()).startsWith('200'), stderr);
+  await until('it is ready again', async () => (await readiness()).startsWith('200'),
+    { seen: stderr });
   assert.equal((await post()).status, 201);
   assert.equal(await countOf(), stored + 1);
   assert.match(stderr(), /writing goes on/);

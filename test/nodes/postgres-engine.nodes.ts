@@ -175,7 +175,7 @@ test('others are woken by an append, and its writer is not', { skip }, async () 
   one.watch(() => void (own += 1));
   const end = other.watch(() => void (foreign += 1));
   const at = await appendMany(one, log, START, 5);
-  await until('the other session is woken', () => foreign === 5, () => String(foreign));
+  await until('the other session is woken', () => foreign === 5, { seen: () => String(foreign) });
   assert.equal(own, 0);
   end();
   await appendMany(one, log, at, 1);
@@ -190,9 +190,9 @@ test('who watches again is told that something may have come', { skip }, async (
   const at = await appendMany(one, log, START, 1);
   let wakes = 0;
   other.watch(() => void (wakes += 1));
-  await until('it is woken for what came before', () => wakes === 1, () => String(wakes));
+  await until('it is woken for what came before', () => wakes === 1, { seen: () => String(wakes) });
   await appendMany(one, log, at, 2);
-  await until('it is woken for each', () => wakes === 3, () => String(wakes));
+  await until('it is woken for each', () => wakes === 3, { seen: () => String(wakes) });
 });
 
 test('trimming keeps the entry that is the floor, and all after it', { skip }, async () => {

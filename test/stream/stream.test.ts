@@ -163,7 +163,7 @@ test('each sign of life brings a reader for whom there is nothing up to date', a
     for (const id of ['a', 'b']) await put(id);
     assert.equal(store.statistics.sequence, 2);
     await clock.advance(15_000);
-    await until('a comment has come', () => reader.lastId() === '2', reader.text);
+    await until('a comment has come', () => reader.lastId() === '2', { seen: reader.text });
     assert.match(reader.text(), /^:$/m);
     assert.deepEqual(reader.events, []);
     await reader.close();

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { owned, until } from './children.ts';
+import { owned } from './children.ts';
+import { until } from './until.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 
 const CHILDREN = new URL('children.ts', import.meta.url).href;
@@ -37,13 +38,13 @@ test('the children of a test that fails are ended, and so are those of its proce
   const ended = once(runner, 'close');
   const pid = (where: string): number =>
     Number(new RegExp(`^started in ${where}: (\\d+)$`, 'm').exec(told)?.[1] ?? NaN);
-  await until(() => /^not ok 1/m.test(told) && pid('test') > 0, 'it has failed');
-  await until(() => !isRunning(pid('test')), 'the child of the test has ended');
+  await until('it has failed', () => /^not ok 1/m.test(told) && pid('test') > 0);
+  await until('the child of the test has ended', () => !isRunning(pid('test')));
   assert.ok(isRunning(pid('file')), told);
   // That one keeps the process alive, until whoever runs it has waited too long.
   runner.kill('SIGTERM');
   assert.deepEqual(await ended, [1, null], told);
-  await until(() => !isRunning(pid('file')), 'the child of the file has ended');
+  await until('the child of the file has ended', () => !isRunning(pid('file')));
 });
 
 /** One that has ended may stay as a zombie, where nobody asks for it. */

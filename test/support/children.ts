@@ -4,7 +4,6 @@
  * to the file.
  */
 import type { ChildProcess } from 'node:child_process';
-import { performance } from 'node:perf_hooks';
 import { afterEach, beforeEach } from 'node:test';
 
 const running = new Set<ChildProcess>();
@@ -16,17 +15,6 @@ export function owned<Child extends ChildProcess>(child: Child): Child {
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;
-}
-
-/** Waits in turns of the loop until something is true; throws, with `what`, after a minute. */
-export async function until(
-  isTrue: () => boolean | Promise<boolean>, what: string, msMax = 60_000,
-): Promise<void> {
-  const deadline = performance.now() + msMax;
-  while (!await isTrue()) {
-    if (performance.now() > deadline) throw new Error(`waited ${msMax} ms for this: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
 }
 
 function endAll(kept: ReadonlySet<ChildProcess>): void {

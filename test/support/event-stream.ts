@@ -66,7 +66,7 @@ export async function followStream(
     status: response.statusCode ?? 0, response, events,
     text: () => text, lastId: () => lastId, isEnded: () => isEnded,
     until: (count) => until(`there are ${count} events`, () => events.length >= count,
-      () => `${events.length} events, ${isEnded ? 'ended' : 'open'}`),
+      { seen: () => `${events.length} events, ${isEnded ? 'ended' : 'open'}` }),
     async close() {
       asked.destroy();
       await closed;

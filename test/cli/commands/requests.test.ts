@@ -8,7 +8,7 @@ import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { makeStoredRequest } from '../../webhooks/inbox/sample-request.ts';
 import { WAYS, inPlace, type Place } from '../place.ts';
 
@@ -169,8 +169,8 @@ for (const way of WAYS) {
       new RegExp(`^\\S*${id.slice(-12)} +request-replay +(running|done) +202.* 1 `, 'm'));
     // Of one kind, one job runs at a time.
     if (isServed) {
-      await until(async () => (await json(place, `job:show ${id}`))['status'] === 'done',
-        'the first job is done');
+      await until('the first job is done', async () =>
+        (await json(place, `job:show ${id}`))['status'] === 'done');
     }
     const waited = await ran(`--hook ${GONE_HOOK} --wait`);
     if (isServed) {

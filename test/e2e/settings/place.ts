@@ -92,7 +92,7 @@ export async function withServer<T>(
   try {
     const isUp = (): boolean => output.stdout.includes('\n')
       || child.exitCode !== null || child.signalCode !== null;
-    await until(`it listens: ${JSON.stringify(given)}`, isUp, () => output.stderr);
+    await until(`it listens: ${JSON.stringify(given)}`, isUp, { seen: () => output.stderr });
     const url = output.stdout.trim().split(' ').at(-1) ?? '';
     if (url === '') throw new Error(`it ended by ${child.signalCode}: ${output.stderr}`);
     const results: T[] = [];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { NodeView } from '../../../src/nodes/node-routes.ts';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { Shelf, nowMs } from '../life/shelf.ts';
 import { postgresMissing } from '../support/driver.ts';
@@ -47,12 +47,12 @@ async function idOf(shelf: Shelf): Promise<string> {
 
 /** Waits until the shards are spread over so many nodes, as `shelf` sees it. */
 async function untilSpread(shelf: Shelf, count: number): Promise<void> {
-  await until(async () => {
+  await until(`the shards are spread over ${count}`, async () => {
     const owners = (await viewsOf(shelf)).filter(({ shards }) => shards.length > 0);
     const counts = owners.map(({ shards }) => shards.length);
     const sum = counts.reduce((total, own) => total + own, 0);
     return counts.length === count && sum === 16 && Math.max(...counts) - Math.min(...counts) <= 1;
-  }, `the shards are spread over ${count}`, WAIT_MS);
+  }, { msMax: WAIT_MS });
 }
 
 test('a node that is killed or frozen keeps its shards until its lease is over; one that stops '
@@ -80,8 +80,8 @@ async function freezeOne(first: Shelf, second: Shelf): Promise<void> {
   second.freeze();
   await untilLost(first, id);
   second.thaw();
-  await until(() => /another node has taken over a shard of ours/.test(second.log),
-    'it has found out', WAIT_MS);
+  await until('it has found out',
+    () => /another node has taken over a shard of ours/.test(second.log), { msMax: WAIT_MS });
   await untilSpread(second, NODES);
 }
 
@@ -89,14 +89,15 @@ async function freezeOne(first: Shelf, second: Shelf): Promise<void> {
 async function stopOne(first: Shelf, third: Shelf): Promise<void> {
   const id = await idOf(third);
   await third.stop('SIGTERM');
-  await until(async () => (await viewsOf(first)).every(({ identifier }) => identifier !== id),
-    'it is gone', WAIT_MS);
+  await until('it is gone',
+    async () => (await viewsOf(first)).every(({ identifier }) => identifier !== id),
+    { msMax: WAIT_MS });
   await untilSpread(first, 2);
 }
 
 /** Waits until others have a node's shards, as `shelf` sees it. */
 function untilLost(shelf: Shelf, id: string): Promise<void> {
-  return until(async () => (await viewsOf(shelf))
+  return until('its shards are taken over', async () => (await viewsOf(shelf))
     .every(({ identifier, shards }) => identifier !== id || shards.length === 0),
-  'its shards are taken over', WAIT_MS);
+  { msMax: WAIT_MS });
 }

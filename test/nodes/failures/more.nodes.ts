@@ -1,7 +1,7 @@
 /** What needs a life of another kind: fairness, and a log that was set back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { EtcdRig, PostgresRig } from '../life/engine-rigs.ts';
 import type { EngineRig } from '../life/engine-rigs.ts';
 import { Life } from '../life/life.ts';
@@ -60,10 +60,10 @@ for (const { name, skip, start } of ENGINES) {
       const { kept, lost } = await restoreOldBackup(life, rig, null);
       const wanted = [...kept].sort();
       for (const shelf of life.shelves) {
-        await until(async () => {
+        await until(`${shelf.name} holds the old books and the new ones`, async () => {
           const ids = await idsOf(shelf);
           return ids !== null && JSON.stringify(ids) === JSON.stringify(wanted);
-        }, `${shelf.name} holds the old books and the new ones`, WAIT_MS_MAX)
+        }, { msMax: WAIT_MS_MAX })
           .catch(async (error: unknown) => {
             const ids = await idsOf(shelf) ?? [];
             const found = lost.filter((id) => ids.includes(id)).length;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hookshelf } from '../../e2e/processes.ts';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import type { Life } from '../life/life.ts';
 import type { Shelf } from '../life/shelf.ts';
 import { isShort } from './form.ts';
@@ -90,8 +90,9 @@ async function cutCommits(life: Life, moment: 'sent' | 'answered'): Promise<void
 async function killInAttempt(life: Life): Promise<void> {
   const { receiver } = life;
   receiver.slowMs = 3000;
-  await until(() => receiver.attempts.filter(({ endMs }) => endMs === Infinity).length > 6,
-    'attempts are under way', WAIT_MS_MAX);
+  await until('attempts are under way',
+    () => receiver.attempts.filter(({ endMs }) => endMs === Infinity).length > 6,
+    { msMax: WAIT_MS_MAX });
   await life.shelf(2).stop('SIGKILL');
   receiver.slowMs = 20;
   await life.progress(30);
@@ -102,10 +103,10 @@ async function cutOff(life: Life, ways: readonly ('toServer' | 'toClient')[]): P
   const shelf = life.shelf(0);
   const proxies = life.rig.proxies(0);
   for (const proxy of proxies) proxy.hold(...ways);
-  await until(async () => {
+  await until('a node that hears nothing is not ready', async () => {
     await delay(100);
     return !await shelf.isReady();
-  }, 'a node that hears nothing is not ready', NOT_READY_MS_MAX);
+  }, { msMax: NOT_READY_MS_MAX });
   const read = await shelf.ask('GET', '/api/books?limit=1');
   assert.ok(typeof read !== 'string' && read.status === 200, 'reads go on');
   await life.progress(30);
@@ -137,8 +138,9 @@ async function moveClock(life: Life, ms: number): Promise<void> {
   await shelf.ready();
   await life.progress(50);
   // After three of its beats, or of the others' where it is the one that is behind.
-  await until(() => life.shelves.some(({ log }) => /clock of another node is more than/.test(log)),
-    'the clock that is off is warned of', WAIT_MS_MAX);
+  await until('the clock that is off is warned of',
+    () => life.shelves.some(({ log }) => /clock of another node is more than/.test(log)),
+    { msMax: WAIT_MS_MAX });
 }
 
 export async function compact({ directory }: Shelf): Promise<void> {
@@ -153,5 +155,5 @@ function proxiesOf(life: Life): readonly ReturnType<Life['rig']['proxies']>[numb
 async function within(happened: Promise<void>, what: string): Promise<void> {
   let isSo = false;
   void happened.then(() => void (isSo = true));
-  await until(() => isSo, what, SPRING_MS_MAX);
+  await until(what, () => isSo, { msMax: SPRING_MS_MAX });
 }

@@ -1,6 +1,6 @@
 /** What can break of PostgreSQL with two standbys. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import type { PostgresRig } from '../life/engine-rigs.ts';
 import type { Life } from '../life/life.ts';
 import { NODE_FAULTS } from './node-faults.ts';
@@ -84,7 +84,8 @@ async function meetOldPrimary(life: Life, rig: PostgresRig): Promise<void> {
   await life.progress(20);
   await primary.start();
   for (const proxy of rig.proxies(0)) proxy.mislead(primary.port);
-  await until(async () => !await life.shelf(0).isReady(), 'its node is not ready', READY_MS_MAX);
+  await until('its node is not ready', async () => !await life.shelf(0).isReady(),
+    { msMax: READY_MS_MAX });
   await life.progress(30);
   await primary.kill();
   await rig.rejoin(primary);

@@ -1,5 +1,5 @@
 /** An old backup of the engine takes the place of what it holds, under nodes that run. */
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import type { EngineRig } from '../life/engine-rigs.ts';
 import type { Life } from '../life/life.ts';
 import type { Shelf } from '../life/shelf.ts';
@@ -30,10 +30,10 @@ export async function restoreOldBackup(
 /** Their ids, once all are acknowledged. */
 async function createBooks(life: Life, shelf: Shelf, count: number): Promise<string[]> {
   const ids: string[] = [];
-  await until(async () => {
+  await until(`${count} books at ${shelf.name}`, async () => {
     const { outcome, key } = await life.workload.create(shelf);
     if (outcome === 'ok' && key !== null) ids.push(key);
     return ids.length === count;
-  }, `${count} books at ${shelf.name}`, WAIT_MS_MAX);
+  }, { msMax: WAIT_MS_MAX });
   return ids;
 }

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeView } from '../../../src/nodes/node-routes.ts';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { check } from '../checker/check.ts';
 import { EMPTY } from '../checker/history.ts';
 import type { Violation, Write } from '../checker/history.ts';
@@ -134,7 +134,7 @@ async function loseUnconfirmed(life: Life, rig: PostgresRig): Promise<void> {
   for (const proxy of others) proxy.refuse();
   await Promise.all(standbys.map((standby) => standby.kill()));
   const writes = createSome(life, life.shelf(1));
-  await until(() => primary.query(WAITS) !== '0', 'a commit waits', WAIT_MS_MAX);
+  await until('a commit waits', () => primary.query(WAITS) !== '0', { msMax: WAIT_MS_MAX });
   primary.query(`select pg_cancel_backend(pid) ${WAITING}`);
   await Promise.race([writes, delay(ANSWER_MS)]);
   await primary.kill();
@@ -174,8 +174,8 @@ async function outliveLease(life: Life): Promise<void> {
   }
   Object.assign(receiver, { quickMs: 4000, slowMs: 4500 });
   const heardMs = lastHeard(first, second);
-  await until(async () => Date.now() - await heardMs() > BEFORE_BEAT_MS,
-    'a beat is about to come', WAIT_MS_MAX);
+  await until('a beat is about to come', async () => Date.now() - await heardMs() > BEFORE_BEAT_MS,
+    { msMax: WAIT_MS_MAX });
   const [proxy] = life.rig.proxies(0);
   proxy?.hold('toServer', 'toClient');
   await delay(CUT_MS);

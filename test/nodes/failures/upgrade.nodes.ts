@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeView } from '../../../src/nodes/node-routes.ts';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { PostgresRig } from '../life/engine-rigs.ts';
 import type { Life } from '../life/life.ts';
 import type { Answer, Shelf } from '../life/shelf.ts';
@@ -58,7 +58,8 @@ test('nodes stop at a log of a newer format, and those that know it go on', OPTI
       await life.progress(WRITES);
       rig.primary.query('update hookshelf.head set format = 2');
       for (const old of [second, third]) {
-        await until(async () => !await old.isReady(), `${old.name} has stopped`, WAIT_MS_MAX);
+        await until(`${old.name} has stopped`, async () => !await old.isReady(),
+          { msMax: WAIT_MS_MAX });
         const { status, body } = await answerOf(old, 'GET', '/readyz');
         assert.ok(status === 503 && body.includes('format 2'), body);
         assert.equal((await answerOf(old, 'GET', '/api/books?limit=1')).status, 200);

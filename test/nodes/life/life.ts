@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
@@ -117,7 +117,8 @@ export class Life {
   /** Resolves once so many more writes were acknowledged. */
   async progress(writes: number): Promise<void> {
     const from = this.workload.done;
-    await until(() => this.workload.done >= from + writes, `${writes} more writes`, WHOLE_MS_MAX);
+    await until(`${writes} more writes`, () => this.workload.done >= from + writes,
+      { msMax: WHOLE_MS_MAX });
   }
 
   /** Nobody writes any more, and every node has applied all of it. */
@@ -176,11 +177,11 @@ export class Life {
       });
     }
     for (const shelf of this.shelves) {
-      await until(async () => {
+      await until(`${shelf.name} has all webhooks`, async () => {
         const answer = await shelf.ask('GET', '/api/outgoing-webhooks');
         if (typeof answer === 'string') return false;
         return answer.body.split('"identifier"').length > this.#hooks.length;
-      }, `${shelf.name} has all webhooks`, WHOLE_MS_MAX);
+      }, { msMax: WHOLE_MS_MAX });
       this.#followers.push(new StreamFollower(shelf));
     }
     this.workload.begin();
@@ -188,27 +189,27 @@ export class Life {
 
   /** A write that is acknowledged: everything before it is decided. */
   async #mark(shelf: Shelf): Promise<void> {
-    await until(async () => {
+    await until(`${shelf.name} takes writes`, async () => {
       const write = await this.workload.create(shelf);
       return write.outcome === 'ok';
-    }, `${shelf.name} takes writes`, WHOLE_MS_MAX);
+    }, { msMax: WHOLE_MS_MAX });
   }
 
   async #drain(): Promise<void> {
     for (const shelf of this.shelves) {
-      await until(async () => {
+      await until(`${shelf.name} has nothing left to deliver`, async () => {
         await delay(LOOK_MS);
         const answer = await shelf.ask('GET', '/api/deliveries?status=pending&limit=1');
         return typeof answer !== 'string' && answer.status === 200
           && answer.body.trim() === '[]';
-      }, `${shelf.name} has nothing left to deliver`, DRAIN_MS_MAX);
+      }, { msMax: DRAIN_MS_MAX });
     }
   }
 
   /** Resolves once each stream has told of a write at each node that nothing follows. */
   async #tellAll(): Promise<void> {
     let markedMs = -Infinity;
-    await until(async () => {
+    await until('all streams to have come to the end', async () => {
       // A stream that has begun anew is not told of what was written before.
       if (nowMs() > markedMs + MARK_AGAIN_MS) {
         for (const shelf of this.shelves) await this.#mark(shelf);
@@ -218,7 +219,7 @@ export class Life {
       const marks = this.workload.books.slice(-this.shelves.length).map(({ key }) => key ?? '');
       return this.#followers.every(({ followers }) =>
         marks.every((key) => followers.at(-1)?.events.some((event) => event.key === key)));
-    }, 'all streams to have come to the end', WHOLE_MS_MAX);
+    }, { msMax: WHOLE_MS_MAX });
   }
 
   /** That was seen by anybody. */

@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { owned, until } from '../../support/children.ts';
+import { owned } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { QUICK_PROGRAM } from '../../support/program.ts';
 
 const START_MS_MAX = 90_000;
@@ -91,8 +92,8 @@ export class Shelf {
       said += chunk.toString();
       this.url = /^hookshelf listening on (\S+?)\/?$/m.exec(said)?.[1] ?? '';
     });
-    await until(() => this.url !== '' || this.#child !== child, `${this.name} listens`,
-      START_MS_MAX);
+    await until(`${this.name} listens`, () => this.url !== '' || this.#child !== child,
+      { msMax: START_MS_MAX });
     assert.ok(this.#child === child, `${this.name} ended: ${this.log.slice(-2000)}`);
   }
 
@@ -103,10 +104,8 @@ export class Shelf {
   }
 
   async ready(): Promise<void> {
-    await until(async () => await this.isReady() || !this.isUp, `${this.name} is ready`,
-      START_MS_MAX).catch((error: unknown) => {
-      throw new Error(`${String(error)}: ${this.log.slice(-3000)}`);
-    });
+    await until(`${this.name} is ready`, async () => await this.isReady() || !this.isUp,
+      { msMax: START_MS_MAX, seen: () => this.log });
     assert.ok(this.isUp, `${this.name} ended: ${this.log.slice(-3000)}`);
   }
 

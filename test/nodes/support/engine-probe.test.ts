@@ -1,7 +1,7 @@
 /** The probe says when nothing was committed; what it says excuses reads that are old. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { EngineProbe } from './engine-probe.ts';
 
 async function withProbe(
@@ -20,7 +20,7 @@ async function withProbe(
 test('while commits go through there is no outage', () => withProbe(
   async () => true,
   async (probe, count) => {
-    await until(() => count() > 5, 'some commits');
+    await until('some commits', () => count() > 5);
     assert.deepEqual(probe.outages, []);
   },
 ));
@@ -31,11 +31,11 @@ test('commits that fail are one outage, until the first that does not', () => wi
     return count !== 2 && count !== 4;
   },
   async (probe, count) => {
-    await until(() => count() > 2, 'a commit that has failed');
+    await until('a commit that has failed', () => count() > 2);
     assert.equal(probe.outages.length, 1);
-    await until(() => count() > 6, 'commits that have not');
+    await until('commits that have not', () => count() > 6);
     const [outage] = probe.outages;
-    await until(() => count() > 8, 'more of them');
+    await until('more of them', () => count() > 8);
     assert.deepEqual(probe.outages, [outage]);
     assert.ok(outage !== undefined && outage.endMs - outage.beginMs > 90, 'three pauses');
   },
@@ -47,13 +47,13 @@ test('a commit that is late is an outage from its begin on', async () => {
     end = () => resolve(true);
   });
   await withProbe((count) => count === 2 ? late : Promise.resolve(true), async (probe, count) => {
-    await until(() => count() === 2, 'the commit');
+    await until('the commit', () => count() === 2);
     const beganMs = performance.now();
-    await until(() => probe.outages.length === 1, 'it is late');
+    await until('it is late', () => probe.outages.length === 1);
     const [open] = probe.outages;
     assert.ok(open !== undefined && open.beginMs <= beganMs && open.endMs > beganMs + 100);
     end();
-    await until(() => count() > 3, 'more commits');
+    await until('more commits', () => count() > 3);
     const [over, ...others] = probe.outages;
     assert.deepEqual(others, []);
     assert.ok(over !== undefined && over.beginMs === open.beginMs && over.endMs > open.endMs);

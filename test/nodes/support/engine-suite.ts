@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import type {
   Engine, EngineSession, LogEntry, LogHead, LogPosition,
 } from '../../../src/store/engines/engine.ts';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 
 /** Opens one place that holds no log yet, as often as it is called. */
 export type OpenEngine = () => Engine;
@@ -174,12 +174,12 @@ const CASES: readonly (readonly [string, Run])[] = [
     let wakes = 0;
     context.after(other.watch(() => { wakes += 1; }));
     let at: LogPosition = START;
-    await until(async () => {
+    await until('four wakes', async () => {
       const entry = entryAfter(at);
       assert.equal(await given.session.append(given.head.log, at, entry), true);
       at = entry;
       return wakes > 3;
-    }, 'four wakes');
+    });
   }],
   ['a snapshot is there once it is complete, and its bytes are kept', async ({ session }) => {
     const at = { sequence: 70_000, chain: 'c1' };

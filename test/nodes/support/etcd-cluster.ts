@@ -11,7 +11,8 @@ import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { owned, until } from '../../support/children.ts';
+import { owned } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { createCertificate } from '../../support/tls.ts';
 
@@ -170,10 +171,10 @@ export class EtcdCluster {
 
   /** Resolves once a majority takes writes. */
   async ready(): Promise<void> {
-    await until(async () => {
+    await until('etcd takes writes', async () => {
       if (this.members.every(({ isRunning }) => !isRunning)) throw new Error('etcd has ended');
       return await this.leader() !== null && await this.canWrite();
-    }, 'etcd takes writes', READY_MS_MAX);
+    }, { msMax: READY_MS_MAX });
   }
 
   /** The member that the running ones take for their leader; null when they know none. */

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { EtcdCommits, PostgresCommits } from './commit-reader.ts';
 import { FaultProxy } from './fault-proxy.ts';
 
@@ -56,25 +56,25 @@ async function withProxy(
 test('it passes on what it gets, both ways', () => withProxy(async (proxy) => {
   const client = dial(proxy.port);
   client.socket.write('hello');
-  await until(() => client.received === 'HELLO', 'the answer');
+  await until('the answer', () => client.received === 'HELLO');
   client.socket.end();
-  await until(() => client.isClosed && proxy.connections === 0, 'the end');
+  await until('the end', () => client.isClosed && proxy.connections === 0);
 }));
 
 test('what is held goes on in order when it heals', () => withProxy(async (proxy, echo) => {
   const client = dial(proxy.port);
   client.socket.write('a');
-  await until(() => client.received === 'A', 'the answer');
+  await until('the answer', () => client.received === 'A');
   proxy.hold('toClient');
   client.socket.write('b');
-  await until(() => echo.received === 'ab', 'the server to get it');
+  await until('the server to get it', () => echo.received === 'ab');
   assert.equal(client.received, 'A');
   proxy.hold('toServer');
   client.socket.write('c');
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(echo.received, 'ab');
   proxy.heal();
-  await until(() => client.received === 'ABC', 'all answers');
+  await until('all answers', () => client.received === 'ABC');
 }));
 
 test('after the text that it waits for, everything is held', () => withProxy(
@@ -82,15 +82,15 @@ test('after the text that it waits for, everything is held', () => withProxy(
     const client = dial(proxy.port);
     const held = proxy.holdAfter('last');
     client.socket.write('first');
-    await until(() => client.received === 'FIRST', 'the answer to the first');
+    await until('the answer to the first', () => client.received === 'FIRST');
     client.socket.write('the last');
     await held;
-    await until(() => echo.received === 'firstthe last', 'the last has come through');
+    await until('the last has come through', () => echo.received === 'firstthe last');
     client.socket.write('more');
     await delay(50);
     assert.deepEqual([echo.received, client.received], ['firstthe last', 'FIRST']);
     proxy.heal();
-    await until(() => client.received === 'FIRSTTHE LASTMORE', 'the rest');
+    await until('the rest', () => client.received === 'FIRSTTHE LASTMORE');
     client.socket.destroy();
   }));
 
@@ -99,9 +99,9 @@ test('it can be made to lead to another server, and back', () => withProxy(async
   const ask = async (port: number | null): Promise<void> => {
     const client = dial(proxy.port);
     client.socket.write('x');
-    await until(() => client.received === 'X', 'the answer');
+    await until('the answer', () => client.received === 'X');
     proxy.mislead(port);
-    await until(() => client.isClosed, 'who was there is told');
+    await until('who was there is told', () => client.isClosed);
   };
   await ask(other.port);
   await ask(null);
@@ -114,14 +114,14 @@ test('who is refused or reset is told at once, and served after it healed', () =
   withProxy(async (proxy) => {
     const before = dial(proxy.port);
     before.socket.write('a');
-    await until(() => before.received === 'A', 'the answer');
+    await until('the answer', () => before.received === 'A');
     proxy.refuse();
     const during = dial(proxy.port);
-    await until(() => before.isClosed && during.isClosed, 'both ends');
+    await until('both ends', () => before.isClosed && during.isClosed);
     proxy.heal();
     const after = dial(proxy.port);
     after.socket.write('b');
-    await until(() => after.received === 'B', 'the answer');
+    await until('the answer', () => after.received === 'B');
     after.socket.destroy();
   }));
 
@@ -132,19 +132,19 @@ for (const moment of ['sent', 'answered'] as const) {
     withProxy(async (proxy, echo) => {
       const client = dial(proxy.port);
       client.socket.write('POST /v3/kv/range HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
-      await until(() => client.received.endsWith('\r\n\r\n'), 'the answer');
+      await until('the answer', () => client.received.endsWith('\r\n\r\n'));
       const { length } = client.received;
       const sprung = proxy.cutNextCommit(moment);
       client.socket.write(`${TXN}bo`);
-      await until(() => echo.received.endsWith('bo'), 'the first part');
+      await until('the first part', () => echo.received.endsWith('bo'));
       assert.ok(!client.isClosed);
       client.socket.write('dy');
       await sprung;
-      await until(() => client.isClosed && echo.received.endsWith('body'), 'the end');
+      await until('the end', () => client.isClosed && echo.received.endsWith('body'));
       assert.ok(!client.received.slice(length).endsWith('DY'), client.received);
       const next = dial(proxy.port);
       next.socket.write(`${TXN}body`);
-      await until(() => next.received.endsWith('BODY'), 'the answer');
+      await until('the answer', () => next.received.endsWith('BODY'));
       next.socket.destroy();
     }));
 }
@@ -191,18 +191,18 @@ test('it keeps when it let nothing through, and when it ended connections', () =
   withProxy(async (proxy) => {
     const client = dial(proxy.port);
     client.socket.write('a');
-    await until(() => client.received === 'A', 'the answer');
+    await until('the answer', () => client.received === 'A');
     assert.equal(proxy.outages.length, 0);
     proxy.hold('toClient');
     const [open] = proxy.outages;
     client.socket.write('b');
-    await until(() => (proxy.outages[0]?.endMs ?? 0) > (open?.endMs ?? Infinity), 'some time');
+    await until('some time', () => (proxy.outages[0]?.endMs ?? 0) > (open?.endMs ?? Infinity));
     proxy.heal();
     const [held, ...none] = proxy.outages;
     assert.deepEqual(none, []);
     assert.equal(held?.beginMs, open?.beginMs);
     proxy.reset();
-    await until(() => client.isClosed, 'the reset');
+    await until('the reset', () => client.isClosed);
     const [first, reset, ...others] = proxy.outages;
     assert.deepEqual([first, others], [held, []]);
     assert.ok(reset !== undefined && reset.beginMs === reset.endMs);

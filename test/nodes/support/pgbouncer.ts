@@ -7,7 +7,8 @@ import type { ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { owned, until } from '../../support/children.ts';
+import { owned } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { closedPort } from '../../support/servers.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { postgresMissing } from './driver.ts';
@@ -67,7 +68,7 @@ export class Pgbouncer {
     const child = owned(spawn('pgbouncer', ['-q', file],
       { stdio: 'ignore', env: { PATH }, ...user ?? {} }));
     const pooler = new Pgbouncer(port, folder, child);
-    await until(() => answers(port), 'pgbouncer takes connections', READY_MS);
+    await until('pgbouncer takes connections', () => answers(port), { msMax: READY_MS });
     return pooler;
   }
 

@@ -11,7 +11,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { owned, until } from '../../support/children.ts';
+import { owned } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { closedPort } from '../../support/servers.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -89,11 +90,11 @@ export class PostgresCluster {
 
   /** Resolves when so many standbys confirm what the server commits. */
   async streams(standbys: number, server = this.primary): Promise<void> {
-    await until(async () => {
+    await until(`${standbys} standbys that stream`, async () => {
       await delay(POLL_MS);
       return server.query('select count(*) from pg_stat_replication '
         + "where state = 'streaming' and sync_state <> 'async'") === String(standbys);
-    }, `${standbys} standbys that stream`, READY_MS);
+    }, { msMax: READY_MS });
   }
 
   /** One directory is made and copied: a standby may start as its primary began. */
@@ -163,11 +164,12 @@ export class PostgresServer {
       child.stderr?.on('data', (text: Buffer) => void (this.log += text.toString()));
       let isOver = false;
       child.once('exit', () => void (isOver = true));
-      await until(async () => isOver || await this.#isReady(), `${this.name} to start`, READY_MS);
+      await until(`${this.name} to start`, async () => isOver || await this.#isReady(),
+        { msMax: READY_MS });
       // Processes of the one before may still hold its shared memory.
       return !isOver;
     };
-    await until(launch, `${this.name} to stay up`, START_MS).catch((error: unknown) => {
+    await until(`${this.name} to stay up`, launch, { msMax: START_MS }).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${this.log.slice(-2000)}`);
     });
   }

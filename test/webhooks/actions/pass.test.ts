@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { until } from '../../support/children.ts';
+import { until } from '../../support/until.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { hmacKey, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
@@ -88,7 +88,7 @@ async function relayed(
   const before = target.received.length;
   const { status, text } = await relay.ask('POST', `/webhook/in/${path}`, body, headers);
   assert.equal(status, 200, text);
-  await until(() => target.received.length > before, 'the target was asked');
+  await until('the target was asked', () => target.received.length > before);
   const received = target.received[before];
   assert.ok(received);
   return received;
@@ -164,15 +164,15 @@ for (const mode of ['sync', 'queue'] as const) {
     await relay.hook({ actionType: 'http-forward', options },
       { pathSegment: 'a', secret: 'planted', verification: { preset: 'custom', scheme } });
     const { json: { data } } = await relay.ask('POST', '/webhook/in/a?n=1&who=planted', '{}');
-    await until(() => target.received.length > 0, 'the target was asked');
+    await until('the target was asked', () => target.received.length > 0);
     assert.match(target.received[0]?.head ?? '', /^POST \/refused\?own=1&n=1&who=planted HTTP/);
     let shown = relay.logLines.join('');
     if (mode === 'queue') {
       const path = `/api/deliveries/${Object(data).deliveryId}`;
-      await until(async () => {
+      await until('the delivery shows what it sent', async () => {
         shown = (await relay.ask('GET', path)).text;
         return shown.includes('"sent":{');
-      }, 'the delivery shows what it sent');
+      });
     }
     assert.match(shown, /\/refused\?own=1&n=1&who=\*\*\*/);
     assert.doesNotMatch(shown + relay.logLines.join(''), /planted/);
@@ -203,7 +203,7 @@ for (const mode of ['sync', 'queue'] as const) {
     await relay.ask('POST', '/webhook/in/ring', '{}');
     const calls = (): number => relay.logLines.filter((line) =>
       line.includes('/webhook/in/ring') && line.includes('"message":"request"')).length;
-    await until(() => relay.logLines.some((line) => /hop|chain/i.test(line)), 'the chain ended');
+    await until('the chain ended', () => relay.logLines.some((line) => /hop|chain/i.test(line)));
     assert.ok(calls() <= 9, `${calls()} calls`);
   });
 }

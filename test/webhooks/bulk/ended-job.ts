@@ -10,6 +10,6 @@ export async function endedJob(relay: Relay, path: string, body: object): Promis
   await until('the job has ended', async () => {
     job = (await relay.ask('GET', String(asked.headers['location']))).json;
     return job['status'] !== 'running';
-  }, () => JSON.stringify(job));
+  }, { seen: () => JSON.stringify(job) });
   return job;
 }

@@ -49,7 +49,7 @@ class Place {
 
   async ended({ id }: Job): Promise<Job> {
     await until('the job has ended', () => this.jobs.get(id).status !== 'running',
-      () => JSON.stringify(this.jobs.get(id)));
+      { seen: () => JSON.stringify(this.jobs.get(id)) });
     return this.jobs.get(id);
   }
 }

@@ -9,7 +9,7 @@ import type { EngineSession, LogEntry } from '../../../../src/store/engines/engi
 import { startFakeEtcd } from '../../../support/fake-etcd.ts';
 import type { AskedEtcd, EtcdAnswer } from '../../../support/fake-etcd.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { until } from '../../../support/children.ts';
+import { until } from '../../../support/until.ts';
 
 const LOG = '00000000-0000-4000-8000-000000000000';
 const START = { sequence: 0, chain: '' };
@@ -66,7 +66,7 @@ test('a member that says nothing is waited for so long, then its answer is unkno
     const session = await connect(context, `etcd://127.0.0.1:${port}`, clock);
     const appended = session.append(LOG, START, ENTRY);
     appended.catch(() => {});
-    await until(() => asked.length === 1, 'the append has come');
+    await until('the append has come', () => asked.length === 1);
     await clock.advance(3000);
     await assert.rejects(appended, { code: 'unknown_outcome', message: /within 3000 ms/ });
   });

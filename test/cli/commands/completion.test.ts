@@ -192,17 +192,17 @@ compadd() {
 }
 capture() { _main_complete; compstate[insert]= compstate[list]=; print -r -- END >> .offers }
 zle -C capture list-choices capture
-bindkey '^X' capture
+bindkey '^T' capture
 `;
 
-// Ctrl-U empties the line, Ctrl-X asks.
+// Ctrl-U empties the line, Ctrl-T asks: no longer key begins with it, for which zsh would wait.
 const ZSH_DRIVER = `
 zmodload zsh/zpty
 zpty inner zsh -f -i
 zpty -w inner 'unset zle_bracketed_paste; source ./.setup'
 for line; do
   : > .offers
-  zpty -w -n inner $'\\x15'"$line"$'\\x18'
+  zpty -w -n inner $'\\x15'"$line"$'\\x14'
   for turn in {1..500}; do
     [[ "$(tail -n 1 .offers)" == END ]] && break
     zpty -r -t inner output

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SETTING_ROWS } from '../../../src/settings/setting-table.ts';
 import type { Ran } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
+import type { Place } from '../place.ts';
 
 for (const way of WAYS) {
   test(`a token is made, listed and revoked, ${way}`, () => inPlace(way, async (place) => {
@@ -204,15 +205,9 @@ test('doctor names webhooks on * that do not hear all about hookshelf, and fails
 test('doctor finds a port of our server that nobody answers', () =>
   inPlace('without a server', async (place) => {
     const port = await freePort();
-    mkdirSync(place.data, { mode: 0o700 });
-    const socketPath = join(place.data, 'control.sock');
-    const server = createHttpServer((_request, response) => response.end(JSON.stringify({
-      places: [{ url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port }],
-    })));
-    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
-    const { code, stdout } = await place.run(['doctor']);
-    server.close();
+    const listeners = [{ url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port }];
+    const { code, stdout } = await runDoctorBeside(place, createHttpServer(
+      (_request, response) => response.end(JSON.stringify({ places: listeners }))));
     assert.match(stdout,
       new RegExp(`^port +failed +our server .*:${port}, where nobody answers`, 'm'));
     assert.equal(code, 1);
@@ -220,36 +215,40 @@ test('doctor finds a port of our server that nobody answers', () =>
 
 test('doctor fails while our server is not ready, and says why', () =>
   inPlace('without a server', async (place) => {
-    mkdirSync(place.data, { mode: 0o700 });
-    const socketPath = join(place.data, 'control.sock');
-    const server = createHttpServer((request, response) => {
+    const { code, stdout } = await runDoctorBeside(place, createHttpServer((request, response) => {
       response.writeHead(request.url === '/readyz' ? 503 : 200);
       response.end('{"detail":"the disk is full"}');
-    });
-    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
-    const { code, stdout } = await place.run(['doctor'], {
-      environment: { HOOKSHELF_SERVER_PORT: String(await freePort()) },
-    });
-    server.close();
+    }));
     assert.match(stdout, /lock +failed +the server .* \(pid 7\) is not ready: the disk is full/);
     assert.equal(code, 1);
   }));
 
-test('doctor does not wait for a server that hangs', () =>
+test('doctor waits five seconds for an answer of a server that hangs', (context) =>
   inPlace('without a server', async (place) => {
-    mkdirSync(place.data, { mode: 0o700 });
-    const socketPath = join(place.data, 'control.sock');
-    const server = createServer(() => {});
-    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
-    const { code, stdout } = await place.run(['doctor', '--json']);
-    server.close();
-    const found = (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'lock');
-    assert.deepEqual([code, found?.status], [1, 'failed']);
-    assert.match(stdout, /\(pid 7\) does not answer/);
-    assert.match(stdout, /the running server does not say where it listens/);
+    const timeout = context.mock.method(AbortSignal, 'timeout', () => {
+      const hurry = new AbortController();
+      setTimeout(() => hurry.abort(), 20);
+      return hurry.signal;
+    });
+    const { code, stdout } = await runDoctorBeside(place, createServer(() => {}));
+    assert.equal(code, 1);
+    assert.match(stdout, /^lock +failed .*\(pid 7\) does not answer/m);
+    assert.match(stdout, /^port +warning +the running server does not say where it listens/m);
+    assert.deepEqual(new Set(timeout.mock.calls.map(({ arguments: [ms] }) => ms)), new Set([5000]));
   }));
+
+/** Runs `doctor` while `server` listens where the lock of the data directory says. */
+async function runDoctorBeside(place: Place, server: Server): Promise<Ran> {
+  mkdirSync(place.data, { mode: 0o700 });
+  const socketPath = join(place.data, 'control.sock');
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+  try {
+    return await place.run(['doctor']);
+  } finally {
+    server.close();
+  }
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();

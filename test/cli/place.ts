@@ -1,4 +1,5 @@
 /** A data directory of its own, with a server on it or not, and commands run on it. */
+import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApp } from '../../src/app.ts';
@@ -18,6 +19,10 @@ export type Place = {
   readonly folder: string;
   readonly data: string;
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Runs a command that must succeed, and gives its JSON. */
+  json<Output = Readonly<Record<string, unknown>>>(
+    words: readonly string[], options?: RunOptions,
+  ): Promise<Output>;
 };
 
 /** `prepare` may fill the data directory before anything else opens it. */
@@ -44,7 +49,13 @@ export async function inPlace(
         : ['--data', data];
       return runCommand([...words, ...place], options);
     };
-    await use({ folder, data, run });
+    await use({
+      folder, data, run, async json(words, options) {
+        const { code, stdout, stderr } = await run([...words, '--json'], options);
+        assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
+        return JSON.parse(stdout);
+      },
+    });
   } finally {
     await app?.close();
   }

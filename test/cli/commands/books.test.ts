@@ -10,10 +10,7 @@ import type { Place } from '../place.ts';
 const EMMA = { title: 'Emma', authors: [{ name: 'Jane Austen' }], isbn: '9780141439587' };
 
 async function addBook(place: Place, book: object): Promise<string> {
-  const { stdout, stderr, code } = await place.run(
-    ['book:add', '--input', JSON.stringify(book), '--json']);
-  assert.equal(code, 0, stderr);
-  return String(JSON.parse(stdout).id);
+  return String((await place.json(['book:add', '--input', JSON.stringify(book)]))['id']);
 }
 
 test('import and export take every format of books', () => {
@@ -27,19 +24,19 @@ for (const way of WAYS) {
   test(`a book is added, shown, changed, listed and deleted, ${way}`, () =>
     inPlace(way, async (place) => {
       const id = await addBook(place, EMMA);
-      const shown = JSON.parse((await place.run(['book:show', '--id', id, '--json'])).stdout);
-      assert.deepEqual([shown.id, shown.title, shown.isbn], [id, EMMA.title, EMMA.isbn]);
+      const shown = await place.json(['book:show', '--id', id]);
+      assert.deepEqual([shown['id'], shown['title'], shown['isbn']], [id, EMMA.title, EMMA.isbn]);
       const patch = '{"title":"Emma, again","isbn":null}';
       const changed = await place.run(
         ['book:update', '--identifier', id, '--input', '-'], { input: patch });
       assert.match(changed.stdout, new RegExp(`updated book ${id}: Emma, again`));
-      const listed = JSON.parse((await place.run(['book:list', '--json'])).stdout);
-      assert.deepEqual([listed.length, listed[0].title, 'isbn' in listed[0]],
-        [1, 'Emma, again', false]);
+      const books = await place.json<Record<string, unknown>[]>(['book:list']);
+      assert.deepEqual(books.map((book) => [book['title'], 'isbn' in book]),
+        [['Emma, again', false]]);
       const table = (await place.run(['book:list'])).stdout;
       assert.match(table, /^ID +TITLE +AUTHORS +PUBLISHED +ISBN\n\S+ +Emma, again +Jane Austen +-/);
       assert.equal((await place.run(['book:delete', '--id', id])).stdout, `deleted book ${id}\n`);
-      assert.deepEqual(JSON.parse((await place.run(['book:list', '--json'])).stdout), []);
+      assert.deepEqual(await place.json(['book:list']), []);
       assert.equal((await place.run(['book:list'])).stdout, 'no books\n');
     }));
 
@@ -65,8 +62,8 @@ for (const way of WAYS) {
     }
     await addBook(place, { title: '紅樓夢', authors: [{ name: '曹雪芹' }] });
     const titles = async (...words: string[]): Promise<string[]> => {
-      const { stdout } = await place.run(['book:list', '--json', ...words]);
-      return JSON.parse(stdout).map((book: { title: string }) => book.title);
+      const books = await place.json<{ title: string }[]>(['book:list', ...words]);
+      return books.map(({ title }) => title);
     };
     assert.deepEqual(await titles('--q', 'austen', '--sort', 'title'),
       ['Emma', 'Persuasion', 'Sanditon']);
@@ -108,7 +105,7 @@ for (const way of WAYS) {
       const dry = await place.run(['book:import', '--file', file, '--dry-run']);
       assert.equal(dry.code, 1);
       assert.match(dry.stdout, /imported 2, skipped 3 \(dry run/);
-      assert.equal(JSON.parse((await place.run(['book:list', '--json'])).stdout).length, 1);
+      assert.equal((await place.json<unknown[]>(['book:list'])).length, 1);
       const { code, stdout, stderr } = await place.run(['book:import', '--file', file]);
       assert.deepEqual([code, stdout], [1, 'imported 2, skipped 3\n']);
       assert.match(stderr, /line 2: .*JSON/);
@@ -117,11 +114,9 @@ for (const way of WAYS) {
       const csv = await place.run(['book:import', '--file', '-', '--format', 'csv'],
         { input: 'title\nOne\nTwo,too many\n' });
       assert.deepEqual([csv.code, csv.stdout], [1, 'imported 1, skipped 1\n']);
-      const replaced = await place.run(
-        ['book:import', '--file', '-', '--format', 'jsonl', '--replace', '--json'],
+      const { imported, skipped, problems } = await place.json(
+        ['book:import', '--file', '-', '--format', 'jsonl', '--replace'],
         { input: `${lines[4]}\n` });
-      assert.equal(replaced.code, 0, replaced.stderr);
-      const { imported, skipped, problems } = JSON.parse(replaced.stdout);
       assert.deepEqual([imported, skipped, problems], [1, 0, []]);
       assert.match((await place.run(['book:show', '--id', id])).stdout, /^title +Taken$/m);
     }));
@@ -205,8 +200,8 @@ test('prints a list longer than a page whole, or up to its limit', () =>
     const words = ['book:import', '--file', '-', '--format', 'jsonl'];
     const imported = await place.run(words, { input });
     assert.equal(imported.stdout, 'imported 1200, skipped 0\n');
-    const all = JSON.parse((await place.run(['book:list', '--json'])).stdout);
-    assert.equal(new Set(all.map((book: { title: string }) => book.title)).size, 1200);
-    const some = JSON.parse((await place.run(['book:list', '--json', '--limit', '700'])).stdout);
+    const all = await place.json<{ title: string }[]>(['book:list']);
+    assert.equal(new Set(all.map(({ title }) => title)).size, 1200);
+    const some = await place.json<unknown[]>(['book:list', '--limit', '700']);
     assert.deepEqual(some, all.slice(0, 700));
   }));

@@ -112,7 +112,7 @@ for (const way of WAYS) {
       return lines;
     };
     const made = async (...words: string[]): Promise<string> => {
-      const { id, identifier } = JSON.parse((await place.run([...words, '--json'])).stdout);
+      const { id, identifier } = await place.json(words);
       return String(id ?? identifier);
     };
     await made('actionconfig:create', '--action', 'log', '--identifier', 'to-log');
@@ -126,9 +126,8 @@ for (const way of WAYS) {
     const target = await made(
       'outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9', '--trigger-event', 'a.b');
     assert.deepEqual(await values('outgoing-webhooks'), [target]);
-    const { stdout } = await place.run(
-      ['event:emit', '--name', 'a.b', '--payload', '1', '--json']);
-    assert.deepEqual(await values('deliveries'), JSON.parse(stdout).deliveries);
+    const emitted = await place.json(['event:emit', '--name', 'a.b', '--payload', '1']);
+    assert.deepEqual(await values('deliveries'), emitted['deliveries']);
     const token = await made('token:create', '--name', 'ci', '--scope', 'read');
     if (way === 'over the network') {
       const { code, stderr } = await place.run(['completion:values', 'tokens']);

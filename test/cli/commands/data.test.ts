@@ -14,8 +14,7 @@ async function addBooks(place: Place, ...titles: readonly string[]): Promise<voi
 }
 
 async function titles(place: Place): Promise<string[]> {
-  const { stdout } = await place.run(['book:list', '--json']);
-  return JSON.parse(stdout).map((book: { title: string }) => book.title);
+  return (await place.json<{ title: string }[]>(['book:list'])).map(({ title }) => title);
 }
 
 // These commands work on the directory itself.
@@ -25,7 +24,7 @@ for (const way of WAYS.filter((name) => name !== 'over the network')) {
     const verified = await place.run(['data:verify']);
     assert.deepEqual([verified.code, verified.stderr], [0, '']);
     assert.match(verified.stdout, /^generation 1 with 2 books; nothing is damaged\n$/);
-    const compacted = JSON.parse((await place.run(['data:compact', '--json'])).stdout);
+    const compacted = await place.json(['data:compact']);
     assert.equal(compacted.generation, 2);
     for (const name of ['backup', 'backup.tar']) {
       const to = join(place.folder, name);
@@ -142,17 +141,17 @@ test('a restore neither opens a closed API nor makes a revoked token good again'
     };
     await addBooks(place, 'One');
     const open = await backup('open');
-    const made = await place.run(['token:create', '--name', 'a', '--scope', 'admin', '--json']);
-    const { identifier } = JSON.parse(made.stdout);
+    const { identifier } = await place.json<{ identifier: string }>(
+      ['token:create', '--name', 'a', '--scope', 'admin']);
     const before = await backup('before');
     assert.equal((await place.run(['token:revoke', '--identifier', identifier])).code, 0);
     for (const from of [open, before]) {
       const restored = await place.run(['data:restore', '--from', from, '--replace']);
       assert.equal(restored.code, 0, restored.stderr);
-      const [token, ...others] = JSON.parse((await place.run(['token:list', '--json'])).stdout);
+      const [token, ...others] = await place.json<Record<string, unknown>[]>(['token:list']);
       assert.deepEqual(others, []);
-      assert.equal(token.identifier, identifier);
-      assert.notEqual(token.revokedAt, undefined, from);
+      assert.equal(token?.['identifier'], identifier);
+      assert.notEqual(token?.['revokedAt'], undefined, from);
     }
   }));
 

@@ -20,9 +20,7 @@ async function importBooks(place: Place): Promise<void> {
 }
 
 async function made(place: Place, words: readonly string[]): Promise<string> {
-  const { stdout, stderr, code } = await place.run([...words, '--json']);
-  assert.equal(code, 0, stderr);
-  return String(JSON.parse(stdout).identifier);
+  return String((await place.json(words))['identifier']);
 }
 
 for (const way of WAYS) {
@@ -48,7 +46,7 @@ for (const way of WAYS) {
       const updated = await place.run(['book:update', '0013', '--input', '{"title":"Emma"}']);
       assert.equal(updated.stdout, `updated book ${IDS[2]}: Emma\n`);
       assert.equal((await place.run(['book:delete', '0013'])).stdout, `deleted book ${IDS[2]}\n`);
-      assert.equal(JSON.parse((await place.run(['book:list', '--json'])).stdout).length, 3);
+      assert.equal((await place.json<unknown[]>(['book:list'])).length, 3);
     }));
 
   test(`every resource is named by a beginning or end in all commands, ${way}`, () =>
@@ -79,8 +77,8 @@ for (const way of WAYS) {
       const end = target.slice(-12);
       await succeeds(['outgoingwebhook:show', end], target);
       await succeeds(['outgoingwebhook:update', end, '--http-method', 'PUT'], target);
-      const emitted = await place.run(['event:emit', '--name', 'a.b', '--payload', '1', '--json']);
-      const [delivery = ''] = JSON.parse(emitted.stdout).deliveries;
+      const { deliveries: [delivery = ''] } = await place.json<{ deliveries: string[] }>(
+        ['event:emit', '--name', 'a.b', '--payload', '1']);
       await succeeds(['delivery:show', delivery.slice(-12)], delivery);
       await succeeds(['delivery:list', '--hook', end, '--json'], delivery);
       await succeeds(['delivery:retry', delivery.slice(-12)], delivery);

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inPlace, type Place } from '../place.ts';
-
-async function json(place: Place, words: readonly string[]): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await place.run([...words, '--json']);
-  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
-  return JSON.parse(stdout);
-}
+import { inPlace } from '../place.ts';
 
 const ROUTES = [{
   name: 'pushes', when: { path: 'event', op: 'eq', value: 'push' }, actionConfiguration: 'to-log',
@@ -16,10 +10,10 @@ const ROUTES = [{
 
 test('routes and what is kept are given by options, and changed', () =>
   inPlace('through a server', async (place) => {
-    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    await place.json(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
     const file = join(place.folder, 'routes.json');
     writeFileSync(file, JSON.stringify(ROUTES));
-    const made = await json(place, ['incomingwebhook:create', '--path-segment', 'in',
+    const made = await place.json(['incomingwebhook:create', '--path-segment', 'in',
       '--routes', `@${file}`, '--inbox', 'all', '--answer', 'accepted',
       '--deduplicate', 'header:X-Id', '--deduplicate-hours', '5']);
     const { routes, inbox, answer, deduplicate, deduplicateHours } = made;
@@ -29,24 +23,24 @@ test('routes and what is kept are given by options, and changed', () =>
     });
     assert.match((await place.run(['incomingwebhook:list'])).stdout, /in +healthy +\S+ .*to-log$/m);
     const update = ['incomingwebhook:update', '--id', 'in'];
-    const other = await json(place, [...update, '--deduplicate', 'json:data.id']);
+    const other = await place.json([...update, '--deduplicate', 'json:data.id']);
     assert.deepEqual(other['deduplicate'], { json: 'data.id' });
     // As the API, the manual and what is said of a wrong one have it.
-    const asJson = await json(place, [...update, '--deduplicate', '{"header": "X-Other"}']);
+    const asJson = await place.json([...update, '--deduplicate', '{"header": "X-Other"}']);
     assert.deepEqual(asJson['deduplicate'], { header: 'X-Other' });
     assert.equal((await place.run([...update, '--deduplicate', '{"header'])).code, 2);
-    const single = await json(place, [...update, '--action-config', 'to-log', '--answer',
+    const single = await place.json([...update, '--action-config', 'to-log', '--answer',
       'result', '--deduplicate', 'off']);
     assert.deepEqual([single['routes'], single['actionConfiguration'], single['deduplicate']],
       [undefined, 'to-log', 'off']);
-    const routed = await json(place, [...update, '--routes', JSON.stringify(ROUTES)]);
+    const routed = await place.json([...update, '--routes', JSON.stringify(ROUTES)]);
     assert.deepEqual([routed['routes'], routed['actionConfiguration']], [ROUTES, undefined]);
   }));
 
 test('match says which routes would run, and what is false', () =>
   inPlace('through a server', async (place) => {
-    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
-    await json(place, ['incomingwebhook:create', '--path-segment', 'in', '--routes',
+    await place.json(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    await place.json(['incomingwebhook:create', '--path-segment', 'in', '--routes',
       JSON.stringify(ROUTES)]);
     const match = ['incomingwebhook:match', 'in', '--payload', '{"a":1}'];
     const pushed = await place.run([...match, '--event', 'push']);
@@ -56,7 +50,7 @@ test('match says which routes would run, and what is false', () =>
     assert.equal(other.code, 1);
     assert.match(other.stdout,
       /^pushes +no +\/routes\/0\/when +event is "star", wanted: eq "push"$/m);
-    const told = await json(place, [...match, '--event', 'push', '--header', 'A: b', '--query',
+    const told = await place.json([...match, '--event', 'push', '--header', 'A: b', '--query',
       'q=1', '--method', 'PUT']);
     assert.deepEqual(told['routes'], [{ name: 'pushes', matches: true, failed: [] }]);
     const beside = await place.run(
@@ -84,7 +78,7 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
 
 test('wrong routes are refused with what is wrong', () =>
   inPlace('without a server', async (place) => {
-    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    await place.json(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
     for (const [words, code, message] of WRONG) {
       const { code: given, stderr } = await place.run(
         ['incomingwebhook:create', '--path-segment', 'in', ...words]);
@@ -95,7 +89,7 @@ test('wrong routes are refused with what is wrong', () =>
 
 test('a verification that is given takes the place of the one before, to its depth', () =>
   inPlace('through a server', async (place) => {
-    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    await place.json(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
     const scheme = {
       algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
       signature: { from: { header: 'X-S' }, encoding: 'hex' },
@@ -103,8 +97,8 @@ test('a verification that is given takes the place of the one before, to its dep
     const timed = { ...scheme, timestamp: { from: { header: 'X-T' }, unit: 's' } };
     const custom = (given: object): string[] =>
       ['--preset', 'custom', '--verification', JSON.stringify({ scheme: given })];
-    await json(place, ['incomingwebhook:create', '--path-segment', 'in', '--action-config',
+    await place.json(['incomingwebhook:create', '--path-segment', 'in', '--action-config',
       'to-log', '--generate-secret', ...custom(timed)]);
-    const { verification } = await json(place, ['incomingwebhook:update', 'in', ...custom(scheme)]);
+    const { verification } = await place.json(['incomingwebhook:update', 'in', ...custom(scheme)]);
     assert.deepEqual(verification, { preset: 'custom', scheme });
   }));

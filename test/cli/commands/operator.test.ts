@@ -6,6 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SETTING_ROWS } from '../../../src/settings/setting-table.ts';
+import { closedPort } from '../../support/servers.ts';
 import type { Ran } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
@@ -27,18 +28,17 @@ for (const way of WAYS) {
     assert.match((await place.run(['token:list'])).stdout, /^IDENTIFIER +NAME +SCOPE/);
     const unknown = await place.run(['token:revoke', '--id', 'nope']);
     assert.equal(unknown.code, 1);
-    const late = await place.run(['token:create', '--name', 'b', '--scope', 'read', '--json',
+    const late = await place.json(['token:create', '--name', 'b', '--scope', 'read',
       '--expires', '30d']);
-    assert.match(JSON.parse(late.stdout).token, /^hookshelf_/);
+    assert.match(String(late['token']), /^hookshelf_/);
   }));
 }
 
 test('a token is revoked by its name where exactly one that is not revoked bears it', () =>
   inPlace('without a server', async (place) => {
     const make = async (name: string): Promise<string> => {
-      const { stdout } = await place.run(
-        ['token:create', '--name', name, '--scope', 'read', '--json']);
-      return JSON.parse(stdout).identifier;
+      const token = await place.json(['token:create', '--name', name, '--scope', 'read']);
+      return String(token['identifier']);
     };
     const revoke = (name: string): Promise<Ran> => place.run(['token:revoke', name]);
     const [first, second] = [await make('ci'), await make('ci')];
@@ -125,7 +125,7 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
       const findings = JSON.parse(stdout) as Finding[];
       return new Map(findings.map((finding) => [finding.check, finding]));
     };
-    const port = String(await freePort());
+    const port = String(await closedPort());
     const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
     assert.deepEqual([...healthy.values()].filter(({ status }) => status === 'failed'), []);
 
@@ -180,14 +180,13 @@ test('doctor finds the server', () => inPlace('through a server', async (place) 
 test('doctor names webhooks on * that do not hear all about hookshelf, and fails not for it', () =>
   inPlace('through a server', async (place) => {
     const made = async (...triggers: readonly string[]): Promise<string> => {
-      const { stdout } = await place.run(['outgoingwebhook:create', '--json', '--target-url',
+      const webhook = await place.json(['outgoingwebhook:create', '--target-url',
         'http://a.example/', ...triggers.flatMap((name) => ['--trigger-event', name])]);
-      return JSON.parse(stdout).identifier;
+      return String(webhook['identifier']);
     };
     const look = async (): Promise<Finding | undefined> => {
-      const { code, stdout } = await place.run(['doctor', '--json']);
-      assert.equal(code, 0);
-      return (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'own events');
+      const findings = await place.json<Finding[]>(['doctor']);
+      return findings.find(({ check }) => check === 'own events');
     };
     await made('book.*', 'delivery.failed');
     await made('*', 'webhook.*', 'delivery.*', 'request.*', 'store.*');
@@ -204,7 +203,7 @@ test('doctor names webhooks on * that do not hear all about hookshelf, and fails
 
 test('doctor finds a port of our server that nobody answers', () =>
   inPlace('without a server', async (place) => {
-    const port = await freePort();
+    const port = await closedPort();
     const listeners = [{ url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port }];
     const { code, stdout } = await runDoctorBeside(place, createHttpServer(
       (_request, response) => response.end(JSON.stringify({ places: listeners }))));
@@ -248,12 +247,4 @@ async function runDoctorBeside(place: Place, server: Server): Promise<Ran> {
   } finally {
     server.close();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -63,14 +63,8 @@ async function keepRequests(data: string): Promise<void> {
   await store.close();
 }
 
-async function json(place: Place, words: string): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await place.run([...words.split(' '), '--json']);
-  assert.equal(code, 0, `${words}: ${stderr}`);
-  return JSON.parse(stdout);
-}
-
 async function listed(place: Place, words: string): Promise<string[]> {
-  const rows = await json(place, `request:list ${words}`.trim()) as unknown as { id: string }[];
+  const rows = await place.json<{ id: string }[]>(`request:list ${words}`.trim().split(' '));
   return rows.map(({ id }) => id);
 }
 
@@ -109,13 +103,13 @@ for (const way of WAYS) {
       const shown = await place.run(['request:show', FIRST]);
       assert.match(shown.stdout, /^headers\.X-Hub-Signature-256 +\*\*\*$/m);
       assert.match(shown.stdout, /^answered\.status +400$/m);
-      assert.equal((await json(place, `request:show ${FIRST}`))['event'], 'push');
+      assert.equal((await place.json(['request:show', FIRST]))['event'], 'push');
       assert.ok((await printedBody(place, FIRST)).equals(BODY));
       assert.ok((await printedBody(place, SECOND)).equals(BINARY));
-      assert.equal((await json(place, `request:show ${SECOND} --body`))['body'],
+      assert.equal((await place.json(['request:show', SECOND, '--body']))['body'],
         BINARY.toString('base64'));
       assert.equal(shown.stderr, '');
-      assert.ok(!('unparsed' in await json(place, `request:show ${FIRST}`)));
+      assert.ok(!('unparsed' in await place.json(['request:show', FIRST])));
       assert.match((await place.run(['request:show', SECOND])).stderr,
         /no payload could be made of its body, so that actions got \[\]: no bodyFormat fits it/);
       const unparsed = await place.run(['request:show', THIRD]);
@@ -127,7 +121,7 @@ for (const way of WAYS) {
       assert.match(stdout, /^X-Hub-Signature-256: \$X_HUB_SIGNATURE_256$/m);
       const ofNone = await place.run(['request:show', FOURTH, '--curl']);
       assert.match(ofNone.stderr, /its webhook was removed/);
-      assert.equal(`${(await json(place, `request:show ${FIRST} --curl`))['curl']}\n`, stdout);
+      assert.equal(`${(await place.json(['request:show', FIRST, '--curl']))['curl']}\n`, stdout);
       for (const output of [shown.stdout, stdout]) assert.ok(!output.includes('planted'));
       assert.equal((await place.run(['request:show', FIRST, '--curl', '--body'])).code, 2);
       assert.equal((await place.run(['request:show', 'none'])).code, 1);
@@ -136,11 +130,12 @@ for (const way of WAYS) {
   test(`kept requests are pinned, replayed, deleted and counted, ${way}`, () =>
     inPlace(way, async (place) => {
       assert.equal((await place.run(['request:pin', FIRST])).stdout, `pinned request ${FIRST}\n`);
-      assert.equal((await json(place, `request:show ${FIRST}`))['pinned'], true);
-      assert.equal((await json(place, `request:unpin ${FIRST}`))['pinned'], false);
+      assert.equal((await place.json(['request:show', FIRST]))['pinned'], true);
+      assert.equal((await place.json(['request:unpin', FIRST]))['pinned'], false);
       assert.equal((await place.run(['request:replay', FIRST])).stdout,
         `request ${FIRST} will be run again\n`);
-      const made = await json(place, `request:replay ${SECOND} --as new --routes default`);
+      const made = await place.json(
+        ['request:replay', SECOND, '--as', 'new', '--routes', 'default']);
       assert.deepEqual([made['replayOf'], made['status']], [SECOND, 'pending']);
       const wrong = await place.run(['request:replay', FIRST, '--routes', 'default, other']);
       assert.match(wrong.stderr, /\/routes\/1: is no route of the webhook/);
@@ -148,10 +143,10 @@ for (const way of WAYS) {
       assert.deepEqual([gone.code, /is gone/.test(gone.stderr)], [1, true]);
       const pending = await place.run(['request:delete', THIRD]);
       assert.deepEqual([pending.code, /is pending/.test(pending.stderr)], [1, true]);
-      assert.deepEqual(await json(place, `request:delete ${SECOND}`),
+      assert.deepEqual(await place.json(['request:delete', SECOND]),
         { id: SECOND, deleted: true });
       assert.deepEqual(await listed(place, ''), [made['id'], FOURTH, THIRD, FIRST]);
-      const { isReconciled, accepted, deleted } = await json(place, 'request:reconcile');
+      const { isReconciled, accepted, deleted } = await place.json(['request:reconcile']);
       assert.deepEqual([isReconciled, accepted, deleted], [true, 5, 1]);
     }, keepRequests));
 
@@ -164,13 +159,13 @@ for (const way of WAYS) {
     const asked = await ran('--failed --hook hook --as new');
     const [, id = ''] = /^job (\S+): replay 1 request\n$/.exec(asked.stdout) ?? [];
     assert.equal(/no server is running/.test(asked.stderr), !isServed);
-    assert.equal((await json(place, `job:show ${id}`))['total'], 1);
+    assert.equal((await place.json(['job:show', id]))['total'], 1);
     assert.match((await place.run(['job:list'])).stdout,
       new RegExp(`^\\S*${id.slice(-12)} +request-replay +(running|done) +202.* 1 `, 'm'));
     // Of one kind, one job runs at a time.
     if (isServed) {
       await until('the first job is done', async () =>
-        (await json(place, `job:show ${id}`))['status'] === 'done');
+        (await place.json(['job:show', id]))['status'] === 'done');
     }
     const waited = await ran(`--hook ${GONE_HOOK} --wait`);
     if (isServed) {

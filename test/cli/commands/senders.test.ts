@@ -160,9 +160,7 @@ test('makes a secret in the shape that the preset wants', () => inPlace(WAYS[0],
 }));
 
 test('lists the presets without a data directory', () => inPlace(WAYS[0], async (place) => {
-  const { code, stdout, stderr } = await place.run(['incomingwebhook:presets', '--json']);
-  assert.equal(code, 0, stderr);
-  const presets: readonly Record<string, unknown>[] = JSON.parse(stdout);
+  const presets = await place.json<Record<string, unknown>[]>(['incomingwebhook:presets']);
   const stripe = presets.find(({ name }) => name === 'stripe');
   assert.deepEqual([stripe?.['header'], stripe?.['covers'], stripe?.['toleranceS']],
     ['Stripe-Signature', ['body', 'time', 'id'], 300]);

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WAYS, inPlace } from '../place.ts';
-import type { Place } from '../place.ts';
 
 type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
 
@@ -32,15 +31,6 @@ async function withTarget(
   }
 }
 
-/** Runs a command that must succeed, and gives its JSON. */
-async function json(
-  place: Place, words: readonly string[], input = '',
-): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await place.run([...words, '--json'], { input });
-  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
-  return JSON.parse(stdout);
-}
-
 for (const way of WAYS) {
   test(`action configurations are managed, ${way}`, () => inPlace(way, async (place) => {
     const create = ['actionconfig:create', '--action', 'http-forward', '--identifier', 'to-ci'];
@@ -50,10 +40,10 @@ for (const way of WAYS) {
     const shown = await place.run(['actionconfig:show', '--id', 'to-ci']);
     assert.match(shown.stdout, /^options\.url +http:\/\/ci\.test\/$/m);
     assert.ok(!shown.stdout.includes('planted'));
-    const updated = await json(place,
+    const updated = await place.json(
       ['actionconfig:update', '--id', 'to-ci', '--options', '{"url":"http://ci.test/b"}']);
     assert.deepEqual(updated['options'], { url: 'http://ci.test/b' });
-    const changed = await json(place,
+    const changed = await place.json(
       ['actionconfig:update', '--id', 'to-ci', '--action', 'log', '--options', '{}']);
     assert.deepEqual([changed['actionType'], changed['options']], ['log', {}]);
     assert.match((await place.run(['actionconfig:list'])).stdout, /^to-ci +log +\{\}$/m);
@@ -66,11 +56,11 @@ for (const way of WAYS) {
     const bad = await place.run(['actionconfig:create', '--action', 'log', '--options', '{']);
     assert.equal(bad.code, 2);
     assert.equal((await place.run(['actionconfig:delete', '--id', 'to-ci'])).code, 0);
-    assert.deepEqual(await json(place, ['actionconfig:list']), []);
+    assert.deepEqual(await place.json(['actionconfig:list']), []);
   }));
 
   test(`incoming webhooks are managed, ${way}`, () => inPlace(way, async (place) => {
-    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    await place.json(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
     const create = ['incomingwebhook:create', '--action-config', 'to-log', '--path-segment'];
     const made = await place.run([...create, 'deploy', '--generate-secret', '--allowed-methods',
       'post,put']);
@@ -82,22 +72,22 @@ for (const way of WAYS) {
     assert.match(shown.stdout, /^curl:$[^]*X-Signature: sha256=[^]*^PHP:$[^]*curl_init/m);
     assert.match(shown.stderr, /server\.baseUri is not set; URLs begin with http:\/\//);
     assert.ok(!shown.stdout.includes(secret));
-    const hook = await json(place, ['incomingwebhook:show', '--id', 'deploy']);
+    const hook = await place.json(['incomingwebhook:show', '--id', 'deploy']);
     assert.deepEqual([hook['hasSecret'], hook['allowedMethods'], hook['enabled']],
       [true, ['POST', 'PUT'], true]);
     const id = String(hook['identifier']);
     const file = join(place.folder, 'secret');
     writeFileSync(file, 'from a file\n');
-    const plain = await json(place, [...create, 'plain', '--secret-file', file, '--disabled']);
+    const plain = await place.json([...create, 'plain', '--secret-file', file, '--disabled']);
     assert.deepEqual([plain['enabled'], plain['hasSecret'], 'secret' in plain],
       [false, true, false]);
-    const renamed = await json(place, ['incomingwebhook:update', '--id', id, '--path-segment',
+    const renamed = await place.json(['incomingwebhook:update', '--id', id, '--path-segment',
       'release', '--unset', 'secret', '--unset', 'allowed-methods']);
     assert.deepEqual([renamed['pathSegment'], renamed['hasSecret'], renamed['allowedMethods']],
       ['release', false, undefined]);
     assert.equal((await place.run(['incomingwebhook:update', '--id', id])).code, 2);
-    assert.equal((await json(place, ['incomingwebhook:disable', '--id', id]))['enabled'], false);
-    const enabled = await json(place, ['incomingwebhook:enable', '--id', 'release']);
+    assert.equal((await place.json(['incomingwebhook:disable', '--id', id]))['enabled'], false);
+    const enabled = await place.json(['incomingwebhook:enable', '--id', 'release']);
     assert.equal(enabled['enabled'], true);
     const taken = await place.run([...create, 'plain']);
     assert.deepEqual([taken.code, /plain/.test(taken.stderr)], [1, true]);
@@ -119,13 +109,13 @@ for (const way of WAYS) {
     withTarget(async (url, received) => {
       const headers = join(place.folder, 'headers');
       writeFileSync(headers, 'Authorization: Bearer planted\r\n\r\nX-Other: 2\n');
-      const hook = await json(place, ['outgoingwebhook:create', '--target-url', url,
+      const hook = await place.json(['outgoingwebhook:create', '--target-url', url,
         '--header', 'X-Plain: 1', '--headers-file', headers, '--secret-file', '-',
-        '--payload-template', '{"say":"{{ word }}"}'], 'whisper\n');
+        '--payload-template', '{"say":"{{ word }}"}'], { input: 'whisper\n' });
       const id = String(hook['identifier']);
       assert.deepEqual([hook['hasSecret'], hook['httpMethod']], [true, 'POST']);
       const payload = ['outgoingwebhook:send', '--id', id, '--payload', '{"word":"hello"}'];
-      const sent = await json(place, payload);
+      const sent = await place.json(payload);
       assert.deepEqual([sent['success'], sent['statusCode']], [true, 200]);
       assert.equal(received[0]?.body, '{"say":"hello"}');
       assert.equal(received[0]?.headers.authorization, 'Bearer planted');
@@ -133,11 +123,11 @@ for (const way of WAYS) {
       assert.match(String(received[0]?.headers['x-signature']), /^sha256=[0-9a-f]{64}$/);
       const update = ['outgoingwebhook:update', '--id', id, '--target-url', `${url}/500`,
         '--unset', 'payload-template', '--unset', 'secret', '--http-method', 'PUT'];
-      const updated = await json(place, update);
+      const updated = await place.json(update);
       assert.deepEqual([updated['payloadTemplate'], updated['hasSecret'], updated['httpMethod']],
         [undefined, false, 'PUT']);
       assert.ok(!JSON.stringify(updated).includes('planted'));
-      await json(place, ['outgoingwebhook:disable', '--id', id]);
+      await place.json(['outgoingwebhook:disable', '--id', id]);
       const before = received.length;
       const disabled = await place.run(payload);
       assert.deepEqual([disabled.code, /^success +false$/m.test(disabled.stdout)], [1, true]);
@@ -161,7 +151,7 @@ for (const way of WAYS) {
   test(`an outgoing webhook is given events and rules of its own, ${way}`,
     () => inPlace(way, async (place) => {
       const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
-      const hook = await json(place, [...create, '--trigger-event', 'order.*', '--trigger-event',
+      const hook = await place.json([...create, '--trigger-event', 'order.*', '--trigger-event',
         'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
         '--disable-after-hours', '72']);
       const ownOf = ({
@@ -178,16 +168,16 @@ for (const way of WAYS) {
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
-      const bare = await json(place, [...update, ...['trigger-event', 'retry-schedule', 'timeout',
+      const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
         'max-in-flight', 'disable-after-hours'].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {
-        const changed = await json(place,
+        const changed = await place.json(
           [...update, ...events.flatMap((event) => ['--trigger-event', event])]);
         assert.deepEqual([changed['triggerEvent'] ?? null, changed['triggerEvents'] ?? null],
           events.length === 1 ? [events[0], null] : [null, events]);
       }
-      const once = await json(place, [...update, '--retry-schedule', 'none']);
+      const once = await place.json([...update, '--retry-schedule', 'none']);
       assert.deepEqual(once['retrySchedule'], []);
       for (const [option, value, told] of [
         ['--retry-schedule', '5;60', /--retry-schedule must be none, or numbers such as 5,60,3600/],
@@ -203,28 +193,28 @@ for (const way of WAYS) {
 
   test(`a payload goes out as it is written, ${way}`, () => inPlace(way, (place) =>
     withTarget(async (url, received) => {
-      const hook = await json(place, ['outgoingwebhook:create', '--target-url', url,
+      const hook = await place.json(['outgoingwebhook:create', '--target-url', url,
         '--trigger-event', 'raw']);
       const file = join(place.folder, 'payload.json');
       const payload = '{"n" : 12345678901234567890, "x": 1.0, "x": 1e2}';
       writeFileSync(file, `\ufeff ${payload}\n`);
-      await json(place, ['outgoingwebhook:send', '--id', String(hook['identifier']),
+      await place.json(['outgoingwebhook:send', '--id', String(hook['identifier']),
         '--payload', `@${file}`]);
       assert.equal(received[0]?.body, payload);
-      await json(place, ['event:emit', '--name', 'raw', '--payload', '-'], payload);
+      await place.json(['event:emit', '--name', 'raw', '--payload', '-'], { input: payload });
       const journal = readFileSync(join(place.data, 'journal-000001.jsonl'), 'utf8');
       assert.ok(journal.includes(`"payload":${payload}}`));
     })));
 
   test(`events are emitted and deliveries managed, ${way}`, () => inPlace(way, (place) =>
     withTarget(async (url) => {
-      const nobody = await json(place, ['event:emit', '--name', 'order.paid', '--payload', '{}']);
+      const nobody = await place.json(['event:emit', '--name', 'order.paid', '--payload', '{}']);
       assert.deepEqual(nobody['deliveries'], []);
-      const hook = await json(place, ['outgoingwebhook:create', '--target-url', `${url}/503`,
+      const hook = await place.json(['outgoingwebhook:create', '--target-url', `${url}/503`,
         '--trigger-event', 'order.*', '--generate-secret']);
       assert.match(String(hook['secret']), /^whsec_[A-Za-z0-9+/]{43}=$/);
       const emit = ['event:emit', '--name', 'order.paid', '--payload'];
-      const emitted = await json(place, [...emit, '-'], '{"order":7}');
+      const emitted = await place.json([...emit, '-'], { input: '{"order":7}' });
       const [id = ''] = emitted['deliveries'] as string[];
       assert.match((await place.run([...emit, '[]'])).stdout, /: 1 delivery queued$/m);
       const shown = await place.run(['delivery:show', '--id', id]);
@@ -238,16 +228,16 @@ for (const way of WAYS) {
       }
       const removed = await place.run(['delivery:list', '--hook', id]);
       assert.equal(removed.stdout, 'no deliveries\n');
-      assert.equal((await json(place, ['delivery:cancel', '--id', id]))['status'], 'cancelled');
+      assert.equal((await place.json(['delivery:cancel', '--id', id]))['status'], 'cancelled');
       const retried = await place.run(['delivery:retry', '--id', id]);
       assert.deepEqual([retried.code, /cancelled/.test(retried.stderr)], [1, true]);
-      assert.deepEqual(await json(place, ['delivery:retry', '--failed']), { retried: 0 });
-      const anew = await json(place, ['delivery:resend', id, '--as', 'new']);
+      assert.deepEqual(await place.json(['delivery:retry', '--failed']), { retried: 0 });
+      const anew = await place.json(['delivery:resend', id, '--as', 'new']);
       assert.deepEqual([anew['status'], anew['resendOf']], ['pending', id]);
       const again = await place.run(['delivery:resend', id]);
       assert.equal(again.stdout, `delivery ${id} will be sent again\n`);
       assert.equal((await place.run(['delivery:resend', id, '--as', 'old'])).code, 2);
-      assert.deepEqual(await json(place, ['delivery:resend', '--hook', String(hook['identifier']),
+      assert.deepEqual(await place.json(['delivery:resend', '--hook', String(hook['identifier']),
         '--status', 'delivered', '--dry-run']), { count: 0 });
       for (const limit of ['0', '1.5', 'many', '10000000000']) {
         const wrong = await place.run(['delivery:list', '--limit', limit]);
@@ -263,10 +253,10 @@ for (const way of WAYS) {
       const waiting = (await place.run(['delivery:show', id])).stdout;
       assert.match(waiting, /^nextAttemptAt +waits: its webhook is off$/m);
       assert.doesNotMatch(waiting, /^waitsFor/m);
-      assert.equal((await json(place, ['delivery:show', id]))['waitsFor'], 'webhook');
+      assert.equal((await place.json(['delivery:show', id]))['waitsFor'], 'webhook');
       assert.equal((await place.run(['delivery:retry', id])).stdout,
         `delivery ${id} is due again once its webhook is enabled\n`);
-      await json(place, ['delivery:cancel', '--id', id]);
+      await place.json(['delivery:cancel', '--id', id]);
       const newestOf = async (limit: string): Promise<readonly string[]> => {
         const listed = await place.run(['delivery:list', '--event', 'order.paid', '--limit', limit,
           '--since', '2020-01-01T00:00:00Z', '--json']);
@@ -280,7 +270,7 @@ for (const way of WAYS) {
         const none = await place.run(['delivery:list', `--${option}`, String(value)]);
         assert.equal(none.stdout, 'no deliveries\n');
       }
-      const proof = await json(place, ['delivery:reconcile']);
+      const proof = await place.json(['delivery:reconcile']);
       const { accepted, cancelled, isReconciled } = proof;
       assert.deepEqual([accepted, cancelled, isReconciled], [3, 1, true]);
       assert.equal((await place.run(['delivery:show', '--id', 'none'])).code, 1);

@@ -52,3 +52,21 @@ export const text = (placeholder: string, meaning: string): OptionSpec =>
   ({ type: 'string', placeholder, meaning });
 export const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 export const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
+
+/** The option of a record that is named by its identifier alone. */
+export const recordOption = (kind: ValueKind): { readonly identifier: OptionSpec } =>
+  ({ identifier: identifierOption(kind, '<id>', 'identifier') });
+
+/** The option that names the record which a command is for; `names` says how, for help. */
+export const identifierOption = (
+  kind: ValueKind, placeholder: string, names: string,
+): OptionSpec => ({
+  ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
+  isOperand: true, completes: kind,
+});
+
+/** The option `--unset`; `names` are the options whose members it can remove. */
+export const unset = (names: readonly string[]): OptionSpec => ({
+  type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
+  meaning: `take away what the option set: ${names.join(', ')}`,
+});

@@ -1,10 +1,9 @@
 /** The rows of the commands of incoming webhooks. */
-import { flag, required, text } from '../../arguments/option-spec.ts';
+import { flag, identifierOption, required, text, unset } from '../../arguments/option-spec.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import {
-  actionConfig, capitalize, identifierOption, namingOptions, rotationOptions, secretOptions,
-  stateOption, unset,
+  actionConfig, capitalize, namingOptions, rotationOptions, secretOptions, stateOption,
 } from './webhook-options.ts';
 
 const loadIncoming = () => import('./incoming-commands.ts');

@@ -1,8 +1,8 @@
 /** The rows of the commands of stored requests. */
-import { flag, text } from '../../arguments/option-spec.ts';
+import { flag, recordOption, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { asOption, bulkOptions, capitalize, recordOption } from './webhook-options.ts';
+import { asOption, bulkOptions, capitalize } from './webhook-options.ts';
 
 const loadRequest = () => import('./request-commands.ts');
 

@@ -1,13 +1,15 @@
 /** The rows of the commands of webhooks, action configurations, events and deliveries. */
-import { flag, required, text } from '../../arguments/option-spec.ts';
+import {
+  flag, identifierOption, recordOption, required, text, unset,
+} from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  actionConfig, asOption, bulkOptions, capitalize, identifierOption, namingOptions, recordOption,
-  rotationOptions, secretOptions, stateOption, unset,
+  actionConfig, asOption, bulkOptions, capitalize, namingOptions, rotationOptions, secretOptions,
+  stateOption,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');

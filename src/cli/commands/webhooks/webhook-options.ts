@@ -1,19 +1,9 @@
 /** Options that several groups of webhook commands share. */
 import { PUBLIC_STATES } from '../../../webhooks/health/health.ts';
 import type { WebhookDirection } from '../../../webhooks/webhook-label.ts';
-import { flag, required, text } from '../../arguments/option-spec.ts';
-import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/option-spec.ts';
+import { flag, text } from '../../arguments/option-spec.ts';
+import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 
-/** The option of a record that is named by its identifier alone. */
-export const recordOption = (kind: ValueKind): { readonly identifier: OptionSpec } =>
-  ({ identifier: identifierOption(kind, '<id>', 'identifier') });
-/** The option that names the record which a command is for; `names` says how, for help. */
-export const identifierOption = (
-  kind: ValueKind, placeholder: string, names: string,
-): OptionSpec => ({
-  ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
-  isOperand: true, completes: kind,
-});
 /** A webhook's name and description; the service validates them. */
 export const namingOptions = {
   name: text('<slug>', 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64'),
@@ -52,11 +42,6 @@ export const bulkOptions: OptionSpecs = {
 export const asOption = (copy: string): OptionSpec => ({
   ...text('<retry | new>', `retry, the same again, when not given; or ${copy}`),
   values: ['retry', 'new'],
-});
-/** The option `--unset`; `names` are the options whose members it can remove. */
-export const unset = (names: readonly string[]): OptionSpec => ({
-  type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
-  meaning: `take away what the option set: ${names.join(', ')}`,
 });
 
 export function capitalize(word: string): string {

@@ -12,6 +12,10 @@ import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 const FORMATS = ['json', 'jsonl', 'csv'] as const;
 export type BookFileFormat = (typeof FORMATS)[number];
 
+/** The endings of their files, as a message says them: `.json, .jsonl or .csv`. */
+export const FORMAT_ENDINGS =
+  `${FORMATS.slice(0, -1).map((format) => `.${format}`).join(', ')} or .${FORMATS.at(-1)}`;
+
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** The format that a file's extension names, or null. */

@@ -4,7 +4,10 @@
  */
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 
-/** One record as JSON text in UTF-8, or the problem with it. */
+/**
+ * One record as JSON text in UTF-8, or the problem with it. `json` holds no line feed: an import
+ * sends it as a line of JSON Lines.
+ */
 export type SourceRecord =
   | { readonly line: number; readonly json: Buffer; readonly problem?: never }
   | { readonly line: number; readonly json?: never; readonly problem: string };

@@ -9,8 +9,8 @@ import type { SourceRecord } from '../../../src/books/transfer/record-splitter.t
 import { encodeRecord } from '../../../src/resources/record.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { below, createRandom } from '../../support/random.ts';
+import { BOOK_FILE_FORMATS } from './book-file-formats.ts';
 
-const FORMATS: readonly BookFileFormat[] = ['json', 'jsonl', 'csv'];
 const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 test('what is written in any format reads back as the same bytes, however it is cut', async () => {
@@ -19,7 +19,7 @@ test('what is written in any format reads back as the same bytes, however it is 
   for (let round = 0; round < 40; round += 1) {
     const books = Array.from({ length: below(random, 30) }, (_, index) =>
       JSON.stringify(hostileBook(random, round * 100 + index)));
-    for (const format of FORMATS) {
+    for (const format of BOOK_FILE_FORMATS) {
       const file = write(format, books);
       const chunk = 1 + below(random, round % 2 === 0 ? 7 : 5000);
       const records = await read(format, file, chunk);
@@ -30,7 +30,7 @@ test('what is written in any format reads back as the same bytes, however it is 
   assert.ok(written > 1000, `${written} books were written`);
 });
 
-test('records carry the line they begin on', async () => {
+test('records come out as one line each, and carry the line they begin on', async () => {
   const cases: readonly (readonly [BookFileFormat, string, readonly number[]])[] = [
     ['json', '[\n{"title":"a"},\n\n{\n"title":\n"b"}\n,{"title":"c"}\n]', [2, 4, 7]],
     ['json', '[{"title":"a"},{"title":"b"}]', [1, 1]],
@@ -44,6 +44,7 @@ test('records carry the line they begin on', async () => {
       const records = await read(format, Buffer.from(file), chunk);
       assert.deepEqual(records.map(({ line }) => line), expected, JSON.stringify(file));
       assert.deepEqual(records.filter(({ problem }) => problem !== undefined), []);
+      assert.deepEqual(records.filter(({ json }) => json?.includes('\n') === true), []);
     }
   }
 });
@@ -59,7 +60,7 @@ test('a byte order mark is skipped, however the file is cut', async () => {
   const files: Readonly<Record<BookFileFormat, string>> = {
     json: '[{"title":"a"}]', jsonl: '{"title":"a"}\n', csv: '"title"\na\n',
   };
-  for (const format of FORMATS) {
+  for (const format of BOOK_FILE_FORMATS) {
     for (const chunk of [1, 2, 1000]) {
       const records = await read(format, Buffer.from(`\ufeff${files[format]}`), chunk);
       assert.deepEqual(records.map(({ json }) => String(json)), ['{"title":"a"}'], format);
@@ -68,7 +69,7 @@ test('a byte order mark is skipped, however the file is cut', async () => {
 });
 
 test('an empty file holds nothing', async () => {
-  for (const format of FORMATS) {
+  for (const format of BOOK_FILE_FORMATS) {
     assert.deepEqual(await read(format, Buffer.alloc(0), 10), []);
     assert.deepEqual(await read(format, write(format, []), 10), []);
   }
@@ -154,7 +155,7 @@ test('the largest book there can be passes in every format', async () => {
   const stamp = '2026-01-01T00:00:00.000Z';
   const book = encodeRecord('id', '018f2b7c-0000-7000-8000-000000000000',
     { createdAt: stamp, updatedAt: stamp }, fields);
-  for (const format of FORMATS) {
+  for (const format of BOOK_FILE_FORMATS) {
     const records = await read(format, write(format, [book]), 65_536);
     assert.deepEqual(records.map(restore), [book], format);
   }

@@ -3,16 +3,23 @@ import { test } from 'node:test';
 import { CsvSplitter } from '../../../src/books/transfer/csv.ts';
 import { JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
 import { JsonLinesSplitter } from '../../../src/books/transfer/record-splitter.ts';
+import type { BookFileFormat } from '../../../src/books/transfer/formats.ts';
+import type { RecordSplitter } from '../../../src/books/transfer/record-splitter.ts';
 import { heldBytes, heldBytesMax } from '../../support/memory.ts';
 
 const BYTES = 1_000_000;
 
-for (const [format, splitter, start, end] of [
-  ['json', new JsonSplitter(), '[{"title":"', '"}]'],
-  ['jsonl', new JsonLinesSplitter(), '{"title":"', '"}\n'],
-  ['csv', new CsvSplitter(), 'title\n"', '"\n'],
-] as const) {
+/** What makes a splitter, and what stands around the text of a record's title, by format. */
+const RECORDS: Readonly<Record<BookFileFormat,
+  readonly [make: () => RecordSplitter, start: string, end: string]>> = {
+  json: [() => new JsonSplitter(), '[{"title":"', '"}]'],
+  jsonl: [() => new JsonLinesSplitter(), '{"title":"', '"}\n'],
+  csv: [() => new CsvSplitter(), 'title\n"', '"\n'],
+};
+
+for (const [format, [make, start, end]] of Object.entries(RECORDS)) {
   test(`a ${format} record in one-byte pieces takes no more than twice its bytes`, () => {
+    const splitter = make();
     splitter.push(Buffer.from(start));
     const before = heldBytes();
     for (let count = 0; count < BYTES; count += 1) splitter.push(Buffer.from('x'));
@@ -21,12 +28,9 @@ for (const [format, splitter, start, end] of [
     const records = [...splitter.push(Buffer.from(end)), ...splitter.end()];
     assert.deepEqual(records.map(({ problem }) => problem), [undefined]);
   });
-}
 
-for (const [format, splitter, start] of [
-  ['jsonl', new JsonLinesSplitter(), '{"title":"'], ['csv', new CsvSplitter(), 'title\n"'],
-] as const) {
   test(`a ${format} record that is too long is not held`, () => {
+    const splitter = make();
     splitter.push(Buffer.from(start));
     const before = heldBytes();
     for (let count = 0; count < 16; count += 1) splitter.push(Buffer.alloc(BYTES, 'x'));

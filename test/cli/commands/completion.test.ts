@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
+import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
@@ -22,7 +23,7 @@ if [ "$3" = --server ]; then printf '%s\\n' "$2-of-$4-$5-$6"; fi
 `;
 
 const NAMES = COMMANDS.map(({ name }) => name);
-const FORMATS = ['csv', 'json', 'jsonl'];
+const FORMATS = [...BOOK_FILE_FORMATS].sort();
 const SHOW_OPTIONS = [
   'config', 'data', 'debug', 'help', 'id', 'identifier', 'json', 'server', 'token-file',
 ];

@@ -9,7 +9,9 @@ import { AppError, messageOf } from '../../../base/errors.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
-import { createBookWriter, findFormat, readRecords } from '../../../books/transfer/formats.ts';
+import {
+  FORMAT_ENDINGS, createBookWriter, findFormat, readRecords,
+} from '../../../books/transfer/formats.ts';
 import type { BookFileFormat } from '../../../books/transfer/formats.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -180,7 +182,7 @@ async function* assertJsonStart(source: AsyncIterable<Buffer>): AsyncGenerator<B
     const start: string = isChecked ? '' : chunk.toString('latin1').replace(JSON_SPACE, '');
     if (start !== '' && !/^[[{]/.test(start)) {
       throw new AppError('usage', 'standard input is taken for JSON, and does not begin like it: '
-        + 'name its format with --format csv');
+        + 'name its format, such as --format csv');
     }
     isChecked ||= start !== '';
     yield chunk;
@@ -211,7 +213,7 @@ function resolveFormat({ args }: CommandContext, path: string): BookFileFormat {
   const name = args.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
   const format = findFormat(name === undefined ? path : `.${name}`);
   if (format !== null) return format;
-  throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
+  throw new AppError('usage', `${path} does not end in ${FORMAT_ENDINGS}; name its --format`);
 }
 
 /** The file, or the sample: the command's row asks for one of `--file` and `--sample`. */

@@ -85,7 +85,7 @@ function check(page: string, head: string, rows: TableRows): void {
   assert.ok(start > 1, `${page} has no table ${head}`);
   const end = lines.findIndex((line, index) => index >= start && !line.startsWith('|'));
   if (process.env['MANUAL_UPDATE'] === undefined) {
-    assert.deepEqual(lines.slice(start, end), rows);
+    assert.deepEqual(lines.slice(start, end), rows, `npm run manual writes this table of ${page}`);
   } else {
     lines.splice(start, end - start, ...rows);
     writeFileSync(pathOfPage(page), lines.join('\n'));

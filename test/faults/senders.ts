@@ -31,7 +31,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     replacement: "'header' in source && false", tests: ['webhooks/senders/attacks.test.ts'],
   },
   {
-    file: 'webhooks/senders/verification/signed-time.ts',
+    file: 'webhooks/senders/verification/verify.ts',
     text: 'return value < SECONDS_BELOW ? value * 1000',
     replacement: 'return value > 0 ? value * 1000',
     tests: [

@@ -1,8 +1,9 @@
 /** `manual [chapter]`: the chapters of the manual, or the text of one. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { CHAPTERS } from '../../manual/chapters.ts';
 import type { Chapter } from '../../manual/chapters.ts';
 import { getChapter, readChapter } from '../../manual/read-chapter.ts';
-import { showInPager } from '../terminal/pager.ts';
 import type { Column } from '../terminal/text-table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -24,4 +25,30 @@ async function show({ output, io }: CommandContext, chapter: Chapter): Promise<v
   const pager = io.environment['PAGER'] ?? '';
   const isPaged = io.stdout.isTTY === true && pager !== '';
   if (!isPaged || !await showInPager(text, pager, io.environment)) await output.text(text);
+}
+
+/** A shell ends with these when there is no such program, or one that cannot be run. */
+const NOT_RUN = [126, 127];
+
+/**
+ * Shows long text through a pager. `command` may have options (`less -R`). Resolves when the pager
+ * has ended, with false when it could not be run, which the shell has said then.
+ */
+async function showInPager(
+  text: string, command: string, environment: Readonly<Record<string, string | undefined>>,
+): Promise<boolean> {
+  // Ctrl-C is for the pager: it must not end this process.
+  const ignore = (): void => {};
+  process.on('SIGINT', ignore);
+  try {
+    const stdio = ['pipe', 'inherit', 'inherit'] as const;
+    const pager = spawn(command, { shell: true, stdio: [...stdio], env: { ...environment } });
+    // A user may leave the pager before the end of the text.
+    pager.stdin?.on('error', ignore);
+    pager.stdin?.end(text);
+    const [code] = await once(pager, 'close');
+    return !NOT_RUN.includes(Number(code));
+  } finally {
+    process.removeListener('SIGINT', ignore);
+  }
 }

@@ -14,12 +14,12 @@ import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';
-import { fetchIncoming, resolveIncomingId } from './find-incoming.ts';
+import { fetchIncoming, resolveIncomingId } from './find-webhook.ts';
 import { readIncomingMembers } from './incoming-members.ts';
-import { printWebhook, rotateSecret, setEnabled } from './webhook-changes.ts';
-import type { WebhookKind } from './webhook-changes.ts';
-import { hasSecretOption, readNewSecret } from './webhook-secret.ts';
-import type { NewSecret } from './webhook-secret.ts';
+import {
+  hasSecretOption, printWebhook, readNewSecret, rotateSecret, setEnabled,
+} from './webhook-changes.ts';
+import type { NewSecret, WebhookKind } from './webhook-changes.ts';
 
 const INCOMING: WebhookKind = {
   resource: incomingResource,

@@ -14,7 +14,7 @@ import { readBodyWithPayload, readBytesOption, readTextOption } from '../option-
 import { pickDefined, readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { resolveIncomingId } from './find-incoming.ts';
+import { resolveIncomingId } from './find-webhook.ts';
 
 export async function listPresets({ output }: CommandContext): Promise<number> {
   const rows = describePresets();

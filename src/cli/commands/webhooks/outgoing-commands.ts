@@ -18,10 +18,8 @@ import {
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { printWebhook, rotateSecret, setEnabled } from './webhook-changes.ts';
-import type { WebhookKind } from './webhook-changes.ts';
-import { readNewSecret } from './webhook-secret.ts';
-import type { NewSecret } from './webhook-secret.ts';
+import { printWebhook, readNewSecret, rotateSecret, setEnabled } from './webhook-changes.ts';
+import type { NewSecret, WebhookKind } from './webhook-changes.ts';
 
 // The limit of the service.
 const RETRIES_MAX = 10;

@@ -12,7 +12,7 @@ import {
   buildFilterQuery, listPaged, parseHeaderPairs, printBody, readBody, joinHeaders,
 } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
-import { resolveIncomingHook } from './find-incoming.ts';
+import { resolveIncomingHook } from './find-webhook.ts';
 import { parseSelection, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<number> {

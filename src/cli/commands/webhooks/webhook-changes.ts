@@ -1,15 +1,17 @@
-/** Shared by the commands that change incoming and outgoing webhooks. */
+/** Shared by the commands that change incoming and outgoing webhooks, and set their secrets. */
+import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
+import {
+  createSecretBytes, encodeSecret, type SecretShape,
+} from '../../../webhooks/http/new-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
 import { pickDefined } from '../option-members.ts';
 import {
   formatNameAndId, formatValue, parseObject, patchRecord, recordPath,
 } from '../resource-commands.ts';
-import { hasSecretOption } from './webhook-secret.ts';
-import type { NewSecret } from './webhook-secret.ts';
 
 // Thirty days, as the service allows.
 const OVERLAP_HOURS_MAX = 720;
@@ -82,4 +84,35 @@ export async function printWebhook(
     await output.line(address === null ? change : `${change}: ${address}`);
     if (newSecret !== null) await output.line(`secret (shown this once): ${newSecret}`);
   }
+}
+
+/** The secret of a webhook: never a plain argument. */
+export type NewSecret = {
+  readonly secret: string;
+  /** A generated secret is printed once, as nobody else knows it. */
+  readonly isGenerated: boolean;
+};
+
+/**
+ * Reads the secret of `--secret-file`, or generates one for `--generate-secret`; null without
+ * either. `getShape` may throw where none can be generated. Throws `usage`.
+ */
+export async function readNewSecret(
+  context: CommandContext, getShape: () => SecretShape,
+): Promise<NewSecret | null> {
+  if (!hasSecretOption(context)) return null;
+  const isGenerated = context.args.has('generate-secret');
+  const secret = isGenerated ? encodeSecret(getShape(), createSecretBytes())
+    : await readSecretOption(context, 'secret-file');
+  return { secret, isGenerated };
+}
+
+/** Throws `usage` when both options are given. */
+export function hasSecretOption({ args }: CommandContext): boolean {
+  const isFile = args.has('secret-file');
+  const isGenerated = args.has('generate-secret');
+  if (isFile && isGenerated) {
+    throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
+  }
+  return isFile || isGenerated;
 }

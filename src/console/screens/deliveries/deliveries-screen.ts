@@ -7,8 +7,7 @@ import { webhookLabel } from '../../parts/webhook-label.ts';
 import { TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
-import { openDelivery } from './delivery-view.ts';
-import { formatWait, createTargetLabel } from './delivery-labels.ts';
+import { createTargetLabel, formatWait, openDelivery } from './delivery-view.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];

@@ -4,6 +4,8 @@ import { callApi } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
+import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
+import type { WebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
@@ -13,9 +15,8 @@ import { openRecordView } from '../../parts/record-view.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
 import { timeline } from '../../parts/timeline.ts';
-import { headerTable } from '../../parts/header-table.ts';
+import { headerTable } from '../../parts/plain-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { formatWait, createTargetLabel } from './delivery-labels.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
 
 export function openDelivery(container: HTMLElement, id: string): () => void {
@@ -95,4 +96,15 @@ async function cancel(identifier: string, refresh: () => void): Promise<void> {
 
 function deliveryPath(identifier: string): string {
   return `/api/deliveries/${encodeURIComponent(identifier)}`;
+}
+
+/** Says what else the delivery waits for; null: only for the time of its next attempt. */
+export function formatWait({ waitsFor }: Delivery): string | null {
+  return waitsFor === null ? null : 'waits: its webhook is off';
+}
+
+/** A label of the target, also when the webhook was removed or there is none. */
+export function createTargetLabel({ hook, hookName, target }: Delivery): WebhookLabel {
+  const endpoint = target ?? resolveWebhookLabel(hook).endpoint;
+  return { title: hookName ?? endpoint, endpoint };
 }

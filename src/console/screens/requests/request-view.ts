@@ -7,7 +7,7 @@ import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { shellQuote } from '../../base/shell-quote.ts';
 import { badge } from '../../parts/badge.ts';
-import { headerTable } from '../../parts/header-table.ts';
+import { headerTable } from '../../parts/plain-table.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { copyButton } from '../../parts/code-block.ts';
 import { askToConfirm } from '../../parts/dialog.ts';

@@ -9,6 +9,7 @@
  * a secret nor an expected signature.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
+import { parseTime } from '../../../base/time.ts';
 import { computeHmac } from '../hmac.ts';
 import { collectPieces, parseContent } from './signed-content.ts';
 import type { ContentPart } from './signed-content.ts';
@@ -16,10 +17,9 @@ import { decodeBytes, decodeHeaderText } from './encoding.ts';
 import { createVerificationKey } from './verification-key.ts';
 import type { VerificationKey } from './verification-key.ts';
 import type { RequestReader } from '../request/request-reader.ts';
-import type { Need, Scheme } from '../scheme/scheme.ts';
+import type { Need, Scheme, TIME_UNITS } from '../scheme/scheme.ts';
 import { readSignatures } from './read-signatures.ts';
 import type { Signature } from './read-signatures.ts';
-import { parseSignedTime } from './signed-time.ts';
 import { describeSources, createRefusal } from './verdict.ts';
 import type { Refusal, SenderVerdict } from './verdict.ts';
 
@@ -249,4 +249,36 @@ function isEqualInConstantTime(left: Buffer, right: Buffer): boolean {
 // Digests have equal lengths, which a comparison in constant time needs.
 function computeDigest(bytes: Buffer): Buffer {
   return loadCrypto().createHash('sha256').update(bytes).digest();
+}
+
+const DIGITS_MAX = 16;
+const ZERO = 0x30;
+/**
+ * The bound tells seconds from milliseconds: it is the year 5138 in seconds, and 1973 in
+ * milliseconds.
+ */
+const SECONDS_BELOW = 100_000_000_000;
+
+/** The time that a sender signed, in milliseconds; or a text that says what is wrong. */
+function parseSignedTime(text: string, unit: typeof TIME_UNITS[number]): number | string {
+  if (unit === 'iso') return parseTime(text) ?? 'is no RFC 3339 time';
+  const value = parseDigits(text);
+  if (value === null) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
+  if (unit === 's') {
+    return value < SECONDS_BELOW ? value * 1000
+      : `${text} is in milliseconds, expected seconds`;
+  }
+  return value >= SECONDS_BELOW ? value : `${text} is in seconds, expected milliseconds`;
+}
+
+/** The number of 1 to 16 digits. A pattern and `Number` would take 0.3 µs. */
+function parseDigits(text: string): number | null {
+  if (text.length === 0 || text.length > DIGITS_MAX) return null;
+  let value = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const digit = text.charCodeAt(index) - ZERO;
+    if (digit < 0 || digit > 9) return null;
+    value = value * 10 + digit;
+  }
+  return value;
 }

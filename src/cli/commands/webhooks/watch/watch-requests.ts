@@ -13,7 +13,7 @@ import {
   fetchAll, formatValue, parseObject, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
-import { fetchIncoming } from '../find-incoming.ts';
+import { fetchIncoming } from '../find-webhook.ts';
 import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
 
 const STREAM = '/api/stream?topics=requests';

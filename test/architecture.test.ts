@@ -92,7 +92,7 @@ test('folders of a room form layers: each imports only those below it', () => {
     const isBelow = order.indexOf(basename(to)) > order.indexOf(basename(from));
     return isBelow ? [] : [`${from} imports ${to}`];
   }));
-  assert.deepEqual([...new Set(wrong)], []);
+  assert.deepEqual([...new Set(wrong)], [], 'a folder imports those after it in FOLDERS');
 });
 
 test('every folder within a room has its place in the order', () => {

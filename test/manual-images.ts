@@ -7,7 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { Browser } from './support/browser.ts';
 import { ask } from './e2e/ask.ts';
 import { openScreen } from './e2e/console-look.ts';
-import { inFolder, startServer } from './e2e/processes.ts';
+import { startServer } from './e2e/processes.ts';
+import { inFolder } from './support/temporary-folder.ts';
 
 const BYTES_MAX = 150_000;
 const BOOKS = [

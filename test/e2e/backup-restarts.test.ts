@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { endOf, type Ended } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { PROGRAM } from '../support/program.ts';
-import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
-import type { Ended } from './processes.ts';
+import { hookshelf, start, startServer } from './processes.ts';
 
 /** Stops its process as often as STOPS says, each time it makes the first copy of the books. */
 const STOPPING = `

@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { endOf } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { endOf, inFolder, start } from './processes.ts';
+import { start } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

@@ -7,10 +7,11 @@ import {
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
+import type { Ended } from '../support/children.ts';
 import { IS_LONG } from '../support/long.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Ended, ProcessOptions } from './processes.ts';
+import { hookshelf, startServer, type ProcessOptions } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HOST = `${process.platform}-${process.arch}`;

@@ -4,10 +4,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
+import { endOf, owned } from '../support/children.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
-import { endOf, hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const HOOK = ['incomingwebhook:create', '--path-segment', 'a', '--action-config', 'a'];
 const TARGET = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];

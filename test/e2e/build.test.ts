@@ -5,7 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { PROGRAM } from '../support/program.ts';
-import { hookshelf, inFolder } from './processes.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { hookshelf } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DIST = dirname(PROGRAM);

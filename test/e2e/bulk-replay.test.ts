@@ -17,9 +17,10 @@ import {
 } from '../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests } from '../../src/webhooks/inbox/request-changes.ts';
 import { IS_LONG } from '../support/long.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer, type Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 
 const COUNT = Number(process.env['HOOKSHELF_BULK_REQUESTS'] ?? (IS_LONG ? 3000 : 1500));
 const KILLS = IS_LONG ? 5 : 3;

@@ -7,11 +7,12 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
+import { endOf, owned } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
-import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
+import { hookshelf, start, startServer } from './processes.ts';
 
 const SAMPLES = resolve(import.meta.dirname, '../../data/samples/books.json');
 

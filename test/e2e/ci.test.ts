@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { inFolder } from './processes.ts';
+import { findProgram } from '../support/shell.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -102,7 +103,7 @@ function installTools(folder: string, uid: number, apt: string | null) {
   stub('id', `echo ${uid}`);
   stub('timeout', 'shift; exec "$@"');
   if (apt !== null) stub('apt-get', `echo "$*" >> ${log}\n${apt}`);
-  const bash = spawnSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' }).stdout.trim();
+  const bash = findProgram('bash') ?? '';
   const ended = spawnSync(bash, [join(ROOT, '.ci/install-tools')], {
     encoding: 'utf8', env: { PATH: bin }, timeout: 120_000,
   });

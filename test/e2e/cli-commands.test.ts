@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Ended } from './processes.ts';
+import type { Ended } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const ID = '01980000-0000-7000-8000-000000000001';
 

@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { someOf } from '../support/long.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { NOBODY, isRoot } from '../support/users.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const LONG_NAME = 'long-'.repeat(40);
 

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
+import { endOf, owned } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { PROGRAM } from '../support/program.ts';
-import { endOf, hookshelf, inFolder, start } from './processes.ts';
+import { hookshelf, start } from './processes.ts';
 
 test('--version, help and completion need no data directory', () => inFolder(async (cwd) => {
   for (const words of [['--version'], ['help'], ['help', 'serve'], ['completion', 'bash']]) {

@@ -6,10 +6,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Ended } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { curlMissing, runShell } from '../support/shell.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Ended } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const SECRET = 'planted-secret-4711';
 

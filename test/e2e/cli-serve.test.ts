@@ -5,8 +5,10 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { endOf } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
+import { hookshelf, start, startServer } from './processes.ts';
 
 function statusOf(url: string): Promise<number> {
   return new Promise((resolve, reject) => {

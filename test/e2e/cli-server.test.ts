@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { Ended } from '../support/children.ts';
 import { IS_LONG } from '../support/long.ts';
 import { SCOPES } from '../support/scopes.ts';
 import type { Scope } from '../support/scopes.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
-import { hookshelf, startServer } from './processes.ts';
-import type { Ended, Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 
 type Shop = {
   readonly folder: string;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { IS_LONG } from '../support/long.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
-import type { Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 
 const ROUNDS = IS_LONG ? 6 : 2;
 const WAIT_MS_MAX = 60_000;

@@ -5,10 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 
 test('https is served with the certificate of the settings, and the renewed one after SIGHUP', () =>
   inFolder(async (folder) => {

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
 import { openScreen } from './console-look.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const skip = lacksBrowser;
 

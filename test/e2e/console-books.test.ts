@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { openScreen } from './console-look.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const skip = lacksBrowser;
 const CSV = 'title,authors,numberOfPages\n"Emma, a novel",Jane Austen,474\nBroken,,none\n';

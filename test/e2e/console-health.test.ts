@@ -5,11 +5,12 @@ import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { readLook } from './console-look.ts';
 import { FlappingTarget } from './relay-target.ts';
-import { inFolder, startServer, type Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 
 const skip = lacksBrowser;
 const target = new FlappingTarget();

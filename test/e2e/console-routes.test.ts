@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { createHookshelf } from '../../src/index.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer, type Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../dist/console.html'));
 const PAGE_BYTES_MAX = 120_000;

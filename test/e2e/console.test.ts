@@ -5,11 +5,11 @@ import type { TestContext } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
 import { IS_LONG } from '../support/long.ts';
 import { Person } from '../support/person.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { openScreen, readLook } from './console-look.ts';
 import type { Look } from './console-look.ts';
 import { seedHostile } from './console-seed.ts';
-import { inFolder, startServer } from './processes.ts';
-import type { Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 
 const skip = lacksBrowser;
 const LISTS = [

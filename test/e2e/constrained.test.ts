@@ -6,11 +6,10 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { before, test } from 'node:test';
-import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
 import { NOBODY, needsRoot } from '../support/users.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { ProcessOptions } from './processes.ts';
+import { hookshelf, startServer, type ProcessOptions } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const hasSetpriv = spawnSync('setpriv', ['--version']).status === 0;

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { PROGRAM } from '../support/program.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { ProcessOptions, Running } from './processes.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { hookshelf, startServer, type ProcessOptions, type Running } from './processes.ts';
 
 const CONTAINER = [
   'unshare', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-child', '--mount-proc',

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hookshelf, inFolder } from './processes.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { hookshelf } from './processes.ts';
 
 const JOURNAL = 'journal-000001.jsonl';
 

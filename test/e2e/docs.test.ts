@@ -1,11 +1,12 @@
 /** `GET /docs` of a real server, looked at in a real browser where there is one. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
 import { someOf } from '../support/long.ts';
+import { hasProgram, runShell } from '../support/shell.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const browser = Browser.forTests();
 
@@ -90,8 +91,8 @@ test('the page can be read on every screen, light and dark, and its curl lines w
     const copied = await browser.evaluate(COPY);
     assert.match(String(copied), /^Copied:curl .*\/api\/books/s, 'a button copies its code');
     assert.deepEqual(await browser.complaints(), []);
-    if (spawnSync('curl', ['--version']).status === 0) {
-      const { stdout } = spawnSync('sh', ['-c', curl], { encoding: 'utf8' });
+    if (hasProgram('curl')) {
+      const { stdout } = await runShell(curl);
       const { id } = JSON.parse(stdout);
       assert.equal((await ask(`${server.url}/api/books/${id}`)).status, 200, stdout);
     }

@@ -5,12 +5,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
-import { ClientShelf } from '../support/client-shelf.ts';
-import {
-  createCaller, startListening, startServer, stopServer,
-} from '../support/server-process.ts';
+import { ClientShelf, createCaller } from '../support/client-shelf.ts';
 import { IS_LONG } from '../support/long.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { ask } from './ask.ts';
+import { startServer } from './processes.ts';
 
 const WRITERS = 32;
 const ROUNDS = IS_LONG ? 4 : 2;
@@ -26,11 +25,9 @@ async function writeUntilCut(url: string, shelves: readonly ClientShelf[]): Prom
 }
 
 async function checkShelves(url: string, shelves: readonly ClientShelf[]): Promise<void> {
-  const { call, end } = createCaller(url, 4);
-  const { status, body } = await call('GET', '/api/books');
-  end();
+  const { status, text } = await ask(`${url}/api/books`);
   assert.equal(status, 200);
-  const books: unknown = JSON.parse(body);
+  const books: unknown = JSON.parse(text);
   assert.ok(Array.isArray(books));
   const known = shelves.map((shelf) => shelf.check(books)).reduce((sum, count) => sum + count, 0);
   assert.equal(books.length, known, 'every book is somebody\'s');
@@ -41,32 +38,32 @@ test(`kill -9 under ${WRITERS} clients that add, change and delete, ${ROUNDS} ti
     const directory = join(root, 'killed');
     const shelves = Array.from({ length: WRITERS }, (_, writer) => new ClientShelf(writer));
     for (let round = 0; round < ROUNDS; round++) {
-      const server = await startListening(directory);
+      const server = await startServer(['--data', directory]);
       await checkShelves(server.url, shelves);
       const before = shelves.reduce((sum, shelf) => sum + shelf.acknowledged, 0);
       const writing = writeUntilCut(server.url, shelves);
       await shelves[0]?.waitFor(5 + round * 7);
-      await stopServer(server, 'SIGKILL');
+      await server.stop('SIGKILL');
       assert.ok(await writing > before, 'something was acknowledged');
     }
-    const server = await startListening(directory);
+    const server = await startServer(['--data', directory]);
     await checkShelves(server.url, shelves);
-    assert.equal((await stopServer(server)).code, 0);
+    assert.equal((await server.stop()).code, 0);
   });
 
 test('of two servers started at once exactly one wins; the other names its pid and exits with 1',
   async () => {
     const directory = join(root, 'raced');
     for (let round = 0; round < (IS_LONG ? 2 : 1); round++) {
-      const servers = [startServer(directory), startServer(directory)];
-      const urls = await Promise.all(servers.map(({ listening }) => listening));
-      assert.equal(urls.filter((url) => url !== null).length, 1, urls.join());
-      const [winner, loser] = urls[0] === null ? [servers[1], servers[0]] : servers;
-      assert.ok(winner !== undefined && loser !== undefined);
-      const { code, errors } = await loser.ended;
-      assert.equal(code, 1, errors);
-      assert.match(errors, new RegExp(`^hookshelf: .*\\b${winner.pid}\\b.*\n$`));
-      assert.equal((await stopServer(winner, 'SIGKILL')).code, null);
+      const start = () => startServer(['--data', directory]);
+      const starts = await Promise.allSettled([start(), start()]);
+      const winners = starts.flatMap((one) => one.status === 'fulfilled' ? [one.value] : []);
+      const refusals = starts.flatMap((one) => one.status === 'rejected' ? [one.reason] : []);
+      const [winner, refusal] = [winners[0], refusals[0]];
+      assert.ok(winner !== undefined && winners.length === 1, refusals.join());
+      assert.match(refusal.message,
+        new RegExp(`^serve ended with 1: hookshelf: .*\\b${winner.child.pid}\\b.*\n$`));
+      assert.equal((await winner.stop('SIGKILL')).code, null);
     }
   });
 
@@ -74,20 +71,20 @@ test('SIGTERM under load exits with 0, and what was acknowledged is there at the
   async () => {
     const directory = join(root, 'ended');
     const shelves = Array.from({ length: WRITERS }, (_, writer) => new ClientShelf(writer));
-    const server = await startListening(directory);
+    const server = await startServer(['--data', directory]);
     const writing = writeUntilCut(server.url, shelves);
     await shelves[0]?.waitFor(20);
-    const { code, errors } = await stopServer(server);
-    assert.equal(code, 0, errors);
+    const { code, stderr } = await server.stop();
+    assert.equal(code, 0, stderr);
     await writing;
-    const next = await startListening(directory);
+    const next = await startServer(['--data', directory]);
     await checkShelves(next.url, shelves);
-    await stopServer(next);
+    await next.stop();
   });
 
 test('SIGTERM while a body is half sent: it is answered when the rest comes, then the server ends',
   async () => {
-    const server = await startListening(join(root, 'half'));
+    const server = await startServer(['--data', join(root, 'half')]);
     const body = JSON.stringify({ title: 'Half' });
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     let answer = '';
@@ -100,9 +97,7 @@ test('SIGTERM while a body is half sent: it is answered when the rest comes, the
     socket.write(`POST /api/books HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
       + `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
     // The answer to a second client shows that the first one's head has been read.
-    const { call, end } = createCaller(server.url, 1);
-    await call('GET', '/healthz');
-    end();
+    await ask(`${server.url}/healthz`);
     server.child.kill('SIGTERM');
     await refusal(Number(new URL(server.url).port));
     socket.write(body.slice(5));
@@ -114,7 +109,7 @@ test('SIGTERM while a body is half sent: it is answered when the rest comes, the
 test('a second SIGTERM ends the server at once, and loses nothing either', async () => {
   const directory = join(root, 'twice');
   const shelves = Array.from({ length: WRITERS }, (_, writer) => new ClientShelf(writer));
-  const server = await startListening(directory);
+  const server = await startServer(['--data', directory]);
   const port = Number(new URL(server.url).port);
   const writing = writeUntilCut(server.url, shelves);
   // Its request never ends, so a single signal would wait for it.
@@ -131,9 +126,9 @@ test('a second SIGTERM ends the server at once, and loses nothing either', async
   assert.ok(performance.now() - signalledAt < 5000, 'it did not wait for the open request');
   socket.destroy();
   await writing;
-  const next = await startListening(directory);
+  const next = await startServer(['--data', directory]);
   await checkShelves(next.url, shelves);
-  await stopServer(next);
+  await next.stop();
 });
 
 test('on a file system that is really full writers get 507, and service goes on by itself',
@@ -154,7 +149,7 @@ test('on a file system that is really full writers get 507, and service goes on 
 async function fillServer(directory: string): Promise<void> {
   const filler = join(directory, 'filler');
   writeFileSync(filler, Buffer.alloc(400_000));
-  const server = await startListening(join(directory, 'data'));
+  const server = await startServer(['--data', join(directory, 'data')]);
   const { call, end } = createCaller(server.url, 4);
   let stored = 0;
   let status = 201;
@@ -170,12 +165,10 @@ async function fillServer(directory: string): Promise<void> {
   while ((await call('GET', '/readyz')).status !== 200) assert.ok(Date.now() < resumedBy, '3 s');
   assert.equal((await call('POST', '/api/books', { title: 'after' })).status, 201);
   end();
-  await stopServer(server, 'SIGKILL');
-  const next = await startListening(join(directory, 'data'));
-  const again = createCaller(next.url, 1);
-  assert.equal(countOf((await again.call('GET', '/api/books')).body), stored + 1);
-  again.end();
-  await stopServer(next);
+  await server.stop('SIGKILL');
+  const next = await startServer(['--data', join(directory, 'data')]);
+  assert.equal(countOf((await ask(`${next.url}/api/books`)).text), stored + 1);
+  await next.stop();
 }
 
 function countOf(body: string): number {

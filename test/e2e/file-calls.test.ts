@@ -8,8 +8,8 @@ import { ask } from './ask.ts';
 import { compile } from '../support/compile.ts';
 import { checkDurable, checkLockLast, parseTrace, type FileCall } from '../support/file-calls.ts';
 import { PROGRAM } from '../support/program.ts';
-import { createTemporaryFolder } from '../support/temporary-folder.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const WRITES = 12;
 const CALLS = ['openat', 'pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync',

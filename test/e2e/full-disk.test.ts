@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PROGRAM } from '../support/program.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 /** No file may grow past 64 KiB, or half of that: the shells differ. */
 const LIMITED = ['/bin/sh', '-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, PROGRAM];

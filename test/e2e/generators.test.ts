@@ -8,10 +8,11 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
+import { endOf, owned } from '../support/children.ts';
 import { CLIENT_PROGRAMS, CLIENT_RESULT } from '../support/client-programs.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { endOf, inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const FOLDER = process.env['GENERATORS_FOLDER'];
 const TSC = resolve(import.meta.dirname, '../../node_modules/typescript/bin/tsc');

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PROGRAM } from '../support/program.ts';
 import { RawConnection, encodeRequest } from '../support/raw-http.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer, type Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 
 const MEGABYTES = 64;
 const TIMEOUT = { timeout: 120_000 };

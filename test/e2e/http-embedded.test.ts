@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
+import { endOf, owned } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { makeTypes } from '../support/types.ts';
-import { endOf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

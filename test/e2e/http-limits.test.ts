@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import type { Place } from '../support/raw-http.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
-import type { Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition.ts';
 import { VERSION } from '../../src/base/version.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 import { FlappingTarget } from './relay-target.ts';
 import type { Mood } from './relay-target.ts';
 

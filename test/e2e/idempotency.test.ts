@@ -4,9 +4,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask, type Reply } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const TITLE = 'Once Only';
 const BOOK = JSON.stringify({ title: TITLE, authors: [{ name: 'A' }] });

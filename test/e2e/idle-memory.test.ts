@@ -5,9 +5,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { BARE_HELLO } from '../support/bare-hello.ts';
+import { endOf } from '../support/children.ts';
 import { PROGRAM } from '../support/program.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { endOf, inFolder, start } from './processes.ts';
+import { start } from './processes.ts';
 
 // 1.21 on Node 20 and 1.36 on Node 26, measured.
 const RATIO_MAX = process.version.startsWith('v20.') ? 1.25 : 1.4;

@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { inFolder } from './processes.ts';
+import { findProgram } from '../support/shell.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOR_BUILD = ['esbuild'];
@@ -88,7 +89,7 @@ function copyTools(folder: string): void {
 
 /** Runs the set-up with the real npm, which only says what it would do. */
 function runSetup(folder: string, words: readonly string[]) {
-  const npm = spawnSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).stdout.trim();
+  const npm = findProgram('npm') ?? '';
   writeFileSync(join(folder, 'calls'), '');
   writeFileSync(join(folder, 'output'), '');
   stubNpm(folder, `exec ${npm} "$@" --dry-run --offline > "$HOME/output"`);

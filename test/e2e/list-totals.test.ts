@@ -1,10 +1,11 @@
 /** What lists and records say of themselves in headers, of a running server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import type { Question, Reply } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const UNREACHABLE = 'http://127.0.0.1:1/';
 

@@ -4,26 +4,22 @@
  * told from its beginning in an empty folder.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import {
   PAGES, fileNameOf, normalise, pathOfPage, readBlocks, readPage, stepsOf, type Block, type Step,
 } from '../support/manual-blocks.ts';
 import { ManualShell } from '../support/manual-shell.ts';
+import { hasProgram } from '../support/shell.ts';
 
-const PROGRAMS = { curl: '--version', openssl: 'version', jq: '--version' };
-const missing = Object.entries(PROGRAMS)
-  .filter(([program, word]) => spawnSync(program, [word]).status !== 0)
-  .map(([program]) => program);
-const hasBash = spawnSync('bash', ['--version']).status === 0;
+const missing = ['curl', 'openssl', 'jq'].filter((program) => !hasProgram(program));
 const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 
 for (const page of PAGES) {
   const blocks = readBlocks(page);
   if (!blocks.some(({ language }) => language === 'console')) continue;
   test(`${page} does what it says, command by command`, {
-    skip: !hasBash && 'bash is needed',
+    skip: !hasProgram('bash') && 'bash is needed',
   }, (context) => runPage(context, page, blocks));
 }
 

@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { PAGES, fileNameOf, readBlocks } from '../support/manual-blocks.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { makeTypes } from '../support/types.ts';
-import { owned } from '../support/children.ts';
-import { endOf, inFolder } from './processes.ts';
+import { endOf, owned } from '../support/children.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

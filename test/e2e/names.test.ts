@@ -1,10 +1,12 @@
 /** Names of webhooks with real commands: before a server runs, with one, and after a restart. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Ended } from '../support/children.ts';
 import { followStream } from '../support/event-stream.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer, type Ended } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 type Run = (...words: string[]) => Promise<Ended>;
 

@@ -9,8 +9,9 @@ import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, GivenAnswer, PlacedOperation } from '../support/open-api.ts';
 import { below, createRandom } from '../support/random.ts';
 import type { Random } from '../support/random.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const SEED = 20_261_120;
 const MUTANTS = IS_LONG ? 100 : 10;

@@ -5,9 +5,10 @@ import { resolvePointer, validate } from '../support/json-schema.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, PlacedOperation } from '../support/open-api.ts';
 import { SCOPE_OF } from '../support/scopes.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { exerciseResource, exerciseWebhooks, type Described } from './exercise-api.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const TOKEN = 'quite-secret';
 

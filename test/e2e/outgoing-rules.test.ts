@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer, type Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 import { FlappingTarget } from './relay-target.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
 import { CHAPTERS } from '../../src/manual/chapters.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { makeTypes } from '../support/types.ts';
-import { inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

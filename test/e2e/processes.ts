@@ -3,21 +3,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { owned } from '../support/children.ts';
+import { collectOutput, endOf, owned, type Ended } from '../support/children.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
-import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
 const START_MS_MAX = 60_000;
 // On a machine that is busy with many tests, the slowest command takes seconds.
 const COMMAND_MS_MAX = 120_000;
-
-export type Ended = {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-};
 
 export type ProcessOptions = {
   readonly cwd?: string;
@@ -53,19 +44,6 @@ export function start(words: readonly string[], options: ProcessOptions = {}): C
   return child;
 }
 
-export async function endOf(child: ChildProcess): Promise<Ended> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  const [code, signal] = await once(child, 'close');
-  return { code, signal, stdout, stderr };
-}
-
 export type Running = {
   readonly url: string;
   readonly child: ChildProcess;
@@ -77,22 +55,22 @@ export type Running = {
 };
 
 /** Starts a server, on a port from the kernel unless one is named, and waits until it listens. */
-export async function startServer(
+export function startServer(
   words: readonly string[], options: ProcessOptions = {},
 ): Promise<Running> {
   const port = words.includes('--port') ? [] : ['--port', '0'];
-  const child = start(['serve', ...port, ...words], options);
-  const ended = endOf(child);
-  let stderr = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
+  return whenListening(start(['serve', ...port, ...words], options));
+}
+
+/** Waits until a server that was just started listens; fails when it ends before that. */
+export async function whenListening(child: ChildProcess): Promise<Running> {
+  const { stdout, stderr, ended } = collectOutput(child);
   const url = await Promise.race([
-    listening(child),
-    ended.then(({ code }) => assert.fail(`serve ended with ${code}: ${stderr}`)),
+    readUrl(child, stdout),
+    ended.then((end) => assert.fail(`serve ended with ${end.code ?? end.signal}: ${end.stderr}`)),
   ]);
   return {
-    url, child, ended, stderr: () => stderr,
+    url, child, ended, stderr,
     stop(signal = 'SIGTERM') {
       child.kill(signal);
       return ended;
@@ -100,24 +78,12 @@ export async function startServer(
   };
 }
 
-async function listening(child: ChildProcess): Promise<string> {
-  let stdout = '';
+async function readUrl(child: ChildProcess, stdout: () => string): Promise<string> {
   const timeout = AbortSignal.timeout(START_MS_MAX);
   for (;;) {
-    const [, url] = /^hookshelf listening on (\S+)\n/m.exec(stdout) ?? [];
+    const [, url] = /^hookshelf listening on (\S+)\n/m.exec(stdout()) ?? [];
     if (url !== undefined) return url;
     assert.ok(child.stdout !== null);
-    const [chunk] = await once(child.stdout, 'data', { signal: timeout });
-    stdout += String(chunk);
-  }
-}
-
-/** A temporary folder that is removed as soon as it is used: real processes fill many. */
-export async function inFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
-  const folder = createTemporaryFolder();
-  try {
-    return await use(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await once(child.stdout, 'data', { signal: timeout });
   }
 }

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { PROGRAM } from '../support/program.ts';
 import { closedPort } from '../support/servers.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const MEGABYTES = 256;
 /** More than the memory. */

@@ -8,9 +8,10 @@ import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const TOKEN = 'a-token-of-the-tests';
 

@@ -1,11 +1,12 @@
-/** What `incomingwebhook:show` prints, run as a person would: pasted, with the secret exported. */
+/** The examples of a webhook, run as a person would: pasted, with the secret exported. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
-import { curlMissing } from '../support/shell.ts';
+import type { Ended } from '../support/children.ts';
+import { curlMissing, runScript, runShell } from '../support/shell.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { endOf, hookshelf, inFolder, startServer, type Ended } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const HAS_PHP = spawnSync('php', ['-r', 'exit(function_exists("curl_init") ? 0 : 1);'])
   .status === 0;
@@ -42,25 +43,13 @@ async function withExamples(
         await make('incoming-webhooks', {
           pathSegment: path, actionConfiguration: 'log', allowedMethods: [method], secret,
         });
-        const { code, stdout, stderr } = await hookshelf(
-          ['incomingwebhook:show', '--id', path, '--json', '--data', data]);
-        assert.equal(code, 0, stderr);
-        await use(given, JSON.parse(stdout).examples);
+        const { text } = await ask(`${server.url}/api/incoming-webhooks/${path}/examples`);
+        await use(given, JSON.parse(text));
       }
     } finally {
       await server.stop();
     }
   });
-}
-
-function runScript(program: string, script: string, secret: string | null): Promise<Ended> {
-  const child = owned(spawn(program, [], {
-    env: {
-      PATH: process.env['PATH'] ?? '', ...secret === null ? {} : { WEBHOOK_SECRET: secret },
-    },
-  }));
-  child.stdin.end(script);
-  return endOf(child);
 }
 
 function checkAnswer({ method, path }: Case, { stdout, stderr }: Ended): void {
@@ -71,20 +60,23 @@ function checkAnswer({ method, path }: Case, { stdout, stderr }: Ended): void {
 test('the curl line works for every method, and signs with any secret', {
   skip: curlMissing,
 }, () => withExamples(async (given, { curl }) => {
-  checkAnswer(given, await runScript('sh', curl, given.secret));
+  checkAnswer(given, await runShell(curl, given.secret));
   if (given.secret === null) return;
-  const wrong = await runScript('sh', curl, `${given.secret}!`);
+  const wrong = await runShell(curl, `${given.secret}!`);
   assert.match(wrong.stdout, given.method === 'HEAD'
     ? /^HTTP\/1\.1 401 / : /Signature verification failed/, given.path);
-  const missing = await runScript('sh', curl, null);
+  const missing = await runShell(curl);
   assert.match(missing.stderr, /WEBHOOK_SECRET.*must hold the secret of this webhook/);
 }));
 
 test('the PHP example works for every method, and signs with any secret', {
   skip: !HAS_PHP && 'php with the curl extension is needed',
 }, () => withExamples(async (given, { php }) => {
-  checkAnswer(given, await runScript('php', php, given.secret));
-  if (given.secret === null) return;
-  const missing = await runScript('php', php, null);
+  const { secret } = given;
+  const run = (environment: Readonly<Record<string, string>>) =>
+    runScript(php, { program: 'php', environment });
+  checkAnswer(given, await run(secret === null ? {} : { WEBHOOK_SECRET: secret }));
+  if (secret === null) return;
+  const missing = await run({});
   assert.match(missing.stdout, /WEBHOOK_SECRET must hold the secret of this webhook/);
 }));

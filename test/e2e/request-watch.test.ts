@@ -6,10 +6,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { collectOutput, type Ended } from '../support/children.ts';
 import { RawConnection } from '../support/raw-http.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
-import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
+import { hookshelf, start, startServer } from './processes.ts';
 
 const TOKEN = 'quite-secret-and-long';
 
@@ -40,23 +42,16 @@ async function withProgram(
 type Watching = {
   readonly out: () => string;
   readonly notes: () => string;
-  stop(signal?: NodeJS.Signals): ReturnType<typeof endOf>;
+  readonly ended: Promise<Ended>;
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
 };
 
 async function watch(words: readonly string[]): Promise<Watching> {
   const child = start(['request:watch', ...words]);
-  const ended = endOf(child);
-  let out = '';
-  let notes = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    notes += chunk.toString();
-  });
-  await until('it watches', () => notes.includes('Ctrl-C ends this'), { seen: () => notes });
+  const { stdout: out, stderr: notes, ended } = collectOutput(child);
+  await until('it watches', () => notes().includes('Ctrl-C ends this'), { seen: notes });
   return {
-    out: () => out, notes: () => notes,
+    out, notes, ended,
     stop(signal = 'SIGINT') {
       child.kill(signal);
       return ended;
@@ -177,18 +172,11 @@ test('ends when what it sends on comes back: --forward leads to the server that 
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     await addHook(server.url, null, { bodyFormat: 'auto' });
-    const child = start(['request:watch', '--data', data, '--forward',
-      `${server.url}/webhook/in/deploy`]);
-    let notes = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      notes += chunk.toString();
-    });
-    const ended = endOf(child);
-    await until('it watches', () => notes.includes('Ctrl-C ends this'), { seen: () => notes });
+    const watching = await watch(['--data', data, '--forward', `${server.url}/webhook/in/deploy`]);
     await send(Number(new URL(server.url).port), BODY);
-    const { code, stdout } = await ended;
-    assert.equal(code, 2, notes);
-    assert.match(notes, /comes back as request [\w-]{36}: --forward leads to a webhook of/);
+    const { code, stdout, stderr } = await watching.ended;
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /comes back as request [\w-]{36}: --forward leads to a webhook of/);
     assert.equal(stdout.split('\n').length, 2, 'the first one is printed');
     const { headers } = await ask(`${server.url}/api/requests`);
     assert.equal(headers['x-total-count'], '2', 'nothing goes round again');

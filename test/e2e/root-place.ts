@@ -1,9 +1,10 @@
 /** A data directory of a user without rights and a folder of root, for commands run by root. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Ended } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { makeNobodys } from '../support/users.ts';
-import { hookshelf, inFolder } from './processes.ts';
-import type { Ended } from './processes.ts';
+import { hookshelf } from './processes.ts';
 
 export type Place = {
   readonly folder: string;

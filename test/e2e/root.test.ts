@@ -8,14 +8,15 @@ import {
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../../src/index.ts';
+import type { Ended } from '../support/children.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { someOf } from '../support/long.ts';
 import { PROGRAM } from '../support/program.ts';
 import { createCertificate } from '../support/tls.ts';
 import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../support/users.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Ended, ProcessOptions } from './processes.ts';
+import { hookshelf, startServer, type ProcessOptions } from './processes.ts';
 import { inPlace } from './root-place.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

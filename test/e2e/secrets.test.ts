@@ -7,12 +7,13 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { closedPort } from '../support/servers.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 import { Heard } from './heard.ts';
 import { processTitles } from './process-titles.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 import { FlappingTarget } from './relay-target.ts';
 
 /** In every planted value, and nowhere else. */

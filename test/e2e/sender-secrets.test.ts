@@ -9,10 +9,11 @@ import { test } from 'node:test';
 import { CUSTOM_SENDERS } from '../support/senders/custom.ts';
 import type { Key, Sender, Sent } from '../support/senders/signer.ts';
 import { SENDERS } from '../support/senders/table.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { send } from '../webhooks/relay.ts';
 import { Heard } from './heard.ts';
 import { processTitles } from './process-titles.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const MARK = `pl4nted${process.pid}`;
 const LOUD = { HOOKSHELF_LOG_LEVEL: 'debug', HOOKSHELF_LOG_ACCESS: 'all' };

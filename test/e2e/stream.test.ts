@@ -5,9 +5,10 @@ import { test } from 'node:test';
 import { followStream } from '../support/event-stream.ts';
 import type { Following, SeenEvent } from '../support/event-stream.ts';
 import { createRandom } from '../support/random.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const WRITERS = 8;
 const ROUNDS = 4;

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { inFolder, startServer, type Running } from './processes.ts';
+import { startServer, type Running } from './processes.ts';
 import { FlappingTarget } from './relay-target.ts';
 
 /** How long whatever is awaited may take. */

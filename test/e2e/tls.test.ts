@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
+import { inFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 
 const WAIT_MS_MAX = 60_000;
 

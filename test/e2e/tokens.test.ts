@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { SCOPES, SCOPE_OF } from '../support/scopes.ts';
 import type { Scope } from '../support/scopes.ts';
+import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import type { Reply } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
-import type { Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 
 type Made = { readonly identifier: string; readonly token: string };
 

@@ -3,13 +3,14 @@
  * installed. In a run of all tests they share a Chromium (.ci/browser.mjs), each with its own page.
  */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { resolve as resolvePath } from 'node:path';
 import { aroundTests } from './around-tests.ts';
+import { hasProgram } from './shell.ts';
 
 const HOST = resolvePath(import.meta.dirname, '../../.ci/browser.mjs');
 const ANSWER_MS_MAX = 60_000;
@@ -18,7 +19,7 @@ const GONE = /context|navigated|collected/;
 const LOADED = `return document.readyState === 'complete'
   || new Promise((resolve) => addEventListener('load', () => resolve(true)));`;
 
-export const hasBrowser = spawnSync('chromium', ['--version']).status === 0;
+export const hasBrowser = hasProgram('chromium');
 /** For `skip` of a test. */
 export const lacksBrowser = !hasBrowser && 'chromium is needed';
 

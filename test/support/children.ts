@@ -4,6 +4,7 @@
  * to the file.
  */
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { afterEach, beforeEach } from 'node:test';
 
 const running = new Set<ChildProcess>();
@@ -15,6 +16,36 @@ export function owned<Child extends ChildProcess>(child: Child): Child {
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;
+}
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type Output = {
+  /** What it has written so far. */
+  stdout(): string;
+  stderr(): string;
+  readonly ended: Promise<Ended>;
+};
+
+/** Collects what a child writes, from now on. */
+export function collectOutput(child: ChildProcess): Output {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.on('data', (chunk: Buffer) => {
+      output[name] += chunk.toString();
+    });
+  }
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }));
+  return { stdout: () => output.stdout, stderr: () => output.stderr, ended };
+}
+
+export function endOf(child: ChildProcess): Promise<Ended> {
+  return collectOutput(child).ended;
 }
 
 function endAll(kept: ReadonlySet<ChildProcess>): void {

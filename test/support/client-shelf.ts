@@ -4,7 +4,7 @@
  * the one whose request was cut off, as that request would have left it.
  */
 import assert from 'node:assert/strict';
-import type { Caller } from './server-process.ts';
+import { Agent, request } from 'node:http';
 
 type Book = { readonly id: string; readonly title: string; readonly publisher: string };
 
@@ -101,6 +101,40 @@ export class ClientShelf {
       if (target <= this.acknowledged) resolve();
     }
   }
+}
+
+type Answer = {
+  readonly status: number; readonly etag: string; readonly body: string;
+};
+type Caller = (
+  method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
+
+/** Sends requests over `connections` kept-alive connections. A lost connection rejects. */
+export function createCaller(url: string, connections: number): { call: Caller; end(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const call: Caller = (method, path, body, headers = {}) => new Promise((resolve, reject) => {
+    const bytes = body === undefined ? null : Buffer.from(JSON.stringify(body));
+    const bodyHeaders = bytes === null ? {} : {
+      'content-type': 'application/json', 'content-length': String(bytes.length),
+    };
+    const sent = request(new URL(path, url), {
+      agent, method, headers: { ...bodyHeaders, ...headers },
+    });
+    sent.once('error', reject);
+    sent.once('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('error', reject);
+      response.once('end', () => resolve({
+        status: response.statusCode ?? 0,
+        etag: response.headers.etag ?? '',
+        body: Buffer.concat(chunks).toString(),
+      }));
+    });
+    sent.end(bytes ?? undefined);
+  });
+  return { call, end: () => agent.destroy() };
 }
 
 function isBook(value: unknown): value is Book {

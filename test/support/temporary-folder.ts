@@ -17,6 +17,16 @@ export function createTemporaryFolder(): string {
   return folder;
 }
 
+/** A temporary folder that is removed as soon as it is used: real processes fill many. */
+export async function inFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
+  const folder = createTemporaryFolder();
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 process.on('exit', () => {
   // Retries: child processes that are being killed may still write.
   const options = { recursive: true, force: true, maxRetries: 5 };

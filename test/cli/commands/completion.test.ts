@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
+import { hasProgram } from '../../support/shell.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
@@ -78,9 +79,8 @@ const SHELLS: Readonly<Record<string, Offers>> = {
 };
 
 for (const [name, offers] of Object.entries(SHELLS)) {
-  const isMissing = spawnSync(name, ['--version']).status !== 0;
   test(`${name} completes commands, options and values`, {
-    skip: isMissing && `${name} is not installed`,
+    skip: !hasProgram(name) && `${name} is not installed`,
   }, async () => {
     const folder = createTemporaryFolder();
     writeFileSync(join(folder, 'books.csv'), '');

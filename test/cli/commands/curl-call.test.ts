@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { formatCurlCall,
   type RequestToRepeat } from '../../../src/cli/commands/webhooks/curl-call.ts';
-import { owned } from '../../support/children.ts';
+import { runScript } from '../../support/shell.ts';
 
 type Received = {
   readonly method: string; readonly url: string; readonly headers: readonly string[];
@@ -36,16 +35,7 @@ async function repeat(
       method: 'POST', headers: [], body: Buffer.alloc(0), ...members,
       url: `http://127.0.0.1:${port}${path}`,
     });
-    const child = owned(spawn('sh', {
-      env: { PATH: process.env['PATH'] ?? '', ...environment }, stdio: ['pipe', 'pipe', 'pipe'],
-    }));
-    child.stdin.on('error', () => {});
-    child.stdin.end(`${call}\n`);
-    let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString();
-    });
-    const code = await new Promise<number | null>((resolve) => void child.on('close', resolve));
+    const { code, stderr } = await runScript(call, { environment });
     return { received, code, stderr, call };
   } finally {
     server.closeAllConnections();

@@ -5,12 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Ended } from '../../support/children.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
-import { until } from '../../support/until.ts';
 import { ask } from '../ask.ts';
 import type { Question, Reply } from '../ask.ts';
-import { endOf, start } from '../processes.ts';
-import type { Ended } from '../processes.ts';
+import { start, whenListening } from '../processes.ts';
 
 /** By dotted name. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -77,33 +76,16 @@ export async function withServer<T>(
   const data = createTemporaryFolder();
   const settings = nested({ 'server.port': 0, ...given });
   writeFileSync(join(data, 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
-  const child = start(['serve', '--data', data]);
-  const ended = endOf(child);
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.on('data', (chunk: Buffer) => {
-      output[name] += chunk.toString();
-    });
-  }
-  const stop = (): Promise<Ended> => {
-    child.kill('SIGTERM');
-    return ended;
-  };
+  const { url, stop, stderr } = await whenListening(start(['serve', '--data', data]));
   try {
-    const isUp = (): boolean => output.stdout.includes('\n')
-      || child.exitCode !== null || child.signalCode !== null;
-    await until(`it listens: ${JSON.stringify(given)}`, isUp, { seen: () => output.stderr });
-    const url = output.stdout.trim().split(' ').at(-1) ?? '';
-    if (url === '') throw new Error(`it ended by ${child.signalCode}: ${output.stderr}`);
     const results: T[] = [];
     for (const use of uses) {
       results.push(await withTarget((target) =>
-        use({ url, target, data, ...callers(url), stop, stderr: () => output.stderr })));
+        use({ url, target, data, ...callers(url), stop, stderr })));
     }
     return results;
   } finally {
-    child.kill('SIGKILL');
-    await ended;
+    await stop('SIGKILL');
   }
 }
 

@@ -7,7 +7,7 @@ import type { Files } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import { inFolder } from '../../e2e/processes.ts';
+import { inFolder } from '../../support/temporary-folder.ts';
 
 const MEBIBYTE = 1 << 20;
 const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];

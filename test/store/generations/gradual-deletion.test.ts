@@ -9,10 +9,10 @@ import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { deleteGradually } from '../../../src/store/generations/gradual-deletion.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import { inFolder } from '../../e2e/processes.ts';
 import { imagesOf } from '../../support/crashes.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { inFolder } from '../../support/temporary-folder.ts';
 import { someTurns } from '../../support/turns.ts';
 
 const PATH = '/data/books-000002.json';

@@ -9,9 +9,10 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../e2e/ask.ts';
-import { inFolder, startServer, type Running } from '../../e2e/processes.ts';
+import { startServer, type Running } from '../../e2e/processes.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
+import { inFolder } from '../../support/temporary-folder.ts';
 
 const EVENTS = IS_LONG ? 5000 : 400;
 const KILLS = IS_LONG ? 12 : 3;

@@ -25,7 +25,7 @@ import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddressResolver } from '../src/server/exchange/client-address.ts';
 import { evaluateConditions } from '../src/resources/conditional-request.ts';
-import { parseHostName } from '../src/access/host-name.ts';
+import { parseHostName } from '../src/access/host-check.ts';
 import { parseQuery } from '../src/server/query.ts';
 import { readRequestId } from '../src/server/exchange/request-id.ts';
 import { checkToken, createFixedVerifier } from '../src/access/token-verifier.ts';

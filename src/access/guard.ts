@@ -14,8 +14,7 @@ import type {
 import { checkToken } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { Cors, respondToPreflight, isPreflight } from './cors.ts';
-import { HostCheck, checkHostCount } from './host-check.ts';
-import { isLoopbackAddress } from './host-name.ts';
+import { HostCheck, checkHostCount, isLoopbackAddress } from './host-check.ts';
 import { getRequiredScope } from './scope.ts';
 
 export type GuardOptions = {

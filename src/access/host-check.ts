@@ -4,10 +4,10 @@
  * pointed at this machine (DNS rebinding).
  */
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { AppError } from '../base/errors.ts';
 import { quote } from '../base/text/error-message.ts';
 import { getTargetHost } from '../server/routing/request-target.ts';
-import { parseHostName, isLoopbackName } from './host-name.ts';
 
 export class HostCheck {
   readonly #allowedHosts: ReadonlySet<string>;
@@ -57,4 +57,24 @@ export function checkHostCount(request: IncomingMessage): void {
   }
   if (count === 1 || (count === 0 && request.httpVersion === '1.0')) return;
   throw new AppError('malformed', `a request has one Host header, not ${count}`);
+}
+
+/** The host name of a Host header or authority: lower case, without port, brackets, final dot. */
+export function parseHostName(authority: string): string {
+  const literal = /^\[([^\]]*)\](?::\d*)?$/.exec(authority)?.[1];
+  if (literal !== undefined) return literal.toLowerCase();
+  const colon = authority.indexOf(':');
+  const name = colon < 0 ? authority : authority.slice(0, colon);
+  return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
+}
+
+/** Whether a host name or address can only be this machine. */
+export function isLoopbackName(host: string): boolean {
+  const name = host.toLowerCase();
+  return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name);
+}
+
+export function isLoopbackAddress(address: string): boolean {
+  const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+  return plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'));
 }

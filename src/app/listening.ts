@@ -14,7 +14,7 @@ import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listen
 import type {
   Certificate, ReservedPort, Listener, ServerLimits,
 } from '../server/listening/listener.ts';
-import { isLoopbackName } from '../access/host-name.ts';
+import { isLoopbackName } from '../access/host-check.ts';
 import type { Settings } from '../settings/load-settings.ts';
 
 /** The port and certificate that root has opened before it became the user who serves. */

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { createGuard } from '../../src/access/guard.ts';
 import type { GuardOptions } from '../../src/access/guard.ts';
-import { parseHostName, isLoopbackName } from '../../src/access/host-name.ts';
+import { parseHostName, isLoopbackName } from '../../src/access/host-check.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
 import type { Access } from '../../src/server/http-route.ts';

@@ -124,11 +124,11 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     replacement: 'count > 1', tests: GUARD,
   },
   {
-    file: 'access/host-name.ts', text: "name.endsWith('.localhost')",
+    file: 'access/host-check.ts', text: "name.endsWith('.localhost')",
     replacement: "name.endsWith('localhost')", tests: GUARD,
   },
   {
-    file: 'access/host-name.ts', text: "(isIP(plain) === 4 && plain.startsWith('127.'))",
+    file: 'access/host-check.ts', text: "(isIP(plain) === 4 && plain.startsWith('127.'))",
     replacement: "plain.startsWith('127.')", tests: GUARD,
   },
   {

@@ -150,7 +150,7 @@ const HTTP: readonly PlantedFault[] = [
     tests: ['webhooks/actions/pass-through.test.ts'],
   },
   {
-    file: 'webhooks/http/check-target.ts',
+    file: 'webhooks/http/target-rules.ts',
     text: 'if (before !== null && findTarget(before) === target) return;', replacement: '',
     tests: ['webhooks/resources.test.ts'],
   },

@@ -79,7 +79,7 @@ const CONNECTIONS: readonly PlantedFault[] = [
     tests: ['client/connection/connect.test.ts'],
   },
   {
-    file: 'client/connection/tunnel.ts',
+    file: 'client/connection/connect.ts',
     text: 'statusCode < 200 || statusCode > 299', replacement: 'statusCode < 200',
     tests: ['client/connection/tunnel.test.ts'],
   },

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
-import { checkTarget } from '../http/check-target.ts';
+import { checkTarget } from '../http/target-rules.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import {

@@ -3,10 +3,11 @@
  * Pure.
  */
 import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
 import { CONNECTION_HEADERS } from '../../base/network/connection-headers.ts';
 import { http } from '../../base/node-modules.ts';
 import type { JsonSchema, StringSchema } from '../../base/schema.ts';
+import type { Change } from '../../store/store-port.ts';
 
 const URL_LENGTH_MAX = 2048;
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -94,4 +95,23 @@ export function parseConfiguredHeaders(configured: unknown): Record<string, stri
     if (typeof value === 'string') headers[name.toLowerCase()] = value;
   }
   return headers;
+}
+
+/**
+ * Refuses a target on the deny list when it is saved, and not with each attempt: throws `invalid`
+ * at `pointer` if the change names one. A target that was stored before, perhaps under another
+ * list, may stay, so that the webhook can still be disabled or changed. `findTarget` reads the
+ * target from a stored record.
+ */
+export function checkTarget(
+  { before, after }: Pick<Change, 'before' | 'after'>, pointer: string,
+  findTarget: (record: Buffer) => string | null, isDenied: (url: string) => boolean,
+): void {
+  const target = after === null ? null : findTarget(after);
+  if (target === null || !isDenied(target)) return;
+  if (before !== null && findTarget(before) === target) return;
+  throw invalid([{
+    pointer,
+    detail: 'leads to an address on the list http.denyAddresses, which is never connected to',
+  }]);
 }

@@ -15,10 +15,9 @@ import {
 } from './receiving/receive.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { diagnoseRoute } from './diagnostics/diagnose-route.ts';
-import { examplesRoute } from './diagnostics/examples-route.ts';
+import { examplesRoute, presetsRoute } from './diagnostics/setup-routes.ts';
 import { matchRoute } from './diagnostics/match-route.ts';
 import type { LookUpEvent } from './diagnostics/duplicate-check.ts';
-import { presetsRoute } from './diagnostics/presets-route.ts';
 import { sampleRoute } from './diagnostics/sample-route.ts';
 import { chooseSecretShape } from './verification-member.ts';
 import { incomingCollection, verificationSecretSchema } from './incoming-webhook.ts';

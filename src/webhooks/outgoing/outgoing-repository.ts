@@ -9,7 +9,7 @@ import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
 import { observeHealth } from '../health/public-health.ts';
 import { stageFailingReset } from './automatic-disabling.ts';
-import { checkTarget } from '../http/check-target.ts';
+import { checkTarget } from '../http/target-rules.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
 import { outgoingResource, toPublicOutgoingWebhook } from './outgoing-resource.ts';
 import { decodeOutgoingWebhook } from './outgoing-webhook-index.ts';

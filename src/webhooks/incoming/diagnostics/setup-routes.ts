@@ -1,9 +1,9 @@
-/**
- * `GET /api/incoming-webhooks/{identifier}/examples` gives calls to copy, and says how to set up
- * the sender.
- */
+/** Routes that help to set up an incoming webhook: its examples, and the senders known by name. */
 import { lazyImport } from '../../../base/lazy-import.ts';
-import { objectSchema, jsonResponse, TEXT } from '../../../resources/route-specs.ts';
+import type { Schema } from '../../../base/schema.ts';
+import {
+  TEXT, arraySchema, jsonResponse, listResponse, objectSchema, sendList,
+} from '../../../resources/route-specs.ts';
 import { createKeyParameter } from '../../../resources/resource-routes.ts';
 import { problemResponses } from '../../../server/problem.ts';
 import type { HttpRoute } from '../../../server/http-route.ts';
@@ -12,7 +12,12 @@ import { incomingResource } from '../incoming-resource.ts';
 import { getReadyWebhook } from './get-webhook.ts';
 
 const loadExamples = lazyImport(() => import('./webhook-examples.ts'));
+const loadPresetList = lazyImport(() => import('../../senders/presets/describe-presets.ts'));
 
+/**
+ * `GET /api/incoming-webhooks/{identifier}/examples` gives calls to copy, and says how to set up
+ * the sender.
+ */
 export function examplesRoute(webhooks: IncomingWebhookIndex, baseUri: () => string): HttpRoute {
   return {
     method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
@@ -38,5 +43,27 @@ export function examplesRoute(webhooks: IncomingWebhookIndex, baseUri: () => str
       return loadExamples(({ buildWebhookExamples }) => exchange.sendJson(200,
         { identifier, pathSegment, hasSecret, ...buildWebhookExamples(webhook, url) }));
     },
+  };
+}
+
+const seconds: Schema = { kind: 'integer', minimum: 1, maximum: 86_400 };
+
+/** `GET /api/verification-presets` lists the senders whose requests can be verified by name. */
+export function presetsRoute(): HttpRoute {
+  return {
+    method: 'GET', path: '/api/verification-presets', access: 'read',
+    operationId: 'listVerificationPresets',
+    summary: 'The senders whose requests can be verified, and how to set each up',
+    responses: [
+      listResponse('The presets', objectSchema('VerificationPreset', {
+        name: TEXT, sender: TEXT, header: TEXT, needs: arraySchema(TEXT),
+        covers: arraySchema({ kind: 'string', values: ['body', 'time', 'id'] }),
+        toleranceS: seconds, answerWithinS: seconds, onFailure: TEXT, pasteUrl: TEXT,
+        pasteSecret: TEXT, secretFrom: { kind: 'string', values: ['here', 'sender'] },
+        documentation: TEXT, unconfirmed: TEXT,
+      }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] })),
+    ],
+    handle: (exchange) =>
+      loadPresetList(({ describePresets }) => sendList(exchange, describePresets())),
   };
 }

@@ -1,5 +1,6 @@
 /** The stores of some nodes over one simulated engine, with the clock that all of them go by. */
 import assert from 'node:assert/strict';
+import { afterEach } from 'node:test';
 import type { Logger } from '../../src/base/log.ts';
 import type { Transaction } from '../../src/store/store-port.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
@@ -12,14 +13,22 @@ type RigOptions = { readonly snapshotEveryBytes?: number };
 
 export class SharedStoreRig {
   engine = new SimulatedEngine();
-  readonly clock = new ManualClock();
+  clock = new ManualClock();
   /** What all of them have said. */
-  readonly logged: string[] = [];
-  readonly stores: OpenedStore[] = [];
+  logged: string[] = [];
+  stores: OpenedStore[] = [];
   readonly #options: RigOptions;
 
+  /** After each test of the file its stores are closed, and all begins anew. */
   constructor(options: RigOptions = {}) {
     this.#options = options;
+    afterEach(async () => {
+      for (const store of this.stores) await store.close();
+      this.engine = new SimulatedEngine();
+      this.clock = new ManualClock();
+      this.logged = [];
+      this.stores = [];
+    });
   }
 
   async open(files = new SimulatedFiles()): Promise<OpenedStore> {
@@ -47,10 +56,6 @@ export class SharedStoreRig {
   async until(isSo: () => boolean): Promise<void> {
     for (let step = 0; step < 2000 && !isSo(); step += 1) await this.clock.advance(50);
     assert(isSo());
-  }
-
-  async close(): Promise<void> {
-    for (const store of this.stores) await store.close();
   }
 }
 

@@ -1,26 +1,18 @@
 /** What becomes of a node that was away while others wrote much. */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { SharedStoreRig, increase, put } from '../../support/shared-store-rig.ts';
-import type { EngineFault, SimulatedEngine } from '../../support/simulated-engine.ts';
+import type { EngineFault } from '../../support/simulated-engine.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
-let rig: SharedStoreRig;
-let engine: SimulatedEngine;
-
-beforeEach(() => {
-  rig = new SharedStoreRig();
-  ({ engine } = rig);
-});
-
-afterEach(() => rig.close());
+const rig = new SharedStoreRig();
 
 /** Cuts the node off that was opened last; returns what ends that. */
 function cutOff(fault: EngineFault): () => void {
   let isAway = true;
   let isFirst = true;
-  engine.faults = (call) => {
+  rig.engine.faults = (call) => {
     if (call === 'connect' && isAway) return 'refused';
     if (call !== 'append' || !isFirst) return 'none';
     isFirst = false;
@@ -46,10 +38,10 @@ function measureTurns(store: OpenedStore): { transactions: number; bytes: number
 for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
   test(`what a node missed is applied in pages before it appends (${fault})`, async () => {
     const [one, two] = [await rig.open(), await rig.open()];
-    const session = [...engine.sessions].at(-1);
+    const session = [...rig.engine.sessions].at(-1);
     const comeBack = cutOff(fault);
     const write = two.transact(increase);
-    if (fault !== 'none') await turnsUntil(() => engine.calls.includes('append'));
+    if (fault !== 'none') await turnsUntil(() => rig.engine.calls.includes('append'));
     session?.lose();
     for (let count = 0; count < 300; count += 1) await one.transact(put(`b-${count}`));
     const most = measureTurns(two);
@@ -58,7 +50,7 @@ for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
     void write.then(() => void (isDone = true));
     await rig.until(() => isDone);
     assert.equal(await two.transact(increase), 2);
-    assert.equal(engine.visible.length, 302);
+    assert.equal(rig.engine.visible.length, 302);
     assert.ok(most.transactions <= 2 * 64, `${most.transactions} in one turn`);
   });
 }
@@ -66,7 +58,7 @@ for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
 test('large entries that a node missed are applied in turns, between which it serves', async () => {
   const [one, two] = [await rig.open(), await rig.open()];
   const comeBack = cutOff('none');
-  [...engine.sessions].at(-1)?.lose();
+  [...rig.engine.sessions].at(-1)?.lose();
   for (let count = 0; count < 30; count += 1) {
     await one.transact(put(`b-${count}`, 'x'.repeat(100_000)));
   }
@@ -78,10 +70,10 @@ test('large entries that a node missed are applied in turns, between which it se
 
 test('an append is unknown when the log was trimmed past it before it could be found', async () => {
   const [one, two] = [await rig.open(), await rig.open()];
-  const session = [...engine.sessions].at(-1);
+  const session = [...rig.engine.sessions].at(-1);
   const comeBack = cutOff('lost-after');
   const write = assert.rejects(two.transact(increase), { code: 'unknown_outcome' });
-  await turnsUntil(() => engine.visible.length === 1);
+  await turnsUntil(() => rig.engine.visible.length === 1);
   session?.lose();
   for (let round = 0; round < 3; round += 1) {
     for (let count = 0; count < 80; count += 1) await one.transact(put(`b-${round}-${count}`));

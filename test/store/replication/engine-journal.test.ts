@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import type { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, increase, put } from '../../support/shared-store-rig.ts';
-import type { EngineFault, SimulatedEngine } from '../../support/simulated-engine.ts';
 import { someTurns, turnsUntil } from '../../support/turns.ts';
 
-let rig: SharedStoreRig;
-let engine: SimulatedEngine;
-let clock: ManualClock;
+const rig = new SharedStoreRig();
 
-beforeEach(() => {
-  rig = new SharedStoreRig();
-  ({ engine, clock } = rig);
-});
-
-afterEach(() => rig.close());
-
-const open = (): Promise<OpenedStore> => rig.open();
-const once = (name: string, fault: EngineFault): void => rig.once(name, fault);
-const until = (isSo: () => boolean): Promise<void> => rig.until(isSo);
 const has = (store: OpenedStore, id: string): boolean =>
   store.collection('books').findBytes(id) !== undefined;
 
 test('what one node writes, the others read', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   const heard: number[] = [];
   two.changes.follow((sequence) => heard.push(sequence));
   await one.transact(put('b'));
@@ -39,7 +25,7 @@ test('what one node writes, the others read', async () => {
 });
 
 test('two nodes that count in one record lose nothing', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   const results = await Promise.all(Array.from({ length: 40 }, (_, index) =>
     (index % 2 === 0 ? one : two).transact(increase)));
   assert.deepEqual(results.toSorted((left, right) => left - right),
@@ -48,7 +34,7 @@ test('two nodes that count in one record lose nothing', async () => {
 });
 
 test('nodes that write all the time read with the lock, who stops by itself', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   const writeAll = async (prefix: string): Promise<void> => {
     await Promise.all([one, two].map(async (store, node) => {
       for (let index = 0; index < 30; index += 1) {
@@ -57,38 +43,38 @@ test('nodes that write all the time read with the lock, who stops by itself', as
     }));
   };
   await writeAll('first');
-  engine.calls.length = 0;
+  rig.engine.calls.length = 0;
   await writeAll('second');
-  const reads = engine.calls.filter((call) => call === 'readAfter').length;
+  const reads = rig.engine.calls.filter((call) => call === 'readAfter').length;
   assert.ok(reads <= 5, `${reads} reads beside 60 appends`);
   await one.transact(put('last'));
-  await clock.advance(20);
+  await rig.clock.advance(20);
   await turnsUntil(() => has(two, 'last'));
 });
 
 test('a node that waits for its turn shows what others have committed', async () => {
-  const [one, two, three] = [await open(), await open(), await open()];
+  const [one, two, three] = [await rig.open(), await rig.open(), await rig.open()];
   await Promise.all([one, two].map((store, node) => store.transact(put(`first-${node}`))));
   await Promise.all([one, two].map((store, node) => store.transact(put(`second-${node}`))));
   await two.transact(put('third'));
   await three.transact(put('committed'));
-  engine.stopReplicating();
+  rig.engine.stopReplicating();
   const held = three.transact(put('held'));
-  await turnsUntil(() => engine.entries.length > engine.visible.length);
+  await turnsUntil(() => rig.engine.entries.length > rig.engine.visible.length);
   const waiting = two.transact(put('waiting'));
   await someTurns();
   assert.equal(has(two, 'committed'), false);
-  await clock.advance(20);
+  await rig.clock.advance(20);
   await turnsUntil(() => has(two, 'committed'));
-  engine.goOnReplicating();
+  rig.engine.goOnReplicating();
   await Promise.all([held, waiting]);
   assert.deepEqual(['held', 'waiting'].map((id) => has(two, id)), [true, true]);
 });
 
 test('a node that starts reads what is there', async () => {
-  const one = await open();
+  const one = await rig.open();
   await one.transact(put('a'));
-  const two = await open();
+  const two = await rig.open();
   assert.ok(has(two, 'a'));
   assert.equal(two.replica?.logId, one.replica?.logId);
 });
@@ -96,21 +82,21 @@ test('a node that starts reads what is there', async () => {
 for (const call of ['append', 'appendLocked']) {
   for (const fault of ['lost-before', 'lost-after'] as const) {
     test(`an append whose answer is ${fault} in ${call} is there once`, async () => {
-      const [one, two] = [await open(), await open()];
-      once(call, fault);
+      const [one, two] = [await rig.open(), await rig.open()];
+      rig.once(call, fault);
       const writes = [one.transact(increase), two.transact(increase)];
       let isDone = false;
       void Promise.all(writes).then(() => isDone = true);
-      await until(() => isDone);
+      await rig.until(() => isDone);
       assert.deepEqual((await Promise.all(writes)).toSorted(), [1, 2]);
-      assert.equal(engine.visible.length, 2);
+      assert.equal(rig.engine.visible.length, 2);
     });
   }
 }
 
 test('what the engine refuses is not written, and writing goes on', async () => {
-  const one = await open();
-  once('append', 'refused');
+  const one = await rig.open();
+  rig.once('append', 'refused');
   await assert.rejects(one.transact(put('a')), { code: 'unavailable' });
   assert.equal(one.failure, null);
   await one.transact(put('b'));
@@ -118,63 +104,63 @@ test('what the engine refuses is not written, and writing goes on', async () => 
 });
 
 test('who waits for an engine that is away is told after 15 s, and it goes on later', async () => {
-  const one = await open();
+  const one = await rig.open();
   const said: (string | null)[] = [];
   one.onFailure((reason) => said.push(reason));
-  engine.goDown();
+  rig.engine.goDown();
   const write = assert.rejects(one.transact(put('a')), { code: 'unavailable' });
-  await clock.advance(14_000);
+  await rig.clock.advance(14_000);
   assert.equal(one.failure, null);
-  await clock.advance(2_000);
+  await rig.clock.advance(2_000);
   await write;
   assert.notEqual(one.failure, null);
   await assert.rejects(one.transact(put('b')), { code: 'unavailable' });
-  engine.comeUp();
-  await until(() => one.failure === null);
+  rig.engine.comeUp();
+  await rig.until(() => one.failure === null);
   await one.transact(put('c'));
   assert.deepEqual([has(one, 'a'), has(one, 'b'), has(one, 'c')], [false, false, true]);
   assert.equal(said.length, 2);
 });
 
 test('an append that nobody can tell of is unknown, and comes back if it is there', async () => {
-  const one = await open();
-  once('append', 'lost-after');
+  const one = await rig.open();
+  rig.once('append', 'lost-after');
   const write = assert.rejects(one.transact(put('a')), { code: 'unknown_outcome' });
-  await turnsUntil(() => engine.visible.length === 1);
-  engine.goDown();
+  await turnsUntil(() => rig.engine.visible.length === 1);
+  rig.engine.goDown();
   const waiting = assert.rejects(one.transact(put('b')), { code: 'unavailable' });
-  await clock.advance(16_000);
+  await rig.clock.advance(16_000);
   await Promise.all([write, waiting]);
   assert.equal(has(one, 'a'), false);
-  engine.comeUp();
-  await until(() => has(one, 'a'));
+  rig.engine.comeUp();
+  await rig.until(() => has(one, 'a'));
   assert.equal(has(one, 'b'), false);
 });
 
 test('while the quorum is away nothing is acknowledged; then what was sent is, once', async () => {
-  const [one, two] = [await open(), await open()];
-  engine.stopReplicating();
+  const [one, two] = [await rig.open(), await rig.open()];
+  rig.engine.stopReplicating();
   let result = 0;
   void one.transact(increase).then((count) => result = count);
-  await clock.advance(8_000);
+  await rig.clock.advance(8_000);
   assert.deepEqual([result, has(one, 'count'), has(two, 'count')], [0, false, false]);
-  engine.goOnReplicating();
-  await until(() => result === 1 && has(two, 'count'));
-  assert.equal(engine.visible.length, 1);
+  rig.engine.goOnReplicating();
+  await rig.until(() => result === 1 && has(two, 'count'));
+  assert.equal(rig.engine.visible.length, 1);
 });
 
 test('a refusal is of the newest state, though the node has not read it yet', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   await one.transact(put('a', 'old'));
   await turnsUntil(() => has(two, 'a'));
-  engine.turns = () => 5;
+  rig.engine.turns = () => 5;
   await one.transact(put('a', 'new'));
   assert.equal(await two.transact((transaction) =>
     /old|new/.exec(transaction.find('books', 'a')?.toString() ?? '')?.[0]), 'new');
 });
 
 test('the log is read back from any sequence, as far as it goes', async () => {
-  const one = await open();
+  const one = await rig.open();
   for (const id of ['a', 'b', 'c']) await one.transact(put(id));
   const reader = await one.changes.since(1);
   assert.deepEqual((await reader?.next(2))?.map(({ sequence }) => sequence), [2]);
@@ -185,19 +171,19 @@ test('the log is read back from any sequence, as far as it goes', async () => {
 });
 
 test('waiting for a sequence ends when it is there, or when it takes too long', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   const reached = two.replica?.waitFor(1, 2000);
   const never = two.replica?.waitFor(2, 2000);
   await one.transact(put('a'));
   assert.equal(await reached, true);
-  await clock.advance(2500);
+  await rig.clock.advance(2500);
   assert.equal(await never, false);
 });
 
 test('a node that does not know what a newer one writes says so, and reads on', async () => {
-  const one = await open();
-  const two = await openSharedStore(engine, {
-    number: 2, clock, specs: [{ name: 'books', key: 'id' }],
+  const one = await rig.open();
+  const two = await openSharedStore(rig.engine, {
+    number: 2, clock: rig.clock, specs: [{ name: 'books', key: 'id' }],
   });
   rig.stores.push(two);
   await one.transact(put('a'));
@@ -206,7 +192,7 @@ test('a node that does not know what a newer one writes says so, and reads on', 
   const writes: Promise<void>[] = [];
   for (let second = 0; second < 20; second += 1) {
     writes.push(assert.rejects(two.transact(put('b')), { code: 'unavailable' }));
-    await clock.advance(1000);
+    await rig.clock.advance(1000);
   }
   await Promise.all(writes);
   assert.match(two.failure ?? '', /records of "marks".* start the newer hookshelf/);
@@ -217,14 +203,14 @@ test('a node that does not know what a newer one writes says so, and reads on', 
 
 test('a node under which the log gets a newer format follows it no more, says so, and reads on',
   async () => {
-    const [one, two] = [await open(), await open()];
+    const [one, two] = [await rig.open(), await rig.open()];
     await one.transact(put('a'));
     await turnsUntil(() => has(two, 'a'));
-    assert.ok(engine.log !== null);
-    engine.log = { ...engine.log, format: 2 };
+    assert.ok(rig.engine.log !== null);
+    rig.engine.log = { ...rig.engine.log, format: 2 };
     const writes: Promise<void>[] = [];
     for (let second = 0; second < 20; second += 1) {
-      await clock.advance(1000);
+      await rig.clock.advance(1000);
       writes.push(assert.rejects(two.transact(put('b')), { code: 'unavailable' }));
     }
     await Promise.all(writes);
@@ -234,20 +220,20 @@ test('a node under which the log gets a newer format follows it no more, says so
   });
 
 test('a store that is closed while its append is unknown tells so', async () => {
-  const one = await open();
-  once('append', 'lost-after');
+  const one = await rig.open();
+  rig.once('append', 'lost-after');
   const write = one.transact(put('a')).then(() => 'written', ({ code }) => code);
-  await turnsUntil(() => engine.visible.length === 1);
-  engine.goDown();
+  await turnsUntil(() => rig.engine.visible.length === 1);
+  rig.engine.goDown();
   let isClosed = false;
   void one.close().then(() => isClosed = true);
-  await until(() => isClosed);
+  await rig.until(() => isClosed);
   assert.equal(await write, 'unknown_outcome');
 });
 
 test('what adds to records that fill the engine is refused, and room is made', async () => {
-  engine.maxSnapshotBytes = 1000;
-  const store = await open();
+  rig.engine.maxSnapshotBytes = 1000;
+  const store = await rig.open();
   await store.transact(put('a', 'x'.repeat(1100)));
   await assert.rejects(store.transact(put('b')), { code: 'storage_full' });
   await store.transact(put('a', 'y'.repeat(1100)));
@@ -258,30 +244,30 @@ test('what adds to records that fill the engine is refused, and room is made', a
 });
 
 test('a store that closes waits 2 s for an append that nobody can tell of', async () => {
-  const one = await open();
-  engine.stopReplicating();
+  const one = await rig.open();
+  rig.engine.stopReplicating();
   const write = assert.rejects(one.transact(put('a')), { code: 'unknown_outcome' });
-  await turnsUntil(() => engine.calls.includes('append'));
+  await turnsUntil(() => rig.engine.calls.includes('append'));
   let isClosed = false;
   const closing = one.close().then(() => void (isClosed = true));
-  await clock.advance(1_500);
+  await rig.clock.advance(1_500);
   assert.equal(isClosed, false);
-  await clock.advance(1_500);
+  await rig.clock.advance(1_500);
   await Promise.all([write, closing]);
 });
 
 for (const call of ['connect', 'barrier'] as const) {
-  test(`a store closes while its engine gives no answer to ${call}`, async () => {
-    const one = await open();
-    engine.stopReplicating();
-    engine.calls.length = 0;
-    const connect = engine.connect.bind(engine);
-    engine.connect = () => call === 'barrier' ? connect() : new Promise(() => {
-      engine.calls.push('connect');
+  test(`a store closes while its rig.engine gives no answer to ${call}`, async () => {
+    const one = await rig.open();
+    rig.engine.stopReplicating();
+    rig.engine.calls.length = 0;
+    const connect = rig.engine.connect.bind(rig.engine);
+    rig.engine.connect = () => call === 'barrier' ? connect() : new Promise(() => {
+      rig.engine.calls.push('connect');
     });
-    engine.loseAll();
-    await until(() => engine.calls.includes(call));
+    rig.engine.loseAll();
+    await rig.until(() => rig.engine.calls.includes(call));
     await one.close();
-    engine.goOnReplicating();
+    rig.engine.goOnReplicating();
   });
 }

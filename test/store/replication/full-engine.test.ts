@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { Membership } from '../../../src/nodes/membership.ts';
@@ -15,13 +15,7 @@ import { COLLECTIONS, contentOf } from '../../support/workload.ts';
 const NO_ROOM = new AppError('storage_full', 'the engine has no room');
 const LARGE = 'x'.repeat(5000);
 
-let rig: SharedStoreRig;
-
-beforeEach(() => {
-  rig = new SharedStoreRig();
-});
-
-afterEach(() => rig.close());
+const rig = new SharedStoreRig();
 
 function refuseFrom(bytes: number, error = NO_ROOM): void {
   rig.engine.refuse = ({ lines }: LogEntry) => lines.length >= bytes ? error : null;

@@ -1,6 +1,6 @@
 /** A log that data:move has closed: nobody can write to it any more, and who tries is told why. */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import {
@@ -19,11 +19,7 @@ const CLOSING = { to: 'postgres://other/db', at: '2026-01-02T03:04:05.000Z' };
 const WHERE =
   /closed at 2026-01-02T03:04:05\.000Z.* records to postgres:\/\/other\/db: go on there/;
 
-let rig: SharedStoreRig;
-beforeEach(() => {
-  rig = new SharedStoreRig();
-});
-afterEach(() => rig.close());
+const rig = new SharedStoreRig();
 
 const has = (store: OpenedStore, id: string): boolean =>
   store.collection('books').findBytes(id) !== undefined;

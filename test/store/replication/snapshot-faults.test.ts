@@ -1,42 +1,30 @@
 /** Snapshots of nodes that fail, come twice, or were tampered with. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, test } from 'node:test';
-import type { ManualClock } from '../../support/manual-clock.ts';
+import { test } from 'node:test';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
-import type { SimulatedEngine } from '../../support/simulated-engine.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
-let rig: SharedStoreRig;
-let engine: SimulatedEngine;
-let clock: ManualClock;
-let logged: readonly string[];
-
-beforeEach(() => {
-  rig = new SharedStoreRig({ snapshotEveryBytes: 100_000 });
-  ({ engine, clock, logged } = rig);
-});
-
-afterEach(() => rig.close());
+const rig = new SharedStoreRig({ snapshotEveryBytes: 100_000 });
 
 test('a snapshot that the engine did not get is tried again after a minute, then two', async () => {
   const one = await rig.open();
   one.replica?.writeSnapshotsWhen(() => true);
-  engine.faults = (call) => call === 'writePart' ? 'refused' : 'none';
+  rig.engine.faults = (call) => call === 'writePart' ? 'refused' : 'none';
   await one.transact(put('a', 'x'.repeat(110_000)));
   const failures = (): number =>
-    logged.filter((line) => line.includes('could not be written')).length;
+    rig.logged.filter((line) => line.includes('could not be written')).length;
   await turnsUntil(() => failures() === 1);
-  await clock.advance(59_000);
+  await rig.clock.advance(59_000);
   assert.equal(failures(), 1);
-  await clock.advance(2_000);
+  await rig.clock.advance(2_000);
   await turnsUntil(() => failures() === 2);
-  engine.faults = () => 'none';
-  await clock.advance(118_000);
-  assert.equal(engine.snapshots.size, 0);
-  await clock.advance(2_000);
-  await turnsUntil(() => engine.snapshots.get(1)?.count === 1);
+  rig.engine.faults = () => 'none';
+  await rig.clock.advance(118_000);
+  assert.equal(rig.engine.snapshots.size, 0);
+  await rig.clock.advance(2_000);
+  await turnsUntil(() => rig.engine.snapshots.get(1)?.count === 1);
 });
 
 test('backups do not put off the snapshot that the engine is due', async () => {
@@ -46,8 +34,8 @@ test('backups do not put off the snapshot that the engine is due', async () => {
     await one.transact(put(id, 'x'.repeat(60_000)));
     (await one.openBackupSources()).close();
   }
-  await clock.advance(1_000);
-  await turnsUntil(() => engine.snapshots.get(2)?.count === 1);
+  await rig.clock.advance(1_000);
+  await turnsUntil(() => rig.engine.snapshots.get(2)?.count === 1);
 });
 
 test('of two snapshots that are written at once for one place none is a mixture', async () => {
@@ -59,20 +47,20 @@ test('of two snapshots that are written at once for one place none is a mixture'
   const ended = await Promise.allSettled([one.compact(), two.compact()]);
   assert.ok(ended.some(({ status }) => status === 'rejected'));
   await rig.open();
-  assert.deepEqual(logged.filter((line) => line.includes('is damaged')), []);
+  assert.deepEqual(rig.logged.filter((line) => line.includes('is damaged')), []);
   await one.compact();
-  assert.equal(engine.snapshots.size, 1);
+  assert.equal(rig.engine.snapshots.size, 1);
 });
 
 test('a snapshot of the engine names no file outside of its folder', async () => {
   const one = await rig.open();
   await one.transact(put('a'));
   await one.compact();
-  const part = engine.snapshots.get(1)?.parts.get(0);
+  const part = rig.engine.snapshots.get(1)?.parts.get(0);
   assert.ok(part !== undefined);
   const bytes = Buffer.from(part.bytes.toString().replace('"books"', '"../../etc"'));
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  engine.snapshots.get(1)?.parts.set(0, { bytes, sha256 });
+  rig.engine.snapshots.get(1)?.parts.set(0, { bytes, sha256 });
   const files = new SimulatedFiles();
   const opened: string[] = [];
   const openFile = files.openSync.bind(files);
@@ -82,5 +70,5 @@ test('a snapshot of the engine names no file outside of its folder', async () =>
   };
   await rig.open(files);
   assert.deepEqual(opened.filter((path) => path.includes('..')), []);
-  assert.ok(logged.some((line) => line.includes('the snapshot has no manifest')));
+  assert.ok(rig.logged.some((line) => line.includes('the snapshot has no manifest')));
 });

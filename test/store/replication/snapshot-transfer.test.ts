@@ -4,18 +4,14 @@ import { EngineLink } from '../../../src/store/replication/engine-link.ts';
 import { receiveParts } from '../../../src/store/replication/snapshot-transfer.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
 
-let rig: SharedStoreRig;
+const rig = new SharedStoreRig();
 let link: EngineLink;
 
 beforeEach(() => {
-  rig = new SharedStoreRig();
   link = new EngineLink(rig.engine, 'reader', rig.clock);
 });
 
-afterEach(async () => {
-  link.close();
-  await rig.close();
-});
+afterEach(() => link.close());
 
 test('a part whose SHA-256 differs is damaged, before any reader gets its bytes', async () => {
   const store = await rig.open();

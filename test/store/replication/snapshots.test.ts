@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { openStore } from '../../../src/store/store.ts';
-import type { OpenedStore } from '../../../src/store/store.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
-import type { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, put, putHook } from '../../support/shared-store-rig.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
@@ -13,64 +11,52 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { COLLECTIONS, contentOf } from '../../support/workload.ts';
 
-let rig: SharedStoreRig;
-let engine: SimulatedEngine;
-let clock: ManualClock;
-let logged: readonly string[];
+const rig = new SharedStoreRig({ snapshotEveryBytes: 100_000 });
 
-beforeEach(() => {
-  rig = new SharedStoreRig({ snapshotEveryBytes: 100_000 });
-  ({ engine, clock, logged } = rig);
-});
-
-afterEach(() => rig.close());
-
-const open = (files?: SimulatedFiles): Promise<OpenedStore> => rig.open(files);
-
-const callsSince = (count: number): readonly string[] => engine.calls.slice(count);
+const callsSince = (count: number): readonly string[] => rig.engine.calls.slice(count);
 
 test('a node starts from the snapshot of the engine, and reads what follows', async () => {
-  const one = await open();
+  const one = await rig.open();
   for (const id of ['b', 'a', 'c']) await one.transact(put(id, 'é漢'));
   await one.transact(putHook('h', 's'));
   await one.compact();
-  assert.equal(engine.snapshots.size, 1);
+  assert.equal(rig.engine.snapshots.size, 1);
   await one.transact(put('later'));
-  const count = engine.calls.length;
-  const two = await open();
+  const count = rig.engine.calls.length;
+  const two = await rig.open();
   assert.ok(callsSince(count).includes('readPart'));
   assert.deepEqual(contentOf(two), contentOf(one));
 });
 
 test('a node starts from its own snapshot while that stands in the log', async () => {
   const files = new SimulatedFiles();
-  const one = await open(files);
+  const one = await rig.open(files);
   await one.transact(put('a'));
   await one.compact();
   await one.transact(put('b'));
   await one.close();
-  const count = engine.calls.length;
-  const again = await open(files);
+  const count = rig.engine.calls.length;
+  const again = await rig.open(files);
   assert.ok(!callsSince(count).includes('readPart'));
   assert.equal(again.collection('books').size, 2);
 });
 
 test('a snapshot of its own that a fail-over has taken out of the log is not used', async () => {
   const files = new SimulatedFiles();
-  const one = await open(files);
+  const one = await rig.open(files);
   await one.transact(put('lost'));
   await one.compact();
   await one.close();
-  engine.snapshots.clear();
-  engine.failOver(0);
-  const two = await open();
+  rig.engine.snapshots.clear();
+  rig.engine.failOver(0);
+  const two = await rig.open();
   await two.transact(put('other'));
-  assert.deepEqual(contentOf(await open(files)), contentOf(two));
+  assert.deepEqual(contentOf(await rig.open(files)), contentOf(two));
 });
 
 test('a snapshot of its own that is damaged is no reason not to start', async () => {
   const files = new SimulatedFiles();
-  const one = await open(files);
+  const one = await rig.open(files);
   await one.transact(put('a', 'text'));
   await one.compact();
   await one.close();
@@ -78,70 +64,70 @@ test('a snapshot of its own that is damaged is no reason not to start', async ()
   const descriptor = files.openSync(path, 'append-existing');
   files.writeSync(descriptor, Buffer.from('X'), 150);
   files.closeSync(descriptor);
-  const again = await open(files);
+  const again = await rig.open(files);
   assert.equal(again.collection('books').size, 1);
-  assert.match(logged.join('\n'), /cannot be read; taking the engine's/);
+  assert.match(rig.logged.join('\n'), /cannot be read; taking the engine's/);
 });
 
 test('a damaged snapshot of the engine makes way for the one before', async () => {
-  const one = await open();
+  const one = await rig.open();
   await one.transact(put('a'));
   await one.compact();
   await one.transact(put('b'));
   await one.compact();
-  const newest = engine.snapshots.get(2)?.parts.get(0);
+  const newest = rig.engine.snapshots.get(2)?.parts.get(0);
   assert.ok(newest);
   newest.bytes[200] = (newest.bytes[200] ?? 0) ^ 1;
-  const two = await open();
+  const two = await rig.open();
   assert.deepEqual(contentOf(two), contentOf(one));
-  assert.match(logged.join('\n'), /a snapshot of the engine is damaged/);
+  assert.match(rig.logged.join('\n'), /a snapshot of the engine is damaged/);
 });
 
 test('two snapshots are kept, and the log from the older one on', async () => {
-  const one = await open();
+  const one = await rig.open();
   for (const id of ['a', 'b', 'c', 'd']) {
     await one.transact(put(id));
     await one.compact();
   }
-  assert.deepEqual([...engine.snapshots.keys()], [3, 4]);
-  assert.deepEqual(engine.visible.map(({ sequence }) => sequence), [3, 4]);
-  assert.equal(engine.head?.floor, 3);
+  assert.deepEqual([...rig.engine.snapshots.keys()], [3, 4]);
+  assert.deepEqual(rig.engine.visible.map(({ sequence }) => sequence), [3, 4]);
+  assert.equal(rig.engine.head?.floor, 3);
   assert.equal(await one.changes.since(1), null);
   assert.notEqual(await one.changes.since(3), null);
-  const two = await open();
+  const two = await rig.open();
   assert.deepEqual(contentOf(two), contentOf(one));
 });
 
 test('the node that may gives the engine a snapshot when it is due, others do not', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   two.replica?.writeSnapshotsWhen(() => true);
   const text = 'x'.repeat(10_000);
   for (let count = 0; count < 12; count += 1) await one.transact(put('a', text));
   await turnsUntil(() => [one, two].every(({ statistics }) =>
     statistics.compactedMs !== null && !statistics.isCompacting));
-  assert.equal(engine.snapshots.size, 1);
+  assert.equal(rig.engine.snapshots.size, 1);
   assert.ok(two.statistics.journalBytes < 100_000);
 });
 
 test('an image that is too large for the engine is not given to it', async () => {
-  engine.maxSnapshotBytes = 1000;
-  const one = await open();
+  rig.engine.maxSnapshotBytes = 1000;
+  const one = await rig.open();
   await one.transact(put('a', 'x'.repeat(2000)));
   await assert.rejects(one.compact(), { code: 'storage_full', message: /data:move/ });
 });
 
 test('a backup of a shared store is one of a store in files', async () => {
   const files = new SimulatedFiles();
-  const one = await open(files);
+  const one = await rig.open(files);
   await one.transact(put('a'));
   await one.transact(putHook('h', 's'));
   const backup = await one.openBackupSources();
   await one.transact(put('later'));
   await one.compact();
-  await writeBackup(files, backup, '/copy', clock.now());
+  await writeBackup(files, backup, '/copy', rig.clock.now());
   backup.close();
   const copy = await openStore({
-    directory: '/copy', files, specs: COLLECTIONS, logger: silentLogger, clock,
+    directory: '/copy', files, specs: COLLECTIONS, logger: silentLogger, clock: rig.clock,
   });
   assert.equal(copy.collection('books').size, 1);
   assert.equal(copy.collection('hooks').size, 1);
@@ -151,71 +137,71 @@ test('a backup of a shared store is one of a store in files', async () => {
 
 test('a node that knows a log does not begin another in an engine that is empty', async () => {
   const files = new SimulatedFiles();
-  const one = await open(files);
+  const one = await rig.open(files);
   await one.transact(put('a'));
   await one.close();
   rig.engine = new SimulatedEngine();
-  await assert.rejects(open(files), { code: 'misconfigured', message: /holds no log/ });
+  await assert.rejects(rig.open(files), { code: 'misconfigured', message: /holds no log/ });
 });
 
 test('a machine that does not confirm in time at a start makes way for the next', async () => {
-  await (await open()).close();
+  await (await rig.open()).close();
   rig.once('barrier', 'lost-before');
-  await open();
+  await rig.open();
 });
 
 test('a start that no machine confirms says so', async () => {
-  await (await open()).close();
-  engine.faults = (call) => call === 'barrier' ? 'lost-before' : 'none';
-  await assert.rejects(open(), {
+  await (await rig.open()).close();
+  rig.engine.faults = (call) => call === 'barrier' ? 'lost-before' : 'none';
+  await assert.rejects(rig.open(), {
     code: 'unavailable', message: /db lets us in and has confirmed nothing: .* there\?$/,
   });
 });
 
 test('a log of a newer format is refused', async () => {
-  await open();
-  assert.ok(engine.log);
-  engine.log = { ...engine.log, format: 2 };
-  await assert.rejects(open(), { code: 'misconfigured', message: /start the newer hookshelf/ });
+  await rig.open();
+  assert.ok(rig.engine.log);
+  rig.engine.log = { ...rig.engine.log, format: 2 };
+  await assert.rejects(rig.open(), { code: 'misconfigured', message: /start the newer hookshelf/ });
 });
 
 test('a node takes the snapshot of a newer one, unless it holds records that it does not know',
   async () => {
     const specs = [...COLLECTIONS, { name: 'newer', key: 'id' } as const];
-    const newer = await openSharedStore(engine, { number: 9, clock, specs });
+    const newer = await openSharedStore(rig.engine, { number: 9, clock: rig.clock, specs });
     rig.stores.push(newer);
     await newer.transact(put('a'));
     await newer.compact();
-    const count = engine.calls.length;
-    const older = await open();
+    const count = rig.engine.calls.length;
+    const older = await rig.open();
     assert.ok(callsSince(count).includes('readPart'));
     assert.deepEqual(contentOf(older), contentOf(newer));
-    assert.deepEqual(logged, []);
+    assert.deepEqual(rig.logged, []);
     await newer.transact((transaction) => transaction.put('newer', 'n', '{"id":"n"}'));
     await newer.compact();
     await newer.transact(put('b'));
-    await assert.rejects(open(), { code: 'damaged', message: /start the newer hookshelf/ });
+    await assert.rejects(rig.open(), { code: 'damaged', message: /start the newer hookshelf/ });
   });
 
 test('no log is begun where the directory holds records; one that is there is used', async () => {
   const files = new SimulatedFiles();
   const store = await openStore({
-    directory: '/node', files, specs: COLLECTIONS, logger: silentLogger, clock,
+    directory: '/node', files, specs: COLLECTIONS, logger: silentLogger, clock: rig.clock,
   });
   await store.close();
-  await assert.rejects(open(files), { code: 'misconfigured', message: /data:move/ });
-  assert.equal(engine.log, null);
-  await (await open()).close();
-  await open(files);
+  await assert.rejects(rig.open(files), { code: 'misconfigured', message: /data:move/ });
+  assert.equal(rig.engine.log, null);
+  await (await rig.open()).close();
+  await rig.open(files);
 });
 
 test('the directory of a node does not become a store of its own', async () => {
   const files = new SimulatedFiles();
-  const one = await open(files);
+  const one = await rig.open(files);
   await one.transact(put('a'));
   await one.close();
   const source = { directory: '/node', files, specs: COLLECTIONS };
   const refusal = { code: 'misconfigured', message: /store\.url/ };
-  await assert.rejects(openStore({ ...source, logger: silentLogger, clock }), refusal);
+  await assert.rejects(openStore({ ...source, logger: silentLogger, clock: rig.clock }), refusal);
   await assert.rejects(verifyDirectory(source), refusal);
 });

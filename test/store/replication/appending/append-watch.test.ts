@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
 import type { Transaction } from '../../../../src/store/store-port.ts';
 import type { OpenedStore } from '../../../../src/store/store.ts';
 import { SharedStoreRig, put } from '../../../support/shared-store-rig.ts';
 import { someTurns, turnsUntil } from '../../../support/turns.ts';
 
-let rig: SharedStoreRig;
+const rig = new SharedStoreRig();
 let stores: readonly OpenedStore[];
 
 beforeEach(async () => {
-  rig = new SharedStoreRig();
   stores = [await rig.open(), await rig.open()];
 });
-
-afterEach(() => rig.close());
 
 const watched = (): boolean[] => [...rig.engine.sessions].map(({ isWatched }) => isWatched);
 

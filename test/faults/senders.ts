@@ -13,7 +13,8 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/senders/hmac.ts',
-    text: "if (code > ASCII_MAX) return innerMessage.write(text, start, 'utf8');", replacement: '',
+    text: 'innerMessage.write(piece, length)',
+    replacement: "innerMessage.write(piece, length, 'latin1')",
     tests: ['webhooks/senders/hmac.test.ts'],
   },
   {

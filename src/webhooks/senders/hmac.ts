@@ -60,27 +60,14 @@ function computeInnerHash(
   for (const piece of pieces) {
     const bytesMax = typeof piece === 'string' ? piece.length * UTF8_BYTES_MAX : piece.length;
     if (length + bytesMax > MESSAGE_BYTES_MAX) return computeLongInnerHash(hash, inner, pieces);
-    if (typeof piece === 'string') length += writeText(piece, length);
-    else {
+    if (typeof piece === 'string') {
+      length += innerMessage.write(piece, length);
+    } else {
       innerMessage.set(piece, length);
       length += piece.length;
     }
   }
   return loadCrypto().hash(hash, innerMessage.subarray(0, length), 'binary');
-}
-
-/** Short texts, such as times and ids, are written by hand: that is faster than a call of Node. */
-const SHORT_TEXT_MAX = 48;
-const ASCII_MAX = 0x7f;
-
-function writeText(text: string, start: number): number {
-  if (text.length > SHORT_TEXT_MAX) return innerMessage.write(text, start, 'utf8');
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code > ASCII_MAX) return innerMessage.write(text, start, 'utf8');
-    innerMessage[start + index] = code;
-  }
-  return text.length;
 }
 
 function computeLongInnerHash(

@@ -27,7 +27,9 @@ const REFUSED: readonly (readonly [given: string, why: RegExp])[] = [
   ['ISBN 9780306406157', /digits, hyphens and spaces/],
   ['９７８０３０６４０６１５７', /digits, hyphens and spaces/],
   ['978_0306406157', /digits, hyphens and spaces/],
-  ['978030640615X', /10 or 13/],
+  ['12345X7890', /not "12345X7890": only the tenth character of an ISBN-10 may be an X/],
+  ['978030640615X', /only the tenth character/],
+  ['12345678X', /10 or 13 digits; "12345678X" has 9/],
   [`9780306406157${' '.repeat(100)}`, /at most 100 characters/],
 ];
 

@@ -23,6 +23,19 @@ export class ApiError extends Error {
   }
 }
 
+/** Statuses after which the same call may succeed: a timeout, and too many requests. */
+const PASSING_STATUSES = [408, 429];
+
+/**
+ * Whether the same call may succeed later: the server was away or failed, had too much to do, or
+ * waits for a token, for which the sign-in dialog asks.
+ */
+export function mayPass(thrown: unknown): boolean {
+  if (!(thrown instanceof ApiError)) return false;
+  const { status } = thrown;
+  return status === 0 || status === 401 || status >= 500 || PASSING_STATUSES.includes(status);
+}
+
 type JsonResponse<Body> = {
   readonly body: Body; readonly status: number; readonly headers: Headers;
 };

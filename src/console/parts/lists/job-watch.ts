@@ -1,5 +1,5 @@
 /** Shows the progress of a running job, and a button that stops it. A job needs no open page. */
-import { callApi, getJson } from '../../base/api-calls.ts';
+import { callApi, getJson, mayPass } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -30,8 +30,33 @@ export class JobWatch {
     this.#isClosed = true;
   }
 
+  /**
+   * Shows the job until it ends. Failures that may pass are shown, and the job is asked for again;
+   * any other, such as 404 for a job that is gone, ends the watch.
+   */
   watch(id: string): void {
     const path = `/api/jobs/${id}`;
+    const showProgress = this.#showCard(path);
+    const poll = async (): Promise<void> => {
+      if (this.#isClosed) return;
+      try {
+        const job = await getJson<JobProgress>(path);
+        if (job.status !== 'running') {
+          showNotice(`${job.status === 'done' ? 'Sent again' : 'Stopped'}: ${formatCounts(job)}.`);
+          return this.#end();
+        }
+        showProgress(job);
+      } catch (thrown) {
+        showFailureNotice(thrown);
+        if (!mayPass(thrown)) return this.#end();
+      }
+      setTimeout(() => void poll(), POLL_MS);
+    };
+    void poll();
+  }
+
+  /** Returns the function that moves the card's progress. */
+  #showCard(path: string): (job: JobProgress) => void {
     const text = h('p', { role: 'status' }, 'Sending again…');
     const bar = h('progress', { 'aria-label': 'Progress' });
     const stop = h('button', { type: 'button', onclick: () => {
@@ -40,25 +65,21 @@ export class JobWatch {
     } }, 'Stop it');
     fill(this.element, h('div', { class: 'card job' }, text, bar,
       callerSession.may('write') ? stop : null));
-    const poll = async (): Promise<void> => {
-      if (this.#isClosed) return;
-      try {
-        const { status, total, done, failed } = await getJson<JobProgress>(path);
-        const failures = failed > 0 ? `, ${formatCount(failed)} could not be` : '';
-        const progress = `${formatCount(done)} of ${formatCount(total)}${failures}`;
-        if (status !== 'running') {
-          showNotice(`${status === 'done' ? 'Sent again' : 'Stopped'}: ${progress}.`);
-          fill(this.element);
-          return this.#onEnd();
-        }
-        bar.max = total;
-        bar.value = done + failed;
-        text.textContent = `Sending again: ${progress}`;
-      } catch (thrown) {
-        showFailureNotice(thrown);
-      }
-      setTimeout(() => void poll(), POLL_MS);
+    return (job) => {
+      bar.max = job.total;
+      bar.value = job.done + job.failed;
+      text.textContent = `Sending again: ${formatCounts(job)}`;
     };
-    void poll();
   }
+
+  #end(): void {
+    fill(this.element);
+    this.#onEnd();
+  }
+}
+
+/** `2 of 10, 1 could not be`. */
+function formatCounts({ total, done, failed }: JobProgress): string {
+  const failures = failed > 0 ? `, ${formatCount(failed)} could not be` : '';
+  return `${formatCount(done)} of ${formatCount(total)}${failures}`;
 }

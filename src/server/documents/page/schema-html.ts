@@ -33,7 +33,7 @@ function renderItems(items: SchemaView): string {
 function listLimits(schema: SchemaView): readonly string[] {
   const { minLength, maxLength, minimum, maximum, maxItems, items } = schema;
   const limits = [
-    formatRange(minLength, maxLength, 'characters'), formatRange(minimum, maximum, ''),
+    formatLengthRange(minLength, maxLength), formatRange(minimum, maximum),
     maxItems === undefined ? '' : `at most ${maxItems} items`,
     schema.uniqueItems === true ? 'no two alike' : '',
     schema.minProperties === undefined ? '' : 'not empty',
@@ -46,12 +46,19 @@ function listLimits(schema: SchemaView): readonly string[] {
   return limits.filter((limit) => limit !== '');
 }
 
-function formatRange(least: number | undefined, most: number | undefined, unit: string): string {
-  const suffix = unit === '' ? '' : ` ${unit}`;
-  if (most !== undefined) return least === undefined
-    ? `at most ${most}${suffix}` : `${least}–${most}${suffix}`;
-  if (least === undefined || least === 0) return '';
-  return least === 1 && unit !== '' ? 'not empty' : `at least ${least}${suffix}`;
+/** `1–1000 characters`; empty where any length is allowed, as with a least length of 0. */
+function formatLengthRange(least: number | undefined, most: number | undefined): string {
+  if (most === undefined && least === 0) return '';
+  if (most === undefined && least === 1) return 'not empty';
+  const range = formatRange(least, most);
+  return range === '' ? '' : `${range} characters`;
+}
+
+/** `0–9`, `at least 0` or `at most 9`; empty without limits. */
+function formatRange(least: number | undefined, most: number | undefined): string {
+  if (least !== undefined && most !== undefined) return `${least}–${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  return most === undefined ? '' : `at most ${most}`;
 }
 
 /**

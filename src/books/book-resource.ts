@@ -15,8 +15,8 @@ export const bookResource: Resource = {
     { title: 'ID', member: 'id', form: 'identifier' },
     { title: 'TITLE', member: 'title', widthMin: 30 },
     { title: 'AUTHORS', member: 'authors', widthMin: 12, importance: 3, show: formatAuthorNames },
-    { title: 'PUBLISHED', member: 'datePublished', isWhole: true, importance: 2 },
-    { title: 'ISBN', member: 'isbn', isWhole: true, importance: 1 },
+    { title: 'PUBLISHED', member: 'datePublished', fit: 'whole', importance: 2 },
+    { title: 'ISBN', member: 'isbn', fit: 'whole', importance: 1 },
   ],
 };
 

@@ -8,13 +8,13 @@ export const nodeResource: ListedResource = {
   columns: [
     { title: 'NODE', member: 'identifier', form: 'identifier' },
     {
-      title: 'STATE', member: 'isLive', isWhole: true, tones: { true: 'good', false: 'bad' },
+      title: 'STATE', member: 'isLive', fit: 'whole', tones: { true: 'good', false: 'bad' },
       show: (isLive) => isLive === true ? 'live' : 'silent',
     },
     { title: 'ADDRESS', member: 'address', importance: 3 },
-    { title: 'VERSION', member: 'version', isWhole: true, importance: 2 },
+    { title: 'VERSION', member: 'version', fit: 'whole', importance: 2 },
     {
-      title: 'SHARDS', member: 'shards', isWhole: true,
+      title: 'SHARDS', member: 'shards', fit: 'whole',
       show: (shards) => Array.isArray(shards) ? String(shards.length) : null,
     },
     { title: 'POSITION', member: 'position', importance: 4 },

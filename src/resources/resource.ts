@@ -56,8 +56,8 @@ type ColumnSpec = {
   readonly member: string;
   /** Identifiers and times are never cut, but have a short form. */
   readonly form?: 'identifier' | 'time';
-  /** Whether values are never cut, as their end says as much as their beginning. */
-  readonly isWhole?: boolean;
+  /** `whole`: values are never cut, as their end says as much as their beginning. */
+  readonly fit?: 'whole';
   /** The least width in which values say enough. */
   readonly widthMin?: number;
   /** On narrow terminals columns are left out, the least important first; default: never. */

@@ -8,8 +8,8 @@ import type { Column } from '../terminal/text-table.ts';
 import type { CommandContext } from './command-context.ts';
 
 const COLUMNS: readonly Column<Chapter>[] = [
-  { title: 'CHAPTER', value: ({ name }) => name, isWhole: true },
-  { title: 'WHAT IS IN IT', value: ({ summary }) => summary, isProse: true },
+  { title: 'CHAPTER', value: ({ name }) => name, fit: 'whole' },
+  { title: 'WHAT IS IN IT', value: ({ summary }) => summary, fit: 'wrap' },
 ];
 
 export async function manual(context: CommandContext): Promise<number> {

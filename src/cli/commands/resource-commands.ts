@@ -168,7 +168,7 @@ export function toTableColumns(
     return {
       value,
       ...form === undefined ? {}
-        : { isWhole: true, short: (row: JsonObject) => SHORTEN[form](value(row)) },
+        : { fit: 'whole' as const, short: (row: JsonObject) => SHORTEN[form](value(row)) },
       ...tones === undefined ? {}
         : { tone: (row: JsonObject) => tones[formatValue(selectToneValue(row[member]))] },
       ...more,

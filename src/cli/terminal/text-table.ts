@@ -1,7 +1,12 @@
 /**
- * Rows of text in columns. On a terminal they fit its width: first values with a short form take
- * it, then the widest columns are cut, then the least important ones are left out; if that is not
- * enough, a row takes several lines. Elsewhere nothing is cut.
+ * Rows of text in columns. Elsewhere than on a terminal nothing is cut. On a terminal they fit its
+ * width, by the first of these that suffices:
+ *
+ * 1. values with a short form take it;
+ * 2. the widest columns are cut, or wrapped;
+ * 3. the least important columns are left out, one after another;
+ * 4. columns are folded: a row takes several lines. Then no width is saved by leaving columns out,
+ *    so all of them are shown again.
  */
 import { escapeControls } from '../../base/text/printable.ts';
 import { paintNothing } from './colour.ts';
@@ -11,8 +16,12 @@ import { cutToWidth, textWidth, wrapToWidth } from './text-width.ts';
 export type Column<Row> = {
   readonly title: string;
   readonly value: (row: Row) => string;
-  /** Never cut: an identifier or a time that lacks its end is of no use. */
-  readonly isWhole?: boolean;
+  /**
+   * How values fit a width that is too small. `cut`, the default: they lose their end. `whole`:
+   * they are never cut, as an identifier or a time that lacks its end is of no use. `wrap`, for
+   * sentences in the last column: they go on in further lines, below their beginning.
+   */
+  readonly fit?: 'cut' | 'whole' | 'wrap';
   /** Shown instead of the value where the width is too small. */
   readonly short?: (row: Row) => string;
   /** The column is not cut to less; CUT_WIDTH_MIN by default. */
@@ -20,15 +29,18 @@ export type Column<Row> = {
   /** If the width is still too small, columns are left out, the lowest first; undefined: never. */
   readonly importance?: number;
   readonly tone?: (row: Row) => Tone | undefined;
-  /** For the last column: sentences, which are wrapped to further lines below their beginning. */
-  readonly isProse?: boolean;
 };
 
+/** The texts of a row, one for each column. */
 type Cells = readonly string[];
-/** Indexes of columns, a list for each line that a row takes. */
+
+/** Columns are numbered by their index in the table's list. */
 type Layout = {
-  readonly lines: readonly (readonly number[])[];
+  /** The columns that stand side by side: one group, or several below each other when folded. */
+  readonly groups: readonly (readonly number[])[];
+  /** One for each column of the table. */
   readonly widths: readonly number[];
+  /** Whether values are shown in their short form. */
   readonly isShort: boolean;
 };
 
@@ -36,7 +48,7 @@ const GAP = '  ';
 const INDENT = '  ';
 // With 7 the five columns of books would not fit a terminal of 80.
 const CUT_WIDTH_MIN = 6;
-const PROSE_WIDTH_MIN = 30;
+const WRAP_WIDTH_MIN = 30;
 
 /**
  * Lays out one page of rows after another in the same columns, so that a list of any length can
@@ -83,12 +95,12 @@ export class Table<Row> {
     let visible = [...fullWidths.keys()];
     const widthMax = this.#widthMax;
     if (widthMax === null || lineWidth(fullWidths) <= widthMax) {
-      return { lines: [visible], widths: fullWidths, isShort: false };
+      return { groups: [visible], widths: fullWidths, isShort: false };
     }
     const shortWidths = this.#measureWidths(rows, true);
     for (;;) {
       const widths = this.#cutWidths(shortWidths, visible, widthMax);
-      if (widths !== null) return { lines: [visible], widths, isShort: true };
+      if (widths !== null) return { groups: [visible], widths, isShort: true };
       const least = this.#findLeastImportant(visible);
       if (least === undefined) {
         return { ...this.#foldColumns(shortWidths, widthMax), isShort: true };
@@ -137,41 +149,41 @@ export class Table<Row> {
   }
 
   #cutWidthMin(index: number): number {
-    if (this.#columns[index]?.isProse === true) return PROSE_WIDTH_MIN;
-    const { isWhole = false, widthMin = CUT_WIDTH_MIN } = this.#columns[index] ?? {};
-    return isWhole ? Infinity : widthMin;
+    const { fit = 'cut', widthMin = CUT_WIDTH_MIN } = this.#columns[index] ?? {};
+    if (fit === 'whole') return Infinity;
+    return fit === 'wrap' ? WRAP_WIDTH_MIN : widthMin;
   }
 
-  /** Puts as many columns into a line as fit; further lines are indented. */
+  /** Groups all columns, as many side by side as fit; groups below the first are indented. */
   #foldColumns(shortWidths: readonly number[], widthMax: number): Omit<Layout, 'isShort'> {
     const indentedWidthMax = widthMax - INDENT.length;
     const widths = shortWidths.map((width, index) =>
-      this.#columns[index]?.isWhole === true ? width : Math.min(width, indentedWidthMax));
-    const lines: number[][] = [];
+      this.#columns[index]?.fit === 'whole' ? width : Math.min(width, indentedWidthMax));
+    const groups: number[][] = [];
     for (const index of widths.keys()) {
-      const line = lines.at(-1);
-      const room = lines.length === 1 ? widthMax : indentedWidthMax;
-      const lineWidths = [...line ?? [], index].map((column) => widths[column] ?? 0);
-      if (line === undefined || lineWidth(lineWidths) > room) lines.push([index]);
-      else line.push(index);
+      const group = groups.at(-1);
+      const groupWidthMax = groups.length === 1 ? widthMax : indentedWidthMax;
+      const groupWidths = [...group ?? [], index].map((column) => widths[column] ?? 0);
+      if (group === undefined || lineWidth(groupWidths) > groupWidthMax) groups.push([index]);
+      else group.push(index);
     }
-    return { lines, widths };
+    return { groups, widths };
   }
 
-  /** The lines of one row: more than one where prose is wrapped, or columns did not fit a line. */
+  /** The lines of one row: more than one where a cell is wrapped, or columns are folded. */
   #formatRow(
-    row: Cells, { lines, widths }: Layout, toneOf: (index: number) => Tone | undefined,
+    row: Cells, { groups, widths }: Layout, toneOf: (index: number) => Tone | undefined,
   ): string[] {
-    return lines.flatMap((columns, number) => {
-      const indent = number === 0 ? '' : INDENT;
+    return groups.flatMap((columns, groupIndex) => {
+      const indent = groupIndex === 0 ? '' : INDENT;
       const cells = columns.map((index) =>
         this.#formatCell(index, row[index] ?? '', widths[index] ?? 0));
-      const height = Math.max(...cells.map((cell) => cell.length));
-      return Array.from({ length: height }, (_, lineIndex) => {
+      const lineCount = Math.max(...cells.map((cellLines) => cellLines.length));
+      return Array.from({ length: lineCount }, (_, lineIndex) => {
         const texts = columns.map((index, position) => {
           const text = cells[position]?.[lineIndex] ?? '';
-          const room = ' '.repeat(Math.max(0, (widths[index] ?? 0) - textWidth(text)));
-          return this.#paint(text, toneOf(index)) + room;
+          const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - textWidth(text)));
+          return this.#paint(text, toneOf(index)) + padding;
         });
         return (indent + texts.join(GAP)).trimEnd();
       });
@@ -180,9 +192,9 @@ export class Table<Row> {
 
   /** The lines of a cell. */
   #formatCell(index: number, text: string, width: number): readonly string[] {
-    if (this.#widthMax === null || this.#columns[index]?.isWhole === true) return [text];
-    return this.#columns[index]?.isProse === true
-      ? wrapToWidth(text, width) : [cutToWidth(text, width)];
+    const { fit = 'cut' } = this.#columns[index] ?? {};
+    if (this.#widthMax === null || fit === 'whole') return [text];
+    return fit === 'wrap' ? wrapToWidth(text, width) : [cutToWidth(text, width)];
   }
 }
 

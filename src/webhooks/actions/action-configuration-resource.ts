@@ -19,7 +19,7 @@ export const configurationResource: Resource = {
   toPublic: maskSecrets,
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
-    { title: 'ACTION', member: 'actionType', isWhole: true },
+    { title: 'ACTION', member: 'actionType', fit: 'whole' },
     { title: 'OPTIONS', member: 'options' },
   ],
 };

@@ -8,9 +8,9 @@ export const jobResource: ListedResource = {
   plural: 'jobs',
   columns: [
     { title: 'ID', member: 'id', form: 'identifier' },
-    { title: 'KIND', member: 'kind', isWhole: true },
+    { title: 'KIND', member: 'kind', fit: 'whole' },
     {
-      title: 'STATUS', member: 'status', isWhole: true,
+      title: 'STATUS', member: 'status', fit: 'whole',
       tones: { done: 'good', running: 'warning' },
     },
     {

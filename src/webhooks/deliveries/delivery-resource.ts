@@ -11,7 +11,7 @@ export const deliveryResource: ListedResource = {
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     {
-      title: 'STATUS', member: 'status', isWhole: true,
+      title: 'STATUS', member: 'status', fit: 'whole',
       tones: { delivered: 'good', pending: 'warning', failed: 'bad' },
     },
     { title: 'EVENT', member: 'event', widthMin: 16 },

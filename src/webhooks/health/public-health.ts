@@ -52,7 +52,7 @@ export const healthMember: MemberSchema = {
 /** The columns of lists on a terminal. */
 export const healthColumns: ListedResource['columns'] = [
   {
-    title: 'STATE', member: 'health', isWhole: true, show: formatState,
+    title: 'STATE', member: 'health', fit: 'whole', show: formatState,
     tones: { healthy: 'good', failing: 'bad', rejecting: 'warning' },
   },
   { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: formatSince },

@@ -10,7 +10,7 @@ export const requestResource: ListedResource = {
   columns: [
     { title: 'ID', member: 'id', form: 'identifier' },
     {
-      title: 'STATUS', member: 'status', isWhole: true,
+      title: 'STATUS', member: 'status', fit: 'whole',
       tones: {
         done: 'good', pending: 'warning', duplicate: 'warning', failed: 'bad', rejected: 'bad',
       },

@@ -32,7 +32,7 @@ export const incomingResource: Resource = {
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier', importance: 3 },
-    { title: 'PATH SEGMENT', member: 'pathSegment', isWhole: true },
+    { title: 'PATH SEGMENT', member: 'pathSegment', fit: 'whole' },
     ...healthColumns,
     { title: 'SECRET', member: 'hasSecret', importance: 2 },
     { title: 'METHODS', member: 'allowedMethods', importance: 1 },

@@ -33,7 +33,7 @@ test('padding counts columns, not characters', () => {
 
 type Row = { readonly id: string; readonly title: string };
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'ID', value: ({ id }) => id, isWhole: true },
+  { title: 'ID', value: ({ id }) => id, fit: 'whole' },
   { title: 'TITLE', value: ({ title }) => title },
 ];
 
@@ -54,7 +54,7 @@ test('a table on a terminal fits its width, whole columns staying whole', () => 
 
 const WIDE: readonly Column<Row>[] = [
   ...COLUMNS,
-  { title: 'HOOK', value: ({ id }) => id, isWhole: true },
+  { title: 'HOOK', value: ({ id }) => id, fit: 'whole' },
   { title: 'EVENT', value: () => 'book.created' },
 ];
 
@@ -81,12 +81,12 @@ const BOOK = {
   title: 'The Left Hand of Darkness, and Other Stories of the Ekumen',
 };
 const BY_IMPORTANCE: readonly Column<Row>[] = [
-  { title: 'ID', value: ({ id }) => id, isWhole: true, short: ({ id }) => `…${id.slice(-12)}` },
+  { title: 'ID', value: ({ id }) => id, fit: 'whole', short: ({ id }) => `…${id.slice(-12)}` },
   { title: 'TITLE', value: ({ title }) => title, widthMin: 30 },
   { title: 'AUTHORS', value: () => 'Ursula K. Le Guin; Theodore Sturgeon', widthMin: 12,
     importance: 3 },
-  { title: 'PUBLISHED', value: () => '1969-03-01', isWhole: true, importance: 2 },
-  { title: 'ISBN', value: () => '9780441478125', isWhole: true, importance: 1 },
+  { title: 'PUBLISHED', value: () => '1969-03-01', fit: 'whole', importance: 2 },
+  { title: 'ISBN', value: () => '9780441478125', fit: 'whole', importance: 1 },
 ];
 const FITTED: readonly (readonly [width: number, titles: string, row: string])[] = [
   [170, 'ID TITLE AUTHORS PUBLISHED ISBN',
@@ -122,8 +122,8 @@ test('colours titles, good and bad values, and counts colours as no width', () =
 
 test('wraps prose below its beginning and cuts none of it', () => {
   const columns: readonly Column<Row>[] = [
-    { title: 'ID', value: ({ id }) => id, isWhole: true },
-    { title: 'FOUND', value: ({ title }) => title, isProse: true },
+    { title: 'ID', value: ({ id }) => id, fit: 'whole' },
+    { title: 'FOUND', value: ({ title }) => title, fit: 'wrap' },
   ];
   const rows = [{ id: '17', title: 'there is no room: free some of it, or move elsewhere' }];
   assert.deepEqual(new Table(columns, 36).formatRows(rows), [

@@ -64,13 +64,13 @@ export async function runDoctor(context: CommandContext): Promise<number> {
     findings.push({ check: name, ...await tryCheck(check, context, settings) });
   }
   await context.output.list(findings, [
-    { title: 'CHECK', value: ({ check }) => check, isWhole: true },
+    { title: 'CHECK', value: ({ check }) => check, fit: 'whole' },
     {
-      title: 'STATUS', value: ({ status }) => status, isWhole: true,
+      title: 'STATUS', value: ({ status }) => status, fit: 'whole',
       tone: ({ status }) => TONES[status],
     },
     { title: 'FOUND', value: ({ detail, advice }) =>
-      advice === '' ? detail : `${detail}: ${advice}`, isProse: true },
+      advice === '' ? detail : `${detail}: ${advice}`, fit: 'wrap' },
   ], '');
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import type { CommandContext } from '../command-context.ts';
 export async function showSettings({ loadSettings, output }: CommandContext): Promise<number> {
   const rows = listPublicSettings(loadSettings());
   await output.list(rows, [
-    { title: 'SETTING', value: ({ name }) => name, isWhole: true },
+    { title: 'SETTING', value: ({ name }) => name, fit: 'whole' },
     { title: 'VALUE', value: ({ value }) => formatSetting(value) },
     { title: 'UNIT', value: ({ unit }) => unit },
     { title: 'FROM', value: ({ origin }) => origin },

@@ -15,7 +15,7 @@ export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openApiClient(), '/api/actions');
   const columns = toTableColumns({
     columns: [
-      { title: 'ACTION', member: 'identifier', isWhole: true },
+      { title: 'ACTION', member: 'identifier', fit: 'whole' },
       { title: 'LABEL', member: 'label' },
       { title: 'OPTIONS', member: 'options', show: formatOptions },
     ],

@@ -19,8 +19,8 @@ import { resolveIncomingId } from './find-webhook.ts';
 export async function listPresets({ output }: CommandContext): Promise<number> {
   const rows = describePresets();
   await output.list(rows, [
-    { title: 'PRESET', value: ({ name }) => name, isWhole: true },
-    { title: 'SENDER', value: ({ sender }) => sender, isProse: true },
+    { title: 'PRESET', value: ({ name }) => name, fit: 'whole' },
+    { title: 'SENDER', value: ({ sender }) => sender, fit: 'wrap' },
     { title: 'HEADER', value: ({ header }) => header, importance: 3 },
     { title: 'COVERS', value: formatCoverage, importance: 4 },
     { title: 'NEEDS', value: ({ needs }) => needs.join(', ') || '-', importance: 2 },
@@ -87,12 +87,12 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
   else {
     const rows = Array.isArray(checks) ? checks.map(parseObject) : [];
     await output.list(rows, [
-      { title: 'CHECK', value: ({ check }) => formatValue(check), isWhole: true },
+      { title: 'CHECK', value: ({ check }) => formatValue(check), fit: 'whole' },
       {
-        title: 'STATUS', value: ({ status }) => formatValue(status), isWhole: true,
+        title: 'STATUS', value: ({ status }) => formatValue(status), fit: 'whole',
         tone: ({ status }) => TONES[formatValue(status)],
       },
-      { title: 'FOUND', value: ({ finding }) => formatValue(finding), isProse: true },
+      { title: 'FOUND', value: ({ finding }) => formatValue(finding), fit: 'wrap' },
     ], '');
     await output.line(formatOutcome(diagnosis));
   }
@@ -131,13 +131,13 @@ export async function matchIncoming(context: CommandContext): Promise<number> {
   if (output.isJson) await output.json(match);
   else {
     await output.list(routes.flatMap(toMatchRows), [
-      { title: 'ROUTE', value: ({ name }) => formatValue(name), isWhole: true },
+      { title: 'ROUTE', value: ({ name }) => formatValue(name), fit: 'whole' },
       {
-        title: 'RUNS', value: ({ matches }) => formatValue(matches), isWhole: true,
+        title: 'RUNS', value: ({ matches }) => formatValue(matches), fit: 'whole',
         tone: ({ matches }) => matches === true ? 'good' : 'warning',
       },
-      { title: 'FALSE CONDITION', value: ({ pointer }) => formatValue(pointer), isWhole: true },
-      { title: 'FOUND', value: ({ detail }) => formatValue(detail), isProse: true },
+      { title: 'FALSE CONDITION', value: ({ pointer }) => formatValue(pointer), fit: 'whole' },
+      { title: 'FOUND', value: ({ detail }) => formatValue(detail), fit: 'wrap' },
     ], '');
   }
   return routes.some(({ matches }) => matches === true) ? 0 : 1;

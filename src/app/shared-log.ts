@@ -2,12 +2,10 @@
  * The engine that the settings name, and who we are to it: the UUID in `node.json` of the data
  * directory, `{"node":"<uuid>"}`, made at the first start with an engine.
  */
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
-import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
@@ -15,12 +13,15 @@ import { createIdSource, isUuid } from '../base/uuid.ts';
 import type { Settings } from '../settings/load-settings.ts';
 import { isStoreName } from '../store/disk/inventory.ts';
 import type { Files } from '../store/disk/files.ts';
+import { readSmallFile, replaceFile } from '../store/disk/read-write.ts';
 import type { Replica } from '../store/store-port.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SharedLog } from '../store/store.ts';
 
 const loadEngines = lazyImport(() => import('../store/engines/open-engine.ts'));
 const NODE_FILE = 'node.json';
+/** A sound file has some 50. */
+const NODE_FILE_BYTES_MAX = 4096;
 
 /** The engine of `store.url`; null: the store is files in the data directory. Throws `usage`. */
 export async function createConfiguredEngine(settings: Settings): Promise<Engine | null> {
@@ -54,7 +55,8 @@ export async function prepareSharedLog(
     logger.warning('the data directory holds a store of files, which is not used while store.url '
       + 'is set', { data, engine: engine.name });
   }
-  const node = readNodeId(join(data, NODE_FILE)) ?? createNodeId(data, clock);
+  const path = join(data, NODE_FILE);
+  const node = await readNodeId(files, path) ?? await createNodeId(files, path, clock);
   return { engine, node, mayCreate: role === 'server' };
 }
 
@@ -65,36 +67,34 @@ export function announceEngine(replica: Replica | null, logger: Logger): void {
   logger.info('the journal is kept by an engine', { engine, promise: durability });
 }
 
-function readNodeId(path: string): string | null {
-  let bytes: Buffer;
+/** The node's UUID; null at the first start. Throws `damaged`, or `unavailable` for the disk. */
+async function readNodeId(files: Files, path: string): Promise<string | null> {
+  let bytes: Buffer | null;
   try {
-    ({ bytes } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }));
+    bytes = await readSmallFile(files, path, NODE_FILE_BYTES_MAX);
   } catch (thrown) {
-    if (systemCodeOf(thrown) === 'ENOENT') return null;
     throw new AppError('unavailable', `cannot read ${path}: ${messageOf(thrown)}`, {}, thrown);
   }
-  try {
-    const value = parseJsonStrictly(bytes);
-    if (isJsonObject(value) && typeof value['node'] === 'string' && isUuid(value['node'])) {
-      return value['node'];
-    }
-  } catch {
-    // Refused below.
-  }
+  if (bytes === null) return null;
+  const node = parseNodeId(bytes);
+  if (node !== null) return node;
   throw new AppError('damaged', `${path} does not hold {"node":"<uuid>"}; remove it, and this `
     + 'becomes a new node');
 }
 
-function createNodeId(data: string, clock: Clock): string {
-  const node = createIdSource(clock)();
-  const path = join(data, NODE_FILE);
-  const descriptor = openSync(`${path}.tmp`, 'w', 0o600);
+function parseNodeId(bytes: Buffer): string | null {
+  let value: unknown;
   try {
-    writeSync(descriptor, `{"node":"${node}"}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    value = parseJsonStrictly(bytes);
+  } catch {
+    return null;
   }
-  renameSync(`${path}.tmp`, path);
+  const node = isJsonObject(value) ? value['node'] : null;
+  return typeof node === 'string' && isUuid(node) ? node : null;
+}
+
+async function createNodeId(files: Files, path: string, clock: Clock): Promise<string> {
+  const node = createIdSource(clock)();
+  await replaceFile(files, path, Buffer.from(`{"node":"${node}"}\n`));
   return node;
 }

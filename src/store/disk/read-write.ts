@@ -1,6 +1,8 @@
-/** Reads files by lines and writes them whole, in memory that does not grow with the file. */
+/** Reads and writes files over several calls, as a call may do less than it was asked for. */
+import { dirname } from 'node:path';
 import { checkBytesWritten } from './disk-error.ts';
 import type { Descriptor, Files } from './files.ts';
+import { temporaryName } from './inventory.ts';
 
 const READ_BYTES = 1 << 20;
 const LINE_FEED = 0x0a;
@@ -10,7 +12,10 @@ type LineVisitor = (
   buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean,
 ) => void;
 
-/** Visits every line. `isComplete` is false for a last line that has no line feed. */
+/**
+ * Visits every line, in memory that does not grow with the file. `isComplete` is false for a last
+ * line that has no line feed.
+ */
 export async function readLines(
   files: Files, descriptor: Descriptor, visit: LineVisitor,
 ): Promise<void> {
@@ -69,4 +74,33 @@ export async function writeFully(
     const remainder = source.subarray(total);
     total += checkBytesWritten(await files.write(descriptor, remainder, position + total));
   }
+}
+
+/** Reads the first `bytesMax` bytes of a file; null: there is none. */
+export async function readSmallFile(
+  files: Files, path: string, bytesMax: number,
+): Promise<Buffer | null> {
+  if (!files.existsSync(path)) return null;
+  const descriptor = files.openSync(path, 'read');
+  try {
+    const content = Buffer.alloc(bytesMax);
+    return content.subarray(0, await readFully(files, descriptor, content, 0));
+  } finally {
+    files.closeSync(descriptor);
+  }
+}
+
+/** Writes a file durably. After a crash its old content is there (or none was), or the new one. */
+export async function replaceFile(files: Files, path: string, content: Buffer): Promise<void> {
+  const temporaryPath = temporaryName(path);
+  if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
+  const descriptor = files.openSync(temporaryPath, 'create');
+  try {
+    await writeFully(files, descriptor, content, 0);
+    await files.datasync(descriptor);
+  } finally {
+    files.closeSync(descriptor);
+  }
+  files.renameSync(temporaryPath, path);
+  await files.syncDirectory(dirname(path));
 }

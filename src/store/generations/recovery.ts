@@ -83,9 +83,15 @@ export async function recoverState(source: RecoverySource): Promise<RecoveredSta
   try {
     return await replayFrom(source, inventory, base);
   } catch (error) {
-    // The older generation did not help: the damage of the newest one is the one to report.
+    if (!isDamage(error)) throw error;
+    // The older generation is damaged too: the error of the newest one is the one to report.
     throw base.snapshotErrors[0] ?? error;
   }
+}
+
+/** Else it may pass, such as a disk that cannot be read now, or is a mistake of this program. */
+function isDamage(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'damaged';
 }
 
 /** A node's directory must not count as empty when its engine is not configured any more. */
@@ -108,7 +114,8 @@ async function replayFrom(
     const previous = journals.at(-1);
     const path = join(source.directory, journalName(generation));
     const start = await readJournalStart(source.files, path);
-    checkStart(previous, generation, path, start);
+    const isNamedNext = previous?.replay.nextGeneration === generation;
+    checkStart(path, start, isNamedNext || generation === base.generation);
     if (isAbandoned(previous, generation, start, inventory)) {
       abandonedGenerations.push(generation);
       continue;
@@ -119,7 +126,7 @@ async function replayFrom(
       { collections, skipsUnknownCollections: source.skipsUnknownCollections === true },
     );
     const journal = { generation, path, replay };
-    checkSnapshots(inventory, base.generation, journal);
+    checkSnapshots(inventory, journal);
     ({ sequence } = replay);
     journals.push(journal);
   }
@@ -131,16 +138,14 @@ async function replayFrom(
 }
 
 /**
- * Checks that a journal has a first line, unless it can have been cut short by a crash: that line
- * was on disk before anything else was written, and before the previous journal named this one.
+ * Checks that a journal has its first line, unless a crash can have cut that short. `mustBeThere`:
+ * the line was on disk before the previous journal named this one, and before the snapshots of the
+ * base got their names. It was on disk as well before anything else was written to its journal.
  */
-function checkStart(
-  previous: ReplayedJournal | undefined, generation: number, path: string, start: JournalStart,
-): void {
-  const isNamedNext = previous?.replay.nextGeneration === generation;
-  if (start.sequence === null && (isNamedNext || start.bytes > START_BYTES_MAX)) {
-    throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
-  }
+function checkStart(path: string, start: JournalStart, mustBeThere: boolean): void {
+  if (start.sequence !== null) return;
+  if (!mustBeThere && start.bytes <= START_BYTES_MAX) return;
+  throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
 }
 
 /**
@@ -177,23 +182,14 @@ function checkContinuation(
   }
 }
 
-/**
- * Checks that no snapshot is missing of a set that its journal calls complete, and that the journal
- * of the base has its first line.
- */
-function checkSnapshots(
-  inventory: Inventory, base: number, { generation, path, replay }: ReplayedJournal,
-): void {
-  const { completeSnapshots, startSequence } = replay;
+/** Checks that no snapshot is missing of a set that its journal calls complete. */
+function checkSnapshots(inventory: Inventory, { generation, replay }: ReplayedJournal): void {
+  const { completeSnapshots } = replay;
   const present = inventory.snapshots.get(generation) ?? [];
   const missing = completeSnapshots.find((name) => !present.includes(name));
   if (missing !== undefined) {
     throw missingFileError(snapshotName(missing, generation),
       'but its journal says it was complete');
-  }
-  // The first line was on disk before the snapshots got their names.
-  if (startSequence === null && generation === base) {
-    throw damageError({ path, line: 1, offset: 0 }, 'not the start of this journal');
   }
 }
 

@@ -34,6 +34,8 @@ export async function startListening(path: string, files: Files): Promise<Livene
   const end = (): void => {
     if (isEnded) return;
     isEnded = true;
+    // Removes the socket within this call: libuv unlinks the path as it closes the handle. The path
+    // may lead through a descriptor of the directory, so that is closed after it.
     server.close();
     address.close();
   };

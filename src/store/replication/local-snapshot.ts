@@ -16,10 +16,10 @@
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
-import { readFully, writeFully } from '../disk/read-write.ts';
+import { readFully, readSmallFile, replaceFile, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  REPLICA_FOLDER, isStoreName, journalName, snapshotName, readInventory, temporaryName,
+  REPLICA_FOLDER, isStoreName, journalName, snapshotName, readInventory,
 } from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
 import { isEmptySnapshot, loadSnapshot, readHeader } from '../generations/snapshot.ts';
@@ -78,15 +78,8 @@ export class LocalSnapshot {
   /** The manifest; null when there is none, or it cannot be read. */
   async find(): Promise<SnapshotManifest | null> {
     const path = join(this.directory, MANIFEST_NAME);
-    if (!this.#files.existsSync(path)) return null;
-    const descriptor = this.#files.openSync(path, 'read');
-    try {
-      const text = Buffer.alloc(MANIFEST_BYTES_MAX);
-      const count = await readFully(this.#files, descriptor, text, 0);
-      return parseManifest(text.toString('utf8', 0, count));
-    } finally {
-      this.#files.closeSync(descriptor);
-    }
+    const text = await readSmallFile(this.#files, path, MANIFEST_BYTES_MAX);
+    return text === null ? null : parseManifest(text.toString());
   }
 
   /** Records which log this node follows, unless a manifest says so already. */
@@ -197,19 +190,9 @@ export class LocalSnapshot {
     return join(this.directory, snapshotName(collection, generation));
   }
 
-  async #writeManifest(manifest: SnapshotManifest): Promise<void> {
-    const path = join(this.directory, MANIFEST_NAME);
-    const temporary = temporaryName(path);
-    if (this.#files.existsSync(temporary)) this.#files.unlinkSync(temporary);
-    const descriptor = this.#files.openSync(temporary, 'create');
-    try {
-      await writeFully(this.#files, descriptor, encodeManifest(manifest), 0);
-      await this.#files.datasync(descriptor);
-    } finally {
-      this.#files.closeSync(descriptor);
-    }
-    this.#files.renameSync(temporary, path);
-    await this.#files.syncDirectory(this.directory);
+  #writeManifest(manifest: SnapshotManifest): Promise<void> {
+    return replaceFile(
+      this.#files, join(this.directory, MANIFEST_NAME), encodeManifest(manifest));
   }
 
   async #removeAllBut(kept: number): Promise<void> {

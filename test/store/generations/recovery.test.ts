@@ -93,6 +93,20 @@ test('a damaged snapshot is made good from the generation before it, and told', 
   await again.close();
 });
 
+test('a journal that cannot be read is told, though a snapshot is damaged as well', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  await put(store, 'a');
+  await store.compact();
+  await put(store, 'b');
+  await store.compact();
+  await store.close();
+  flip(files, '/data/books-000003.json', '{"id":"b"}');
+  files.onCall = ({ kind, path }) =>
+    kind === 'read' && path === '/data/journal-000002.jsonl' ? { code: 'EIO' } : null;
+  await assert.rejects(open(files), { code: 'unavailable', message: /EIO.*journal-000002/ });
+});
+
 test('after a failed sync the next start copies everything to a new generation', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);

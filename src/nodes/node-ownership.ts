@@ -46,7 +46,7 @@ export class NodeOwnership {
     if (shard === undefined || shard.givenUpMs !== null) return null;
     if (!this.#table.isOurs(shard.number)) return null;
     // A shard that is ours has a lease in the table, and so a term.
-    return shard.leaseForTerm(this.#table.lease(shard.number)?.term ?? 0);
+    return shard.enterTerm(this.#table.lease(shard.number)?.term ?? 0);
   }
 
   mayBegin(): boolean {

@@ -1,4 +1,9 @@
-/** A shard in this process: the attempts under way, and the right to begin more. */
+/**
+ * What this process does on a shard. `Shard` counts the attempts under way, and lives as long as
+ * the process. `ShardLease` is the right to attempt while the lease in the log is ours. Each time
+ * that a node claims a shard, its lease gets a new term, and a `ShardLease` is good for one: an
+ * attempt that began in a term is aborted when that ends, and its result is not written.
+ */
 import type { Transaction } from '../store/store-port.ts';
 import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.ts';
 
@@ -19,6 +24,7 @@ export class Shard {
   attemptCount = 0;
   /** Monotonic time since which the shard is given up; null while it is not. */
   givenUpMs: number | null = null;
+  /** The lease of the last term that attempts began in; null before, and once that was cut off. */
   #lease: ShardLease | null = null;
 
   constructor(number: number, deps: ShardDeps) {
@@ -26,23 +32,22 @@ export class Shard {
     this.#deps = deps;
   }
 
-  /** The lease of that term; a new one when the last was cut off. */
-  leaseForTerm(term: number): ShardLease {
-    if (this.#lease?.term !== term || this.#lease.endSignal.aborted) {
-      this.cutOff();
-      this.#lease = new ShardLease(this, term, this.#deps);
-    }
+  /** Returns the lease of a term. The first call for a term aborts the attempts of another one. */
+  enterTerm(term: number): ShardLease {
+    if (this.#lease?.term === term) return this.#lease;
+    this.cutOff();
+    this.#lease = new ShardLease(this, term, this.#deps);
     return this.#lease;
   }
 
-  /** Aborts the attempts under way. */
+  /** Aborts the attempts under way. `enterTerm` gives a new lease after this, also in this term. */
   cutOff(): void {
     this.#lease?.cutOff();
     this.#lease = null;
   }
 }
 
-/** The `QueueLease` of webhooks/durable-queue: the right to work on a shard in one term. */
+/** The right to attempt on a shard in one term: the `QueueLease` of webhooks/durable-queue. */
 export class ShardLease {
   readonly term: number;
   readonly #shard: Shard;

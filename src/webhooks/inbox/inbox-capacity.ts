@@ -4,6 +4,10 @@
  * is rejected before it is accepted. Committed requests are counted as their changes are applied. A
  * request that is being accepted is reserved first, so that concurrent requests do not all count on
  * the same room.
+ *
+ * The bytes of a request are those that it takes in the store: its record and the record of its
+ * body, which is in base64 (`estimateStoredBytes`). Those of a request that is being accepted are a
+ * rougher estimate, from its headers and its body as it came (`estimateRequestBytes`).
  */
 import { AppError } from '../../base/errors.ts';
 import { followRecords } from '../../resources/projection.ts';
@@ -40,8 +44,8 @@ export class InboxCapacity {
   }
 
   /**
-   * Throws `unavailable` when there is no room for one more request of that many bytes, and
-   * `too_large` when there never will be.
+   * Throws `unavailable` when there is no room for one more request, which takes `bytes` in the
+   * store, and `too_large` when there never will be.
    */
   assertRoom(bytes: number): void {
     const { maxCount, maxBytes } = this.#limits;
@@ -64,17 +68,17 @@ export class InboxCapacity {
     }
     // The request's own bytes do not count here: retention stops at the limits, so a large request
     // would never find room.
-    const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
+    const totalBytes = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
     if (this.#requests.size + addedCount > Math.ceil(maxCount * BEHIND_FACTOR)
-      || total > maxBytes * BEHIND_FACTOR) {
+      || totalBytes > maxBytes * BEHIND_FACTOR) {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
         { retryAfterS: RETRY_AFTER_BEHIND_S });
     }
   }
 
   /**
-   * Reserves room for a request of `bytes` while `accept` runs. Throws like `assertRoom`, and
-   * throws or rejects like `accept`.
+   * Reserves room for a request that takes `bytes` in the store while `accept` runs. Throws like
+   * `assertRoom`, and throws or rejects like `accept`.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.assertRoom(bytes);

@@ -2,10 +2,23 @@
  * A scheme: how a sender signs its requests, as data. verification/verify.ts interprets it. A
  * custom scheme (preset `custom`) is the same object, checked by scheme-schema.ts.
  *
- * Placeholders of `content`: {body} is the raw bytes; {timestamp} and {id} are the texts as they
- * came; {token} is the same as {id}; {url} and {webhookId} are those of the webhook's
- * `verification`; {formSorted} is the names and values of a form, sorted by name; {bodyCrc32} is
- * the CRC-32 of the body in decimal. All else is literal text.
+ * Stripe, for example, sends `Stripe-Signature: t=1700000000,v1=5257a8…,v1=99ab…`, where each `v1`
+ * is the hex of the HMAC of the time, a dot and the body:
+ *
+ *     { algorithm: 'hmac-sha256', key: 'utf8', content: '{timestamp}.{body}',
+ *       signature: {
+ *         from: { header: 'Stripe-Signature' }, split: ',', param: 'v1', encoding: 'hex',
+ *       },
+ *       timestamp: { param: 't', unit: 's', tolerance: 300 } }
+ *
+ * Placeholders of `content`, which is otherwise literal text:
+ * - {body}: the raw bytes
+ * - {timestamp}, {id}: the texts as they came
+ * - {token}: another name of {id}, for senders such as Mailgun whose documents call it a token; it
+ *   is not the secret
+ * - {url}, {webhookId}: those of the webhook's `verification`
+ * - {formSorted}: the names and values of a form, sorted by name
+ * - {bodyCrc32}: the CRC-32 of the body in decimal
  */
 
 /**
@@ -53,18 +66,27 @@ export type Scheme = {
   /** Empty for the algorithm `token`. */
   readonly content: string;
   readonly signature: {
+    /** The place of the value that holds the signature, or several. */
     readonly from: ValueSources;
     /** Stands before each signature; signatures without it are ignored. */
     readonly prefix?: string;
-    /** The separator of several signatures in one value, of which any may match. */
+    /**
+     * The separator of several signatures in the value, of which any may match. Absent: the value
+     * is one signature or, with `param`, pairs between commas.
+     */
     readonly split?: ' ' | ',';
-    /** The name of the signature among `name=value` pairs, such as Stripe's `v1`. */
+    /**
+     * Absent: each piece of the value is a signature. Else the pieces are pairs `name=value`, and
+     * the signatures are those with this name, such as `v1`.
+     */
     readonly param?: string;
     readonly encoding: Encoding;
   };
+  /** Absent: no time is signed. It has either `from` or `param`. */
   readonly timestamp?: {
+    /** A place of its own, such as the header `X-Slack-Request-Timestamp`. */
     readonly from?: ValueSources;
-    /** The name of the time among the pairs of the signature's own value, such as `t`. */
+    /** The name of the time among the pairs of the signature's value, such as `t`. */
     readonly param?: string;
     readonly unit: typeof TIME_UNITS[number];
     /** Seconds before and after now; null: no limit, as retries may carry the first time. */
@@ -106,11 +128,14 @@ export type Challenge = {
     readonly status: number;
     readonly type: string;
     /**
-     * A value of the request; or a text in which `{value}` is replaced by `value`, as JSON text,
-     * and `{hmac}` by its HMAC-SHA256 under the secret, in `hmac`'s encoding.
+     * A value of the request, which is sent back as it is; or a text. With `value`, the text has
+     * two placeholders of its own. Zoom's `{"plainToken":{value},"encryptedToken":"{hmac}"}`
+     * becomes `{"plainToken":"qgg8vlvZ","encryptedToken":"23a89b63…"}`.
      */
     readonly body: ValueSource | string;
+    /** `{value}` is this value of the request, as JSON text. Only presets have it. */
     readonly value?: ValueSource;
+    /** `{hmac}` is the HMAC-SHA256 of `value` under the secret, in this encoding. */
     readonly hmac?: 'hex' | 'base64';
   };
 };

@@ -1,53 +1,81 @@
+/** The examples of a webhook, run as a person would: pasted, with the secret exported. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { makeExamples } from '../../../src/webhooks/incoming/call-examples.ts';
-import { curlMissing, hasProgram, runShell } from '../../support/shell.ts';
+import type { Ended } from '../../support/children.ts';
+import { curlMissing, runScript, runShell } from '../../support/shell.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
-const SECRET = "it's a \"secret\" $HOME `x` \\n ✓";
+const phpMissing = spawnSync('php', ['-r', 'exit(function_exists("curl_init") ? 0 : 1);'])
+  .status !== 0 && 'php with the curl extension is needed';
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'HEAD', 'OPTIONS'];
+const SECRETS = [
+  'plain', 'It\'s a "Secret" to $EVERYBODY `here` \\n', '-leading dash', 'ünïcode ☃',
+  // As long as a block of SHA-256, and longer.
+  'k'.repeat(64), '0123456789'.repeat(20),
+];
+
+type Case = { readonly path: string; readonly secret: string | null; readonly method: string };
+
+const CASES: readonly Case[] = [
+  ...METHODS.map((method, index) => ({ path: `open-${index}`, secret: null, method })),
+  ...['PUT', 'GET', 'HEAD', 'DELETE'].map((method) => ({ path: method, secret: 'plain', method })),
+  ...SECRETS.map((secret, index) => ({ path: `odd.~_-${index}`, secret, method: 'POST' })),
+];
 
 let relay: Relay;
 before(async () => {
   relay = await startRelay();
-  await relay.hook({ actionType: 'log' });
-  for (const method of ['GET', 'HEAD', 'PUT', 'POST']) {
+  for (const { path, method, secret } of CASES) {
     await relay.hook({ actionType: 'log' },
-      { pathSegment: `signed-${method}`, secret: SECRET, allowedMethods: [method] });
+      { pathSegment: path, allowedMethods: [method], secret });
   }
 });
 after(() => relay.close());
 
-const canRun = { skip: curlMissing };
-
-test('the curl example of a hook without a secret is taken', canRun, async () => {
-  const { json } = await relay.ask('GET', '/api/incoming-webhooks/hook/examples');
-  assert.equal(json['url'], `${relay.url}/webhook/in/hook`);
-  const { stdout, stderr } = await runShell(String(json['curl']));
-  assert.equal(stdout, '{"success":true,"message":"","data":{}}', stderr);
-});
-
-for (const method of ['POST', 'PUT', 'GET', 'HEAD']) {
-  test(`the curl example signs a ${method} with any secret`, canRun, async () => {
-    const { json } = await relay.ask('GET', `/api/incoming-webhooks/signed-${method}/examples`);
-    const { stdout, stderr } = await runShell(String(json['curl']), SECRET);
-    assert.match(stdout, method === 'HEAD' ? /200 OK/ : /"success":true/, stderr);
-    const wrong = await runShell(String(json['curl']), 'another');
-    assert.match(wrong.stdout, method === 'HEAD' ? /401/ : /Signature verification failed/);
-    assert.ok(!String(json['curl']).includes(SECRET));
-  });
+async function examplesOf({ path, secret }: Case): Promise<{ curl: string; php: string }> {
+  const { json } = await relay.ask('GET', `/api/incoming-webhooks/${path}/examples`);
+  assert.equal(json['url'], `${relay.url}/webhook/in/${path}`);
+  const { curl, php } = json;
+  assert.ok(secret === null || secret === 'plain' || !`${curl}${php}`.includes(secret));
+  return { curl: String(curl), php: String(php) };
 }
 
-test('the curl example says what is missing when the secret is', canRun, async () => {
-  const { json } = await relay.ask('GET', '/api/incoming-webhooks/signed-POST/examples');
-  const { stderr } = await runShell(String(json['curl']));
-  assert.match(stderr, /must hold the secret/);
+function checkAnswer({ method, path }: Case, { stdout, stderr }: Ended): void {
+  if (method === 'HEAD') assert.match(stdout, /^HTTP\/1\.1 200 /, `${path}: ${stderr}`);
+  else assert.deepEqual(JSON.parse(stdout), { success: true, message: '', data: {} }, path);
+}
+
+test('the curl line works for every method, and signs with any secret', {
+  skip: curlMissing,
+}, async () => {
+  for (const given of CASES) {
+    const { curl } = await examplesOf(given);
+    checkAnswer(given, await runShell(curl, given.secret));
+    if (given.secret === null) continue;
+    const wrong = await runShell(curl, `${given.secret}!`);
+    assert.match(wrong.stdout, given.method === 'HEAD'
+      ? /^HTTP\/1\.1 401 / : /Signature verification failed/, given.path);
+    const missing = await runShell(curl);
+    assert.match(missing.stderr, /WEBHOOK_SECRET.*must hold the secret of this webhook/);
+  }
 });
 
-test('the PHP example is taken', { skip: !hasProgram('php') && 'php is needed' }, async () => {
-  const { json } = await relay.ask('GET', '/api/incoming-webhooks/signed-POST/examples');
-  const source = String(json['php']).replace(/^<\?php\n/, '').replaceAll("'", `'\\''`);
-  const { stdout, stderr } = await runShell(`php -r '${source}'`, SECRET);
-  assert.match(stdout, /"success":true/, stderr);
+test('the PHP example works for every method, and signs with any secret', {
+  skip: phpMissing,
+}, async () => {
+  for (const given of CASES) {
+    const { php } = await examplesOf(given);
+    const run = (environment: Readonly<Record<string, string>>) =>
+      runScript(php, { program: 'php', environment });
+    const { secret } = given;
+    checkAnswer(given, await run(secret === null ? {} : { WEBHOOK_SECRET: secret }));
+    if (secret === null) continue;
+    const missing = await run({});
+    assert.match(missing.stdout, /WEBHOOK_SECRET must hold the secret of this webhook/);
+  }
 });
 
 test('an address with quotes is quoted for the shell and for PHP', () => {

@@ -8,7 +8,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Hookshelf } from '../src/index.ts';
-import { ask } from './e2e/ask.ts';
+import { addRecord, ask } from './e2e/ask.ts';
 import { openHookshelf, serveHandler } from './support/embedded.ts';
 
 type Place = { readonly shelf: Hookshelf; readonly url: string; readonly logged: string[] };
@@ -147,13 +147,7 @@ test('links begin with the path that a framework has taken off, or with server.b
   });
 
 async function addHook(url: string): Promise<void> {
-  for (const [path, body] of [
-    ['/api/action-configurations', { identifier: 'log', actionType: 'log' }],
-    ['/api/incoming-webhooks', {
-      pathSegment: 'in', actionConfiguration: 'log', secret: 's3cret',
-    }],
-  ] as const) {
-    const { status, text } = await ask(url + path, { method: 'POST', body });
-    assert.equal(status, 201, text);
-  }
+  await addRecord(`${url}/api/action-configurations`, { identifier: 'log', actionType: 'log' });
+  await addRecord(`${url}/api/incoming-webhooks`,
+    { pathSegment: 'in', actionConfiguration: 'log', secret: 's3cret' });
 }

@@ -1,7 +1,7 @@
 /** The event stream of an embedded app, mounted in another program's server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask } from './e2e/ask.ts';
+import { addRecord, ask } from './e2e/ask.ts';
 import { listenOnPort, openHookshelf, serveHandler } from './support/embedded.ts';
 import { followStream } from './support/event-stream.ts';
 import { until } from './support/until.ts';
@@ -34,15 +34,10 @@ test('what is streamed of a record is what the API gives', async (context) => {
   const shelf = await openHookshelf(context);
   const port = await listenOnPort(shelf);
   const url = `http://127.0.0.1:${port}`;
-  const make = async (path: string, body: object): Promise<string> => {
-    const { status, text } = await ask(`${url}${path}`, { method: 'POST', body });
-    assert.equal(status, 201, text);
-    return String(JSON.parse(text).identifier);
-  };
-  await make('/api/action-configurations', { identifier: 'note', actionType: 'log' });
-  const incoming = await make('/api/incoming-webhooks',
+  await addRecord(`${url}/api/action-configurations`, { identifier: 'note', actionType: 'log' });
+  const incoming = await addRecord(`${url}/api/incoming-webhooks`,
     { pathSegment: 'in', actionConfiguration: 'note', inbox: 'all' });
-  await make('/api/outgoing-webhooks', {
+  await addRecord(`${url}/api/outgoing-webhooks`, {
     triggerEvent: 'book.created', targetUrl: 'http://127.0.0.1:9/', enabled: true,
   });
   const all = await followStream({ port });

@@ -5,7 +5,7 @@ import { ActionResult } from '../src/index.ts';
 import type {
   Action, ActionContext, ActionOptions, Hookshelf, Logger, Payload,
 } from '../src/index.ts';
-import { ask } from './e2e/ask.ts';
+import { addRecord, ask } from './e2e/ask.ts';
 import { openHookshelf, serveHandler } from './support/embedded.ts';
 
 class Greet implements Action {
@@ -58,10 +58,8 @@ async function post(url: string, body: object): Promise<{ status: number; body: 
   return { status, body: JSON.parse(text) };
 }
 
-async function hookOf(url: string, hook: object): Promise<string> {
-  const { body } = await post(`${url}/api/outgoing-webhooks`, hook);
-  assert.ok(typeof body === 'object' && body !== null && 'identifier' in body);
-  return String(body.identifier);
+function addOutgoing(url: string, webhook: object): Promise<string> {
+  return addRecord(`${url}/api/outgoing-webhooks`, webhook);
 }
 
 test('an embedded action class runs for an incoming webhook', async (context) => {
@@ -93,7 +91,7 @@ test('an embedded action checks its options', async (context) => {
 test('webhooks.send sends now and tells what came back', async (context) => {
   const { shelf, url } = await open(context);
   const { url: targetUrl, first } = await target(context);
-  const hook = await hookOf(url, { targetUrl, secret: 'It\'s a Secret to Everybody' });
+  const hook = await addOutgoing(url, { targetUrl, secret: 'It\'s a Secret to Everybody' });
   const result = await shelf.webhooks.send(hook, { greeting: 'hi' });
   assert.deepEqual(result, { success: true, statusCode: 200, response: { ok: true } });
   const { headers, body } = await first;
@@ -123,7 +121,7 @@ test('a hook that is saved nowhere is sent by the rules of one that is', async (
 test('webhooks.emit queues a delivery that arrives', async (context) => {
   const { shelf, url } = await open(context);
   const { url: targetUrl, first } = await target(context);
-  await hookOf(url, { targetUrl, triggerEvent: 'order.*' });
+  await addOutgoing(url, { targetUrl, triggerEvent: 'order.*' });
   const deliveries = await shelf.webhooks.emit('order.paid', { total: 3 });
   assert.equal(deliveries.length, 1);
   const { body } = await first;
@@ -133,7 +131,7 @@ test('webhooks.emit queues a delivery that arrives', async (context) => {
 test('a change of a book is an event of the catalog', async (context) => {
   const { shelf, url } = await open(context);
   const { url: targetUrl, first } = await target(context);
-  await hookOf(url, { targetUrl, triggerEvent: 'book.created' });
+  await addOutgoing(url, { targetUrl, triggerEvent: 'book.created' });
   const book = await shelf.books.add({ title: 'Solaris' });
   const event = JSON.parse((await first).body);
   assert.equal(event.type, 'book.created');
@@ -152,7 +150,7 @@ async function addsBooks(context: TestContext, triggers: object): Promise<void> 
   const log = (message: string, fields?: object): void =>
     void lines.push(`${message} ${JSON.stringify(fields)}`);
   const { shelf, url } = await open(context, { debug() {}, info: log, warning: log, error: log });
-  await hookOf(url, {
+  await addOutgoing(url, {
     targetUrl: `${url}/api/books`, ...triggers, payloadTemplate: '{"title": "another"}',
   });
   assert.equal((await post(`${url}/api/books`, { title: 'the first' })).status, 201);

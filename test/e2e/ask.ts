@@ -1,4 +1,5 @@
 /** One request over a connection of its own, for tests of real processes. */
+import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as requestSecurely } from 'node:https';
@@ -47,4 +48,14 @@ export function ask(url: string, question: Question = {}): Promise<Reply> {
     });
     sent.end(bytes ?? undefined);
   });
+}
+
+/** Adds a record to the collection at `url`, and gives its identifier. */
+export async function addRecord(
+  url: string, body: unknown, headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { status, text } = await ask(url, { method: 'POST', headers, body });
+  assert.equal(status, 201, `${url}: ${text}`);
+  const { identifier, id } = JSON.parse(text);
+  return String(identifier ?? id);
 }

@@ -19,7 +19,7 @@ import { changeRequests } from '../../src/webhooks/inbox/request-changes.ts';
 import { IS_LONG } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
-import { ask } from './ask.ts';
+import { addRecord, ask } from './ask.ts';
 import { startServer, type Running } from './processes.ts';
 
 const COUNT = Number(process.env['HOOKSHELF_BULK_REQUESTS'] ?? (IS_LONG ? 3000 : 1500));
@@ -88,13 +88,11 @@ function requestsIn(data: string): Promise<StoredRequest[]> {
 /** The identifier of a webhook in a new directory; it is disabled, so that what is due waits. */
 async function makeHook(data: string): Promise<string> {
   const server = await start(data);
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
-    JSON.parse((await ask(`${server.url}${path}`, { method: 'POST', body })).text);
   try {
-    await post('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
-    const hook = await post('/api/incoming-webhooks',
+    await addRecord(`${server.url}/api/action-configurations`,
+      { identifier: 'to-log', actionType: 'log' });
+    return await addRecord(`${server.url}/api/incoming-webhooks`,
       { pathSegment: 'hook', actionConfiguration: 'to-log', enabled: false });
-    return String(hook['identifier']);
   } finally {
     await server.stop();
   }

@@ -6,11 +6,11 @@ import { test } from 'node:test';
 import { IS_LONG } from '../support/long.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { inFolder } from '../support/temporary-folder.ts';
-import { ask } from './ask.ts';
-import { startServer, type Running } from './processes.ts';
+import { turnsUntil } from '../support/turns.ts';
+import { addRecord } from './ask.ts';
+import { startServer } from './processes.ts';
 
 const ROUNDS = IS_LONG ? 6 : 2;
-const WAIT_MS_MAX = 60_000;
 
 for (const flags of [[], ['--max-memory', '128']]) {
   test(`a signal at the very end does not count as its cause ${flags.join(' ')}`, () =>
@@ -21,8 +21,8 @@ for (const flags of [[], ['--max-memory', '128']]) {
         assert.ok(existsSync(socket));
         server.child.kill('SIGTERM');
         // It goes among the last things.
-        await until(server, () => !existsSync(socket));
-        await until(server, () => {
+        await turnsUntil(() => !existsSync(socket));
+        await turnsUntil(() => {
           server.child.kill('SIGTERM');
           return server.child.exitCode !== null || server.child.signalCode !== null;
         });
@@ -49,18 +49,15 @@ for (const how of ['throws', 'rejects']) {
       writeFileSync(join(data, 'actions', 'breaks.mjs'), ACTION, { mode: 0o600 });
       const server = await startServer(['--data', data]);
       try {
-        for (const [path, body] of [
-          ['action-configurations', { identifier: 'b', actionType: 'breaks', options: {} }],
-          ['incoming-webhooks', { pathSegment: 'b', actionConfiguration: 'b' }],
-        ] as const) {
-          assert.equal((await ask(`${server.url}/api/${path}`, { method: 'POST', body })).status,
-            201);
-        }
+        await addRecord(`${server.url}/api/action-configurations`,
+          { identifier: 'b', actionType: 'breaks', options: {} });
+        await addRecord(`${server.url}/api/incoming-webhooks`,
+          { pathSegment: 'b', actionConfiguration: 'b' });
         const place = { port: Number(new URL(server.url).port) };
         // The answer may be lost with the process.
         await rawRequest(place, 'POST', '/webhook/in/b', {}, JSON.stringify({ how }))
           .catch(() => {});
-        await until(server, () => server.child.exitCode !== null);
+        await turnsUntil(() => server.child.exitCode !== null);
         const { code, stderr } = await server.ended;
         assert.equal(code, 1);
         assert.match(stderr, /"message":"internal error".*planted bug/);
@@ -68,17 +65,4 @@ for (const how of ['throws', 'rejects']) {
         server.child.kill('SIGKILL');
       }
     }));
-}
-
-async function until(server: Running, isTrue: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + WAIT_MS_MAX;
-  while (!isTrue()) {
-    if (performance.now() > deadlineMs) {
-      server.child.kill('SIGKILL');
-      assert.fail('waited too long');
-    }
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
 }

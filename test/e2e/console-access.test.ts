@@ -78,7 +78,7 @@ test('the keyboard alone is enough', { skip }, () => inFolder(async (data) => {
   const person = new Person(browser);
   const focus = 'return document.activeElement.innerText || document.activeElement.name || "";';
   const focused = async (): Promise<string> => String(await browser.evaluate(focus));
-  const until = async (wanted: string): Promise<void> => {
+  const tabTo = async (wanted: string): Promise<void> => {
     for (let tabs = 0; tabs < 60 && await focused() !== wanted; tabs += 1) {
       await person.press('Tab');
     }
@@ -112,10 +112,10 @@ test('the keyboard alone is enough', { skip }, () => inFolder(async (data) => {
     await person.sees('1 book');
     await person.gives('return location.hash;', /q=emma/);
     await person.find('link', 'Emma');
-    await until('Emma');
+    await tabTo('Emma');
     await person.press('Enter');
     await person.find('heading', 'Emma');
-    await until('Edit');
+    await tabTo('Edit');
     await browser.evaluate('history.back();');
     await person.sees('1 book');
     await person.gives('return document.querySelector("[name=q]")?.value;', 'emma');

@@ -24,9 +24,7 @@ const at = new ConsoleAtWork();
 
 /** A webhook whose requests are kept, at that path, and one of it; gives the request's id. */
 async function keepAt(pathSegment: string, body: string): Promise<string> {
-  const actionConfiguration = await at.make('/api/action-configurations',
-    { actionType: 'log', options: {} });
-  await at.make('/api/incoming-webhooks', { pathSegment, inbox: 'all', actionConfiguration });
+  await at.makeIncoming(pathSegment);
   return callAt(pathSegment, body);
 }
 

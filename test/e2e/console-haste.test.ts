@@ -11,25 +11,18 @@ const HASH = 'return location.hash;';
 const ELSEWHERE = '#/books/import';
 const at = new ConsoleAtWork();
 
-/** A webhook that logs and keeps every request. */
-async function makeIncoming(pathSegment: string): Promise<string> {
-  const actionConfiguration =
-    await at.make('/api/action-configurations', { actionType: 'log', options: {} });
-  return at.make('/api/incoming-webhooks', { pathSegment, actionConfiguration, inbox: 'all' });
-}
-
 /** One that nobody listens for. */
 function makeOutgoing(triggerEvent: string): Promise<string> {
   return at.make('/api/outgoing-webhooks',
     { targetUrl: 'http://127.0.0.1:9/', triggerEvent, retrySchedule: [] });
 }
 
-async function makeBook(title: string): Promise<string> {
-  return String((await at.call('POST', '/api/books', { title }))['id']);
+function makeBook(title: string): Promise<string> {
+  return at.make('/api/books', { title });
 }
 
 async function makeRequest(pathSegment: string): Promise<string> {
-  await makeIncoming(pathSegment);
+  await at.makeIncoming(pathSegment);
   const { status } =
     await ask(`${at.url}/webhook/in/${pathSegment}`, { method: 'POST', body: {} });
   assert.equal(status, 200);
@@ -145,7 +138,7 @@ test('whoever has gone on is asked nothing', { skip }, async () => {
 test('a button works once until it is answered, however often it is pressed', { skip },
   async () => {
     const { person, browser } = at;
-    const incoming = `#/incoming/${await makeIncoming('twice')}`;
+    const incoming = `#/incoming/${await at.makeIncoming('twice')}`;
     for (const [hash, name] of [
       [`#/deliveries/${await makeDelivery('twice')}`, 'Send as new'],
       [`#/outgoing/${await makeOutgoing('none')}`, 'Send it now'],
@@ -180,7 +173,7 @@ async function screensWithoutQuestion(
 ): Promise<readonly (readonly [hash: string, turn: string, turned: string])[]> {
   const outgoing = await makeOutgoing(name);
   await at.call('PATCH', `/api/outgoing-webhooks/${outgoing}`, { enabled: false });
-  return [[`#/incoming/${await makeIncoming(name)}`, 'Turn off', 'Turn on'],
+  return [[`#/incoming/${await at.makeIncoming(name)}`, 'Turn off', 'Turn on'],
     [`#/outgoing/${outgoing}`, 'Turn on', 'Turn off']];
 }
 

@@ -4,7 +4,7 @@ import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
-import { ask } from './ask.ts';
+import { addRecord, ask } from './ask.ts';
 import { hookshelf, startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
@@ -93,7 +93,14 @@ export class ConsoleAtWork {
     return text === '' ? {} : JSON.parse(text);
   }
 
-  async make(path: string, body: object): Promise<string> {
-    return String((await this.call('POST', path, body))['identifier']);
+  make(path: string, body: object): Promise<string> {
+    return addRecord(this.url + path, body, { authorization: `Bearer ${this.#tokens.admin}` });
+  }
+
+  /** A webhook that logs and keeps every request; its identifier. */
+  async makeIncoming(pathSegment: string, level = 'info'): Promise<string> {
+    const actionConfiguration = await this.make('/api/action-configurations',
+      { actionType: 'log', options: { level } });
+    return this.make('/api/incoming-webhooks', { pathSegment, actionConfiguration, inbox: 'all' });
   }
 }

@@ -10,13 +10,6 @@ const skip = lacksBrowser;
 const CHANGES = ['Edit', 'Action and routes', 'Rotate the secret', 'Turn off', 'Delete'];
 const at = new ConsoleAtWork();
 
-/** A webhook that logs and keeps every request. */
-async function makeHook(pathSegment: string): Promise<string> {
-  const actionConfiguration =
-    await at.make('/api/action-configurations', { actionType: 'log', options: {} });
-  return at.make('/api/incoming-webhooks', { pathSegment, actionConfiguration, inbox: 'all' });
-}
-
 test('one sets up GitHub from nothing, up to its first accepted request', { skip }, async () => {
   const { person } = at;
   await at.open('#/incoming');
@@ -62,7 +55,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
 
 test('a path that is taken is told beside its field', { skip }, async () => {
   const { person } = at;
-  await makeHook('taken');
+  await at.makeIncoming('taken');
   await at.open('#/incoming/new');
   await person.fill('textbox', 'Path', 'taken');
   await person.click('button', 'Next: what is done');
@@ -73,7 +66,7 @@ test('a path that is taken is told beside its field', { skip }, async () => {
 
 test('routes are made of rows, moved, and tried with a kept request', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('routed');
+  const id = await at.makeIncoming('routed');
   const { status } = await ask(`${at.url}/webhook/in/routed`, {
     method: 'POST', body: { action: 'opened', size: 5 },
   });
@@ -119,7 +112,7 @@ test('routes are made of rows, moved, and tried with a kept request', { skip }, 
 
 test('an edit meets the change of somebody else, and shows both', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('edited');
+  const id = await at.makeIncoming('edited');
   await at.open(`#/incoming/${id}`);
   await person.click('button', 'Edit');
   await person.fill('textbox', 'Path', 'no good');
@@ -140,7 +133,7 @@ test('an edit meets the change of somebody else, and shows both', { skip }, asyn
 
 test('what another has stored can be taken, and one can go on editing', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('stored');
+  const id = await at.makeIncoming('stored');
   const stored = async (): Promise<unknown> =>
     (await at.call('GET', `/api/incoming-webhooks/${id}`))['pathSegment'];
   await at.open(`#/incoming/${id}`);
@@ -168,7 +161,7 @@ test('what another has stored can be taken, and one can go on editing', { skip }
 
 test('an action is made beside a form, and a condition written as JSON', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('conditional');
+  const id = await at.makeIncoming('conditional');
   await at.open(`#/incoming/${id}`);
   await person.click('button', 'Action and routes');
   await person.choose('Action', 'None');
@@ -217,7 +210,7 @@ test('an action is made beside a form, and a condition written as JSON', { skip 
 
 test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('ending');
+  const id = await at.makeIncoming('ending');
   const enabled = async (): Promise<unknown> =>
     (await at.call('GET', `/api/incoming-webhooks/${id}`))['enabled'];
   await at.open(`#/incoming/${id}`);
@@ -247,7 +240,7 @@ test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, 
 
 test('a token that reads sees no button that it may not press', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('looked-at');
+  const id = await at.makeIncoming('looked-at');
   await at.open(`#/incoming/${id}`, 'read');
   await person.find('link', 'Its requests');
   const names = (await person.everything()).map(({ name }) => name);
@@ -261,7 +254,7 @@ test('a token that reads sees no button that it may not press', { skip }, async 
 
 test('a token that writes can neither change a webhook nor sign for it', { skip }, async () => {
   const { person } = at;
-  const id = await makeHook('tested');
+  const id = await at.makeIncoming('tested');
   await at.open(`#/incoming/${id}`, 'write');
   await person.find('link', 'Its requests');
   const names = (await person.everything()).map(({ name }) => name);

@@ -19,10 +19,7 @@ const at = new ConsoleAtWork();
 
 /** The identifier of a new webhook to which one request was sent. */
 async function receive(pathSegment: string): Promise<string> {
-  const actionConfiguration = await at.make('/api/action-configurations',
-    { actionType: 'log', options: {} });
-  const hook = await at.make('/api/incoming-webhooks',
-    { pathSegment, inbox: 'all', actionConfiguration });
+  const hook = await at.makeIncoming(pathSegment);
   const { status } = await ask(`${at.url}/webhook/in/${pathSegment}`, { method: 'POST', body: {} });
   assert.equal(status, 200);
   return hook;

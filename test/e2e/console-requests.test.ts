@@ -6,7 +6,7 @@ import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
-import { ask } from './ask.ts';
+import { addRecord, ask } from './ask.ts';
 import type { Reply } from './ask.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
@@ -48,10 +48,8 @@ aroundTests(async () => {
   await server?.stop();
 });
 
-async function make(path: string, body: object): Promise<string> {
-  const { status, text } = await ask(server.url + path, { method: 'POST', body });
-  assert.ok(status < 300, text);
-  return String(JSON.parse(text).identifier);
+function make(path: string, body: object): Promise<string> {
+  return addRecord(server.url + path, body);
 }
 
 /** As GitHub would send it, with that secret. */

@@ -27,12 +27,6 @@ async function callHook(pathSegment: string, ...texts: readonly string[]): Promi
   return id;
 }
 
-async function makeHook(pathSegment: string, level: string): Promise<void> {
-  const actionConfiguration = await at.make('/api/action-configurations',
-    { actionType: 'log', options: { level } });
-  await at.make('/api/incoming-webhooks', { pathSegment, actionConfiguration });
-}
-
 const HASH = 'return location.hash;';
 
 /** Opens the screen anew that the address stands for. */
@@ -43,8 +37,8 @@ async function reload(): Promise<void> {
 test('lines of the log come by themselves, wait while paused, and are told by level and request',
   { skip }, async () => {
     const { person } = at;
-    await makeHook('quiet', 'info');
-    await makeHook('loud', 'warning');
+    await at.makeIncoming('quiet', 'info');
+    await at.makeIncoming('loud', 'warning');
     await at.open('#/log');
     await person.sees('listening');
     await callHook('quiet', 'first-call');
@@ -80,7 +74,7 @@ test('lines of the log come by themselves, wait while paused, and are told by le
 test('a line of the log comes once, however often it was asked for, and leaving is no failure',
   { skip }, async () => {
     const { person, browser } = at;
-    await makeHook('asked', 'info');
+    await at.makeIncoming('asked', 'info');
     await at.open('#/log');
     await person.sees('listening');
     await browser.evaluate(HOLD_REQUESTS);

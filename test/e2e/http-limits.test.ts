@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import type { Place } from '../support/raw-http.ts';
 import { inFolder } from '../support/temporary-folder.ts';
-import { ask } from './ask.ts';
+import { addRecord, ask } from './ask.ts';
 import { startServer, type Running } from './processes.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -26,12 +26,10 @@ async function withServer(
 test('a late body is answered by its route, under its own request id, and counted so', () =>
   withServer({ HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.5', HOOKSHELF_LOG_ACCESS: 'all' },
     async (place, server) => {
-      await ask(`${server.url}/api/action-configurations`, {
-        method: 'POST', body: { identifier: 'note', actionType: 'log', options: {} },
-      });
-      await ask(`${server.url}/api/incoming-webhooks`, {
-        method: 'POST', body: { pathSegment: 'shop', actionConfiguration: 'note' },
-      });
+      await addRecord(`${server.url}/api/action-configurations`,
+        { identifier: 'note', actionType: 'log', options: {} });
+      await addRecord(`${server.url}/api/incoming-webhooks`,
+        { pathSegment: 'shop', actionConfiguration: 'note' });
       const late = async (path: string) => {
         const connection = new RawConnection(place);
         connection.send(encodeRequest('POST', path, {

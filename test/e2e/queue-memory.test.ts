@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { PROGRAM } from '../support/program.ts';
 import { closedPort } from '../support/servers.ts';
 import { inFolder } from '../support/temporary-folder.ts';
-import { ask } from './ask.ts';
+import { addRecord, ask } from './ask.ts';
 import { startServer } from './processes.ts';
 
 const MEGABYTES = 256;
@@ -26,14 +26,10 @@ test('a queueing webhook takes what fits, then says 503, and memory and disk sta
     try {
       const url = `http://127.0.0.1:${await closedPort()}/`;
       const options = { url, mode: 'queue' };
-      const configuration = { identifier: 'later', actionType: 'http-forward', options };
-      for (const [path, body] of [
-        ['action-configurations', configuration],
-        ['incoming-webhooks', { pathSegment: 'later', actionConfiguration: 'later' }],
-      ] as const) {
-        const made = await ask(`${server.url}/api/${path}`, { method: 'POST', body });
-        assert.equal(made.status, 201, made.text);
-      }
+      await addRecord(`${server.url}/api/action-configurations`,
+        { identifier: 'later', actionType: 'http-forward', options });
+      await addRecord(`${server.url}/api/incoming-webhooks`,
+        { pathSegment: 'later', actionConfiguration: 'later' });
       const statuses = await postAll(`${server.url}/webhook/in/later`);
       const accepted = statuses.filter((status) => status === 200).length;
       assert.ok(accepted >= 16 && accepted * PAYLOAD.length <= PENDING_BYTES_MAX, `${accepted}`);

@@ -10,7 +10,7 @@ import { collectOutput, type Ended } from '../support/children.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { ask } from './ask.ts';
+import { addRecord, ask } from './ask.ts';
 import { hookshelf, start, startServer } from './processes.ts';
 
 const TOKEN = 'quite-secret-and-long';
@@ -64,14 +64,10 @@ async function addHook(
 ): Promise<void> {
   const headers: Record<string, string> =
     token === null ? {} : { authorization: `Bearer ${token}` };
-  const add = async (path: string, body: object): Promise<void> => {
-    const { status, text } = await ask(`${url}${path}`, { method: 'POST', headers, body });
-    assert.equal(status, 201, text);
-  };
-  await add('/api/action-configurations', { identifier: 'note', actionType: 'log' });
-  await add('/api/incoming-webhooks', {
-    pathSegment: 'deploy', actionConfiguration: 'note', inbox: 'all', ...members,
-  });
+  await addRecord(`${url}/api/action-configurations`,
+    { identifier: 'note', actionType: 'log' }, headers);
+  await addRecord(`${url}/api/incoming-webhooks`,
+    { pathSegment: 'deploy', actionConfiguration: 'note', inbox: 'all', ...members }, headers);
 }
 
 const BODY = Buffer.from([0, 255, 10, 13, ...Buffer.from('{"a": "é"}')]);

@@ -7,6 +7,7 @@ import { createTurns } from '../../../src/base/turns.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const STAMPS = { id: 'id', createdAt: TIME, updatedAt: TIME };
@@ -40,17 +41,10 @@ test('what is mostly of deleted books is made anew and takes less', async () => 
   });
   for (let number = 0; number < 64; number += 1) put(number);
   await ask();
-  await until(() => index.bytes > 0);
+  await turnsUntil(() => index.bytes > 0);
   const full = index.bytes;
   for (const id of collection.ids.slice(4)) collection.delete(id);
   for (let number = 100; number < 108; number += 1) put(number);
   await ask();
-  await until(() => index.bytes < full / 2);
+  await turnsUntil(() => index.bytes < full / 2);
 });
-
-async function until(isMet: () => boolean): Promise<void> {
-  for (let turn = 0; !isMet(); turn += 1) {
-    assert.ok(turn < 5000, 'not met');
-    await new Promise((resolve) => { setImmediate(resolve); });
-  }
-}

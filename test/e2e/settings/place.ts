@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ended } from '../../support/children.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
-import { ask } from '../ask.ts';
+import { addRecord, ask } from '../ask.ts';
 import type { Question, Reply } from '../ask.ts';
 import { start, whenListening } from '../processes.ts';
 
@@ -103,12 +103,8 @@ let hooks = 0;
 
 function callers(url: string): Pick<Place, 'ask' | 'make' | 'hookTo' | 'callHook'> {
   const askHere = (path: string, question: Question = {}): Promise<Reply> =>
-    ask(url.replace(/\/$/, '') + path, question);
-  const make = async (path: string, body: object): Promise<string> => {
-    const reply = await askHere(path, { method: 'POST', body });
-    if (reply.status !== 201) throw new Error(`${path}: ${reply.status} ${reply.text}`);
-    return JSON.parse(reply.text).identifier;
-  };
+    ask(url + path, question);
+  const make = (path: string, body: object): Promise<string> => addRecord(url + path, body);
   hooks += 1;
   const pathSegment = `hook-${hooks}`;
   return {

@@ -1,6 +1,8 @@
 /** The relay behind a real listener, on a store in memory, with every log line kept. */
+import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import type { Turns } from '../../src/base/turns.ts';
@@ -65,7 +67,7 @@ const CLIENT: HttpClientOptions = {
 };
 const BODY_BYTES_MAX = 1_048_576;
 
-export async function startRelay(options: {
+export type RelayOptions = {
   readonly incoming?: Partial<WebhooksOptions['incoming']>;
   readonly inbox?: Partial<WebhooksOptions['inbox']>;
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
@@ -73,7 +75,28 @@ export async function startRelay(options: {
   readonly actions?: readonly unknown[];
   readonly onOutcome?: WebhooksOptions['onOutcome'];
   readonly turns?: Turns;
-} = {}): Promise<Relay> {
+};
+
+/** A relay that is closed when the test is over. */
+export async function startRelayFor(
+  context: TestContext, options?: RelayOptions,
+): Promise<Relay> {
+  const relay = await startRelay(options);
+  context.after(() => relay.close());
+  return relay;
+}
+
+/** The same with an incoming webhook at `/webhook/in/hook`, which runs that action. */
+export async function startRelayWithHook(
+  context: TestContext, action: object, hook: object, options?: RelayOptions,
+): Promise<Relay> {
+  const relay = await startRelayFor(context, options);
+  const made = await relay.hook(action, hook);
+  assert.equal(made.status, 201, made.text);
+  return relay;
+}
+
+export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const logLines: string[] = [];
   const logger = createLogger({
     level: 'debug', format: 'json', write: (line) => logLines.push(line), now: Date.now,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startRelay, type Relay } from './relay.ts';
+import { startRelay, startRelayFor, type Relay } from './relay.ts';
 
 let relay: Relay;
 before(async () => {
@@ -293,8 +293,8 @@ for (const [path, body, pointer, count] of FLOODS) {
 
 test('a target at a denied address is refused when saved, and one that is there may stay',
   async (context) => {
-    const strict = await startRelay({ client: { denyAddresses: ['link-local', '10.0.0.0/8'] } });
-    context.after(() => strict.close());
+    const strict = await startRelayFor(
+      context, { client: { denyAddresses: ['link-local', '10.0.0.0/8'] } });
     const refused = async (
       method: string, path: string, body: object, pointer: string, headers = {},
     ): Promise<void> => {

@@ -3,18 +3,15 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { startRelay, type Answer, type Relay } from './relay.ts';
+import { startRelayFor, startRelayWithHook, type Answer, type Relay } from './relay.ts';
 
 const OLD = 'planted-old-secret';
 const NEW = 'planted-new-secret';
 const HOUR_MS = 3_600_000;
 
 async function start(context: TestContext, hook: object): Promise<Relay & { path: string }> {
-  const relay = await startRelay();
-  context.after(() => relay.close());
-  const made = await relay.hook({ actionType: 'log' }, { secret: OLD, ...hook });
-  assert.equal(made.status, 201, made.text);
-  return { ...relay, path: `/api/incoming-webhooks/${String(made.json['identifier'])}` };
+  const relay = await startRelayWithHook(context, { actionType: 'log' }, { secret: OLD, ...hook });
+  return { ...relay, path: '/api/incoming-webhooks/hook' };
 }
 
 const call = (relay: Relay, name: string, secret: string): Promise<Answer> =>
@@ -135,8 +132,7 @@ test('the previous secret ends with the secret, and no body can write it', async
 });
 
 test('an outgoing webhook signs with both, the new one first', async (context) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   const received: IncomingHttpHeaders[] = [];
   const target = createServer((request, response) => {
     received.push(request.headers);

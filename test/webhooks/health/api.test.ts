@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
 const INCOMING = '/api/incoming-webhooks';
@@ -18,11 +18,9 @@ class Moody {
   execute(): object { return { data: {}, message: '', ...Moody.mood }; }
 }
 
-async function start(context: TestContext): Promise<Relay> {
+function start(context: TestContext): Promise<Relay> {
   Moody.mood = { success: true };
-  const relay = await startRelay({ actions: [Moody], incoming: { retrySchedule: [0.01] } });
-  context.after(() => relay.close());
-  return relay;
+  return startRelayFor(context, { actions: [Moody], incoming: { retrySchedule: [0.01] } });
 }
 
 type Shown = {

@@ -1,18 +1,12 @@
 /** Why and since when a webhook is off, as callers of the API see it. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelayFor, type Answer } from '../relay.ts';
 
 const OUTGOING = '/api/outgoing-webhooks';
 const INCOMING = '/api/incoming-webhooks';
-
-async function start(context: TestContext): Promise<Relay> {
-  const relay = await startRelay();
-  context.after(() => relay.close());
-  return relay;
-}
 
 function disablingIn({ json: { enabled, disabledReason, disabledAt } }: Answer): object {
   return { enabled, disabledReason, isDated: !Number.isNaN(Date.parse(String(disabledAt))) };
@@ -22,7 +16,7 @@ const ON = { enabled: true, disabledReason: undefined, isDated: false };
 const OFF = { enabled: false, disabledReason: 'manual', isDated: true };
 
 test('who switches a webhook off by hand is told so, of both kinds, until it is on', async (c) => {
-  const relay = await start(c);
+  const relay = await startRelayFor(c);
   const incoming = await relay.hook({ actionType: 'log' });
   const outgoing = await relay.ask('POST', OUTGOING, { targetUrl: 'http://a.example/' });
   for (const [path, { json }] of [[INCOMING, incoming], [OUTGOING, outgoing]] as const) {
@@ -55,7 +49,7 @@ test('who switches a webhook off by hand is told so, of both kinds, until it is 
 });
 
 test('a 410 switches a webhook off with a reason, a time and one warning', async (context) => {
-  const relay = await start(context);
+  const relay = await startRelayFor(context);
   const target = await startServer({ onRequest: ({ socket }) => socket.write(answer(410)) });
   context.after(() => target.close());
   const { port } = target;

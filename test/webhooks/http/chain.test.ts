@@ -4,7 +4,7 @@ import type { ActionContext, ActionOptions, ActionTools } from '../../../src/ind
 import { answer, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { until } from '../../support/until.ts';
-import { startRelay, type Headers, type Relay } from '../relay.ts';
+import { startRelay, startRelayFor, type Headers, type Relay } from '../relay.ts';
 
 const CHAIN = 'X-Hookshelf-Chain';
 const HOPS_MAX = 8;
@@ -247,10 +247,9 @@ test('what a target answers to a chain that it refused is passed on, and no try 
 test('what is queued or accepted fails at once when its chain is refused, with one line', {
   timeout: 120_000,
 }, async (context) => {
-  const own = await startRelay({
+  const own = await startRelayFor(context, {
     incoming: { retrySchedule: [0.01, 0.01, 0.01] }, outgoing: { retrySchedule: [0.01, 0.01] },
   });
-  context.after(() => own.close());
   own.webhooks.start();
   const failedOf = async (path: string): Promise<readonly Failed[]> =>
     JSON.parse((await own.ask('GET', `${path}?status=failed`)).text);
@@ -291,8 +290,7 @@ test('an outgoing webhook at the events of its own service ends', {
 
 test('of a flood of calls that end a chain a few lines a second are written, and how many were not',
   { timeout: 120_000 }, async (context) => {
-    const own = await startRelay();
-    context.after(() => own.close());
+    const own = await startRelayFor(context);
     await own.hook({ actionType: 'http-forward', options: { url: target.url('/flood') } });
     const startedMs = performance.now();
     const asked = await Promise.all(Array.from({ length: 30 }, () =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FORM_TYPE, JSON_TYPE, hmacKey, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
-import { startRelay, type Relay } from '../relay.ts';
+import { startRelayWithHook, type Relay } from '../relay.ts';
 
 const SECRET = 'planted-secret';
 
@@ -58,10 +58,8 @@ const CASES: readonly (readonly [
 
 for (const [title, hook, before, last, finding] of CASES) {
   test(`a diagnosis finds of ${title} what the webhook finds`, async (context) => {
-    const relay = await startRelay({ actions: [Picky] });
-    context.after(() => relay.close());
-    const made = await relay.hook({ actionType: 'picky' }, hook);
-    assert.equal(made.status, 201, made.text);
+    const relay = await startRelayWithHook(
+      context, { actionType: 'picky' }, hook, { actions: [Picky] });
     for (const sent of before) await send(relay, sent);
     const found = await look(relay, last);
     assert.match(found.finding, finding);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
+import { startRelayWithHook, type Answer, type Headers, type Relay } from '../relay.ts';
 
 const SECRET = 'planted-secret-of-a-sender';
 const BODY = '{"a":1}';
@@ -13,14 +13,9 @@ type Found = {
   readonly checks: readonly Result[];
 };
 
-async function start(context: TestContext, preset: string): Promise<Relay> {
-  const relay = await startRelay();
-  context.after(() => relay.close());
-  const made = await relay.hook({ actionType: 'log' }, {
-    secret: SECRET, verification: { preset }, inbox: 'all',
-  });
-  assert.equal(made.status, 201, made.text);
-  return relay;
+function start(context: TestContext, preset: string): Promise<Relay> {
+  return startRelayWithHook(context, { actionType: 'log' },
+    { secret: SECRET, verification: { preset }, inbox: 'all' });
 }
 
 /** Receives one request, and gives what the diagnosis of it finds. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { startRelay, type Relay } from '../relay.ts';
+import { startRelayFor, startRelayWithHook, type Relay } from '../relay.ts';
 
 const SECRET = 'planted-secret-of-a-sender';
 const BODY = '{"a": 1}';
@@ -20,12 +20,8 @@ const CHECKS = [
   'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage',
 ];
 
-async function start(context: TestContext, hook: object = {}): Promise<Relay> {
-  const relay = await startRelay();
-  context.after(() => relay.close());
-  const made = await relay.hook({ actionType: 'log' }, { secret: SECRET, ...hook });
-  assert.equal(made.status, 201, made.text);
-  return relay;
+function start(context: TestContext, hook: object = {}): Promise<Relay> {
+  return startRelayWithHook(context, { actionType: 'log' }, { secret: SECRET, ...hook });
 }
 
 async function look(relay: Relay, { body = BODY, ...given }: Given): Promise<Found> {
@@ -181,8 +177,7 @@ test('a webhook without a secret is said to refuse all where unsigned ones are n
   context,
 ) => {
   for (const allowUnsignedWhenSecretMissing of [true, false]) {
-    const relay = await startRelay({ incoming: { allowUnsignedWhenSecretMissing } });
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context, { incoming: { allowUnsignedWhenSecretMissing } });
     await relay.hook({ actionType: 'log' });
     const { json } = await relay.ask('POST', '/api/incoming-webhooks/hook/diagnose',
       { headers: {} });

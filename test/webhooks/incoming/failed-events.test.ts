@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import type { MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
-import { startRelay } from '../relay.ts';
+import { startRelayFor } from '../relay.ts';
 import {
   ACCEPTED, HEADER, Scripted, kept, message, reset, send, start, type Shown,
 } from './scripted.ts';
@@ -33,8 +33,7 @@ describe('an event that failed', () => {
 
   test('runs its failed routes alone', async (context) => {
     reset();
-    const relay = await startRelay({ actions: [Scripted] });
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context, { actions: [Scripted] });
     const scripted = await relay.ask('POST', '/api/action-configurations',
       { actionType: 'scripted' });
     const log = await relay.ask('POST', '/api/action-configurations', { actionType: 'log' });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hmacKey, type Key, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
-import { startRelay, type Relay } from '../relay.ts';
+import { startRelayFor, type Relay } from '../relay.ts';
 
 const AT = '2026-11-22T01:00:00Z';
 const AT_S = Date.parse(AT) / 1000;
@@ -161,8 +161,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 for (const [check, faults] of Object.entries(FAULTS)) {
   test(`a diagnosis names faults of ${check}`, async (context) => {
     assert.equal(faults.length, 5);
-    const relay = await startRelay();
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context);
     const wrong: string[] = [];
     for (const [index, [hook, request, failed, finding]] of faults.entries()) {
       const name = `at-${index}`;
@@ -180,8 +179,7 @@ for (const [check, faults] of Object.entries(FAULTS)) {
 }
 
 test('a diagnosis says why it cannot tell duplicates', async (context) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   await relay.hook({ actionType: 'log' }, { pathSegment: 'a', ...GITHUB });
   const { checks } = await look(relay, 'a', as('github'));
   assert.match(JSON.stringify(checks),
@@ -189,8 +187,7 @@ test('a diagnosis says why it cannot tell duplicates', async (context) => {
 });
 
 test('a diagnosis names all that is signed', async (context) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   await relay.hook({ actionType: 'log' }, { pathSegment: 'a', ...STANDARD });
   await relay.hook({ actionType: 'log' }, { pathSegment: 'b', ...STRIPE });
   const findings = [];

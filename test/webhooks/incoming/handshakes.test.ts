@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { rawRequest, type RawAnswer } from '../../support/raw-http.ts';
 import { hmacKey, type Key } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
-import { startRelay, type Relay } from '../relay.ts';
+import { startRelayFor, startRelayWithHook, type Relay } from '../relay.ts';
 
 const SECRET = 'a shared sécret';
 const MIB = 1_048_576;
@@ -151,11 +151,8 @@ const TABLES: readonly (readonly [preset: string, hook: object, rows: readonly R
 for (const [preset, hook, rows] of TABLES) {
   test(`the handshake of ${preset} is answered as it asks, and nothing else is`,
     async (context) => {
-      const relay = await startRelay({ actions: [Counts] });
-      context.after(() => relay.close());
-      const made = await relay.hook({ actionType: 'counts' },
-        { secret: SECRET, verification: { preset }, ...hook });
-      assert.equal(made.status, 201, made.text);
+      const relay = await startRelayWithHook(context, { actionType: 'counts' },
+        { secret: SECRET, verification: { preset }, ...hook }, { actions: [Counts] });
       for (const [title, question, answered] of rows) {
         Counts.runs = 0;
         const answer = await ask(relay, question);
@@ -167,8 +164,7 @@ for (const [preset, hook, rows] of TABLES) {
     });
 
   test(`a webhook of ${preset} without its secret answers no handshake`, async (context) => {
-    const relay = await startRelay({ actions: [Counts] });
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context, { actions: [Counts] });
     const { secret: _, ...rest } = { secret: SECRET, verification: { preset }, ...hook };
     await relay.hook({ actionType: 'counts' }, rest);
     const [, question = {}] = rows[0] ?? [];
@@ -177,8 +173,7 @@ for (const [preset, hook, rows] of TABLES) {
 }
 
 test('a handshake that is sent in a large body is refused like any other', async (context) => {
-  const relay = await startRelay({ actions: [Counts] });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context, { actions: [Counts] });
   await relay.hook({ actionType: 'counts' }, { secret: SECRET, verification: { preset: 'slack' } });
   const body = slack(`,"challenge":"${'c'.repeat(MIB)}"`);
   assert.equal((await ask(relay, signed('slack', body))).status, 413);

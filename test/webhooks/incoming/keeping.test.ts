@@ -5,7 +5,9 @@ import { test, type TestContext } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import type { MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
-import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
+import {
+  startRelayFor, startRelayWithHook, type Answer, type Headers, type Relay, type RelayOptions,
+} from '../relay.ts';
 
 /** Answers as its payload says, and tells what it was told. */
 class Told {
@@ -27,14 +29,8 @@ const ACTION = { actionType: 'told' };
 
 type Shown = Readonly<Record<string, unknown>>;
 
-async function start(
-  context: TestContext, hook: object, options: Parameters<typeof startRelay>[0] = {},
-): Promise<Relay> {
-  const relay = await startRelay({ ...options, actions: [Told] });
-  context.after(() => relay.close());
-  const made = await relay.hook(ACTION, hook);
-  assert.equal(made.status, 201, made.text);
-  return relay;
+function start(context: TestContext, hook: object, options: RelayOptions = {}): Promise<Relay> {
+  return startRelayWithHook(context, ACTION, hook, { ...options, actions: [Told] });
 }
 
 const call = (relay: Relay, body: unknown = {}, headers: Headers = {}): Promise<Answer> =>
@@ -138,8 +134,7 @@ test('data of more than 1 KiB is answered and not kept', async (context) => {
 });
 
 test('keeps each route\'s outcome, and what matched none as filtered', async (context) => {
-  const relay = await startRelay({ actions: [Told] });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context, { actions: [Told] });
   const { json } = await relay.ask('POST', '/api/action-configurations', ACTION);
   const actionConfiguration = json['identifier'];
   const when = (value: string): object => ({ path: 'payload.kind', op: 'eq', value });

@@ -5,7 +5,7 @@ import { casesOf, type Case } from '../../support/senders/cases.ts';
 import { CUSTOM_SENDERS } from '../../support/senders/custom.ts';
 import type { Sender } from '../../support/senders/signer.ts';
 import { SENDERS } from '../../support/senders/table.ts';
-import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
+import { startRelayFor, type Answer, type Headers, type Relay } from '../relay.ts';
 
 class Tells {
   static identifier(): string { return 'tells'; }
@@ -20,8 +20,7 @@ const REFUSED = '{"success":false,"message":"Signature verification failed","dat
 for (const sender of [...SENDERS, ...CUSTOM_SENDERS]) {
   test(`a webhook of ${sender.title} takes what its sender signed and nothing else`,
     async (context) => {
-      const relay = await startRelay({ actions: [Tells] });
-      context.after(() => relay.close());
+      const relay = await startRelayFor(context, { actions: [Tells] });
       const hook = await openHook(relay, sender);
       const wrong: string[] = [];
       for (const one of casesOf(sender, Math.floor(Date.now() / 1000))) {

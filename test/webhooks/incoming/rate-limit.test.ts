@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenBucket } from '../../../src/webhooks/incoming/receiving/webhook-traffic.ts';
-import { startRelay } from '../relay.ts';
+import { startRelayFor } from '../relay.ts';
 
 test('a rate limit counts on when its webhook is edited or moved', async (context) => {
   // One token, and the next in a hundred seconds: no run of this takes so long.
-  const relay = await startRelay({ incoming: { rateLimit: 0.01 } });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context, { incoming: { rateLimit: 0.01 } });
   const made = await relay.hook({ actionType: 'log' });
   const path = `/api/incoming-webhooks/${String(made.json['identifier'])}`;
   assert.equal((await relay.ask('POST', '/webhook/in/hook', '{}')).status, 200);
@@ -31,8 +30,7 @@ test('a bucket holds the tokens of one second, however long nobody calls', () =>
 });
 
 test('requests beyond the rate limit do not make a webhook rejecting', async (context) => {
-  const relay = await startRelay({ incoming: { rateLimit: 0.01 } });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context, { incoming: { rateLimit: 0.01 } });
   await relay.hook({ actionType: 'log' });
   for (let count = 0; count < 10; count += 1) await relay.ask('POST', '/webhook/in/hook', '{}');
   const { json } = await relay.ask('GET', '/api/incoming-webhooks/hook');

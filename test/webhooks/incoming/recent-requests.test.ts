@@ -5,7 +5,7 @@ import { RecentRequests } from '../../../src/webhooks/incoming/intake/recent-req
 import { encodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { until } from '../../support/until.ts';
-import { startRelay } from '../relay.ts';
+import { startRelayFor } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const idOf = (index: number): string =>
@@ -71,8 +71,8 @@ test('what is changed before it runs is run as it is then', async (context) => {
       return { success: true };
     }
   }
-  const relay = await startRelay({ actions: [Gate], incoming: { maxInFlightPerHook: 1 } });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(
+    context, { actions: [Gate], incoming: { maxInFlightPerHook: 1 } });
   relay.webhooks.start();
   await relay.hook({ actionType: 'gate' }, { inbox: 'all', answer: 'accepted' });
   const send = async (): Promise<string> => {

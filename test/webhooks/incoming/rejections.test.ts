@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { startProxy } from '../../support/proxy.ts';
-import { startRelay, type Headers, type Relay } from '../relay.ts';
+import { startRelayFor, type Headers, type Relay } from '../relay.ts';
 
 const SECRET = 'planted-secret';
 const LINES_A_SECOND = 5;
@@ -24,16 +24,8 @@ function rejections(relay: Relay): Told[] {
   return toldBy(relay, 'a call of an incoming webhook was rejected');
 }
 
-async function start(
-  context: TestContext, options: Parameters<typeof startRelay>[0] = {},
-): Promise<Relay> {
-  const relay = await startRelay(options);
-  context.after(() => relay.close());
-  return relay;
-}
-
 test('a rejected call is one line with the reason, and no secret', async (context) => {
-  const relay = await start(context, {
+  const relay = await startRelayFor(context, {
     actions: [Slow], incoming: { maxConcurrent: 1, actionTimeoutMs: 100 },
   });
   await relay.hook({ actionType: 'slow' }, { pathSegment: 'slow' });
@@ -70,7 +62,8 @@ test('a rejected call is one line with the reason, and no secret', async (contex
 
 test('of a flood a few lines a second and hook are written, and how many were not',
   { timeout: 120_000 }, async (context) => {
-    const relay = await start(context, { incoming: { allowUnsignedWhenSecretMissing: false } });
+    const relay = await startRelayFor(
+      context, { incoming: { allowUnsignedWhenSecretMissing: false } });
     await relay.hook({ actionType: 'log' });
     await relay.hook({ actionType: 'log' }, { pathSegment: 'other' });
     const calls = Array.from({ length: 60 }, (_, index) =>
@@ -92,7 +85,7 @@ test('of a flood a few lines a second and hook are written, and how many were no
 test('a proxy that asks for other credentials is told of, without them', async (context) => {
   const proxy = await startProxy({ credentials: 'right:password' });
   context.after(() => proxy.close());
-  const relay = await start(context, {
+  const relay = await startRelayFor(context, {
     client: { proxy: proxy.url('planted-user:planted-password') },
   });
   await relay.hook({ actionType: 'http-forward', options: { url: 'http://there.invalid/' } });

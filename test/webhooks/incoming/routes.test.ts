@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns, type Turns, type Steps } from '../../../src/base/turns.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { until } from '../../support/until.ts';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 const ran: string[] = [];
 let release = (): void => {};
@@ -47,10 +47,9 @@ type RouteCase = readonly [name: string, when: unknown, options?: object];
 async function start(
   context: TestContext, routes: readonly RouteCase[], hook: object = {}, maxConcurrent = 100,
 ): Promise<Relay> {
-  const relay = await startRelay({
+  const relay = await startRelayFor(context, {
     actions: [Told], incoming: { actionTimeoutMs: 20_000, maxConcurrent },
   });
-  context.after(() => relay.close());
   const listed = [];
   for (const [name, when, options = {}] of routes) {
     const identifier = `c-${name}`;
@@ -187,8 +186,7 @@ test('match tells the routes, and the conditions that are false', async (context
 test('a webhook with one action has the route default, which every request matches', async (
   context,
 ) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   await relay.hook({ actionType: 'log' });
   const { json } = await relay.ask('POST', MATCH, { payload: null });
   assert.deepEqual(json, { event: null, routes: [{ name: 'default', matches: true, failed: [] }] });
@@ -256,8 +254,7 @@ function countingTurns(): {
 for (const answer of ['result', 'accepted']) {
   test(`long searches of many routes leave others their turns: ${answer}`, async (context) => {
     const { turns, counts } = countingTurns();
-    const relay = await startRelay({ actions: [Told], turns });
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context, { actions: [Told], turns });
     await relay.ask('POST', '/api/action-configurations', {
       identifier: 'told', actionType: 'told', options: { as: 'told' },
     });

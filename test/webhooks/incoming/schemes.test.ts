@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
 import { hmacKey } from '../../support/senders/signer.ts';
-import { startRelay, type Relay } from '../relay.ts';
+import { startRelayFor, type Relay } from '../relay.ts';
 
 const SOUND = {
   algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
@@ -79,8 +79,7 @@ const REFUSED: readonly (readonly [title: string, scheme: unknown, pointer: stri
 ];
 
 test('a scheme that cannot be sound is refused where it is wrong', async (context) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   const wrong: string[] = [];
   for (const [title, scheme, pointer] of REFUSED) {
     const { status, json, text } = await relay.hook({ actionType: 'log' },
@@ -95,8 +94,7 @@ test('a scheme that cannot be sound is refused where it is wrong', async (contex
 });
 
 test('what a scheme lacks is told at once, with an example that is taken', async (context) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   const save = (scheme: unknown, path: string): ReturnType<typeof relay.hook> =>
     relay.hook({ actionType: 'log' }, {
       secret: 's', pathSegment: path, verification: { preset: 'custom', ...scheme as object },
@@ -122,8 +120,7 @@ test('what a scheme lacks is told at once, with an example that is taken', async
 });
 
 test('a webhook whose preset changes takes each request by one of the two', async (context) => {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   const made = await relay.hook({ actionType: 'log' },
     { secret: 'same', verification: { preset: 'github' } });
   const path = `/api/incoming-webhooks/${String(made.json['identifier'])}`;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelay, type Answer, type Relay, type RelayOptions } from '../relay.ts';
 
 /** Does as it is told, and counts its runs. */
 export class Scripted {
@@ -48,7 +48,7 @@ export const SIGNED = { secret: SECRET, deduplicate: { json: 'id' } };
 export const ACCEPTED = { inbox: 'all', answer: 'accepted' };
 
 export async function start(
-  context: TestContext, hook: object, options: Parameters<typeof startRelay>[0] = {},
+  context: TestContext, hook: object, options: RelayOptions = {},
 ): Promise<Relay> {
   reset();
   const relay = await startRelay({ ...options, actions: [Scripted] });

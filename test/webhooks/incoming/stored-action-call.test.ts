@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { isHeadWhole } from '../../../src/webhooks/incoming/intake/stored-action-call.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { until } from '../../support/until.ts';
-import { startRelay } from '../relay.ts';
+import { startRelayFor } from '../relay.ts';
 
 type Told = { readonly payload: unknown; readonly context: Readonly<Record<string, unknown>> };
 
@@ -27,8 +27,7 @@ const BODIES = [
 ] as const;
 
 test('a replay is told what the first run was told', async (context) => {
-  const relay = await startRelay({ actions: [Tells] });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context, { actions: [Tells] });
   relay.webhooks.start();
   const made = await relay.hook({ actionType: 'tells' }, {
     secret: SECRET, verification: { preset: 'github' }, inbox: 'all',
@@ -54,8 +53,7 @@ test('a replay is told what the first run was told', async (context) => {
 });
 
 test('a replay lacks the credentials that were never stored', async (context) => {
-  const relay = await startRelay({ actions: [Tells] });
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context, { actions: [Tells] });
   relay.webhooks.start();
   await relay.hook({ actionType: 'tells' }, { inbox: 'all' });
   Tells.told = [];
@@ -73,8 +71,7 @@ for (const [name, more] of [
   ['without credentials', {}], ['with credentials', { Authorization: 'Bearer x' }],
 ] as const) {
   test(`an accepted request ${name} is run with what a replay of it is told`, async (context) => {
-    const relay = await startRelay({ actions: [Tells] });
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context, { actions: [Tells] });
     relay.webhooks.start();
     await relay.hook({ actionType: 'tells' }, { inbox: 'all', answer: 'accepted' });
     Tells.told = [];

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
+import {
+  startRelayWithHook, type Answer, type Headers, type Relay, type RelayOptions,
+} from '../relay.ts';
 
 const SECRET = 'planted-secret-of-a-sender';
 
@@ -14,17 +16,11 @@ class Shows {
   }
 }
 
-async function start(
-  context: TestContext, hook: object, options: Parameters<typeof startRelay>[0] = {},
-): Promise<Relay> {
-  const relay = await startRelay({ actions: [Shows], ...options });
-  context.after(() => relay.close());
-  const made = await relay.hook({ actionType: 'shows' }, {
-    // Its requests all name the same event.
-    deduplicate: 'off', ...hook,
-  });
-  assert.equal(made.status, 201, made.text);
-  return relay;
+function start(context: TestContext, hook: object, options: RelayOptions = {}): Promise<Relay> {
+  // Its requests all name the same event.
+  const members = { deduplicate: 'off', ...hook };
+  return startRelayWithHook(
+    context, { actionType: 'shows' }, members, { actions: [Shows], ...options });
 }
 
 function post(relay: Relay, body: string, headers: Headers, path = 'hook'): Promise<Answer> {

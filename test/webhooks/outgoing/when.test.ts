@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 async function start(context: TestContext): Promise<Relay> {
-  const relay = await startRelay();
-  context.after(() => relay.close());
+  const relay = await startRelayFor(context);
   return relay;
 }
 

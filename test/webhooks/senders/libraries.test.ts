@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { startRelay, type Headers } from '../relay.ts';
+import { startRelayFor, type Headers } from '../relay.ts';
 import { hmacKey, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
 
@@ -89,8 +89,7 @@ const SIGNING: readonly Signing[] = [
 
 for (const { preset, secret, settings, body = BODY, type = 'application/json', sign } of SIGNING) {
   test(`takes what the library of ${preset} signs`, { skip }, async (context) => {
-    const relay = await startRelay();
-    context.after(() => relay.close());
+    const relay = await startRelayFor(context);
     await relay.hook({ actionType: 'log' }, { secret, verification: { preset, ...settings } });
     const headers: Headers = { ...await sign(), 'Content-Type': type };
     const post = async (text: string): Promise<number> =>

@@ -405,7 +405,7 @@ function composeBooks(deps: RoomDeps, events: EventPublisher): {
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,
-    ...settings.catalog.events ? { onChange: createBookEvents(events) } : {},
+    ...settings.catalog.events ? { stageWithChange: createBookEvents(events) } : {},
   });
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;

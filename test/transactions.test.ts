@@ -35,7 +35,7 @@ function build(statusCode = 200): House {
     outgoing: { ...OUTGOING, retrySchedule: [] },
   });
   const catalog = createCatalog({
-    store, makeId, now: () => clock.now(), onChange: createBookEvents(webhooks.events),
+    store, makeId, now: () => clock.now(), stageWithChange: createBookEvents(webhooks.events),
   });
   const tokens = new Tokens({ store, clock, makeId, log: silentLogger });
   return { store, catalog, webhooks, tokens };

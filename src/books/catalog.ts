@@ -20,8 +20,8 @@ type CatalogOptions = {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly makeId: () => string;
-  /** Called for each change of a book, within its transaction; not for imports. */
-  readonly onChange?: ChangeHook;
+  /** Called for each change of a book but those of imports. */
+  readonly stageWithChange?: ChangeHook;
 };
 
 type ImportOutcome = 'imported' | 'replaced' | 'exists';

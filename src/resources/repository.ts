@@ -22,8 +22,9 @@ import { Representation, type PublicRecord } from './representation.ts';
 import type { Resource, WriteCause } from './resource.ts';
 
 /**
- * Called inside the transaction of a change. Operations that it stages are committed with it; what
- * it throws refuses the change.
+ * Called inside the transaction of a change, before that is committed. Operations that it stages
+ * are committed with the change; if it throws, nothing is. A listener of changes that are committed
+ * is `Collection.onChange` (store-port.ts).
  */
 export type ChangeHook = (
   transaction: Transaction, change: Change, inputs: TransactionInputs,
@@ -44,7 +45,7 @@ export type RepositoryResource = Pick<Resource,
  * `hops` is the number of webhooks that a chain to this change has gone through: see
  * base/webhook-chain.ts. An `id` may also be a name of the record, where the collection has names.
  * Ids and times are the same for all runs of a transaction, as it may run again. A write also
- * throws what the store's `transact` and the repository's `onChange` throw.
+ * throws what the store's `transact` and the repository's `stageWithChange` throw.
  */
 export interface Repository {
   readonly size: number;
@@ -81,7 +82,7 @@ type RepositoryOptions = {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly makeId: () => string;
-  readonly onChange?: ChangeHook;
+  readonly stageWithChange?: ChangeHook;
   /** Awaited once a removal is on disk. */
   readonly afterRemoved?: (id: string) => Promise<void>;
 };
@@ -198,14 +199,14 @@ class RecordWriter {
   }
 
   async remove(idOrName: string, precondition?: Precondition, hops?: number): Promise<void> {
-    const { store, resource, onChange, afterRemoved } = this.#options;
+    const { store, resource, stageWithChange, afterRemoved } = this.#options;
     const inputs = this.#createInputs(hops);
     const removedId = await store.transact((transaction) => {
       const { id, before } = this.#getStaged(transaction, idOrName);
       precondition?.(createRepresentation(resource, id, before));
       transaction.delete(this.#collection, id);
       const change = { collection: this.#collection, id, before, after: null };
-      onChange?.(transaction, change, inputs);
+      stageWithChange?.(transaction, change, inputs);
       return id;
     });
     await afterRemoved?.(removedId);
@@ -236,10 +237,10 @@ class RecordWriter {
     },
     inputs: TransactionInputs,
   ): Representation {
-    const { resource, onChange } = this.#options;
+    const { resource, stageWithChange } = this.#options;
     const storedRecord = transaction.put(this.#collection, id, json);
     const change = { collection: this.#collection, id, before, after: storedRecord.bytes };
-    onChange?.(transaction, change, inputs);
+    stageWithChange?.(transaction, change, inputs);
     const { bytes } = storedRecord;
     if (resource.toPublic !== undefined) return createRepresentation(resource, id, bytes);
     const representation = new Representation(id, bytes, updatedMs);

@@ -19,10 +19,11 @@ beforeEach(() => {
   store = createMemoryStore([bookResource.collection, { name: 'events', key: 'id' }]);
 });
 
-function catalogOf(onChange?: ChangeHook): Catalog {
+function catalogOf(stageWithChange?: ChangeHook): Catalog {
   const now = () => Date.parse(NOW);
   return createCatalog({
-    store, now, makeId: createIdSource({ now }), ...onChange === undefined ? {} : { onChange },
+    store, now, makeId: createIdSource({ now }),
+    ...stageWithChange === undefined ? {} : { stageWithChange },
   });
 }
 

@@ -117,7 +117,7 @@ const HEALTH: readonly PlantedFault[] = [
     tests: ['webhooks/health/disabled-members.test.ts'],
   },
   {
-    file: 'webhooks/health/health.ts', text: 'refusalTimesMs.length * 2 > window.length',
+    file: 'webhooks/health/health.ts', text: 'rejectionTimesMs.length * 2 > window.length',
     replacement: 'true', tests: ['webhooks/health/health.test.ts'],
   },
   {

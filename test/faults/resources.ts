@@ -18,7 +18,7 @@ export const RESOURCE_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'resources/repository.ts',
-    text: 'after: storedRecord.bytes };\n    onChange?.(transaction, change, inputs);',
+    text: 'after: storedRecord.bytes };\n    stageWithChange?.(transaction, change, inputs);',
     replacement: 'after: storedRecord.bytes };', tests: REPOSITORY,
   },
   {

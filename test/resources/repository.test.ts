@@ -37,13 +37,13 @@ beforeEach(() => {
 });
 
 function repositoryOf(
-  changes: Partial<RepositoryResource> = {}, onChange: ChangeHook = () => {},
+  changes: Partial<RepositoryResource> = {}, stageWithChange: ChangeHook = () => {},
 ): Repository {
   const resource: RepositoryResource = {
     collection: { name: 'notes', key: 'id' }, noun: 'note', schema, ...changes,
   };
   return createRepository({
-    store, resource, now: () => nowMs, makeId: () => `n${nextId++}`, onChange,
+    store, resource, now: () => nowMs, makeId: () => `n${nextId++}`, stageWithChange,
   });
 }
 

@@ -40,14 +40,15 @@ export type Answer = {
 };
 
 export async function startBookServer(options: {
-  readonly store?: Store; readonly onChange?: ChangeHook; readonly clock?: Clock;
+  readonly store?: Store; readonly stageWithChange?: ChangeHook; readonly clock?: Clock;
   readonly stallMs?: number; readonly requestTimeoutMs?: number;
   readonly keys?: IdempotencyKeys; readonly entrance?: Entrance;
 } = {}): Promise<BookServer> {
   const { store = createMemoryStore([bookResource.collection]), clock = systemClock } = options;
   const catalog = createCatalog({
     store, now: () => clock.now(), makeId: createIdSource(clock),
-    ...options.onChange === undefined ? {} : { onChange: options.onChange },
+    ...options.stageWithChange === undefined ? {}
+      : { stageWithChange: options.stageWithChange },
   });
   const collection = store.collection(bookResource.collection.name);
   const turns = createTurns(systemClock);

@@ -35,7 +35,7 @@ export function createActionConfigurationRepository(deps: {
   const schema = { ...configurationSchema, check: createOptionsCheck(actions) };
   return createRepository({
     store, now, makeId, resource: { ...configurationResource, schema },
-    onChange(transaction, change) {
+    stageWithChange(transaction, change) {
       const { id, after } = change;
       checkTarget(change, '/options/url', findTarget, isDeniedTarget);
       if (after === null) checkUnused(transaction, id, listUsers(id));

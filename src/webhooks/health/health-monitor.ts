@@ -12,7 +12,7 @@ import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
-  addRefusedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
+  addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
   type HealthState, type PublicState, type RequestWindow,
 } from './health.ts';
 import {
@@ -104,10 +104,10 @@ export class HealthMonitor {
   }
 
   /** Records a request that failed one of these checks. */
-  recordRefusedRequest(webhookId: string, refusal: Failure): void {
+  recordRejectedRequest(webhookId: string, rejection: Failure): void {
     const entry = this.#getOrCreateEntry(webhookId);
     const wasRejecting = entry.health.rejectingSinceMs !== null;
-    const { health, requests } = addRefusedRequest(entry.health, entry.requests, refusal);
+    const { health, requests } = addRejectedRequest(entry.health, entry.requests, rejection);
     entry.requests = requests;
     if (health.rejectingSinceMs === null) {
       // Anybody can send such requests, so they are not written while the webhook is healthy.
@@ -225,7 +225,7 @@ export class HealthMonitor {
     }
     if (getState(after) === 'rejecting') {
       log.warning('a webhook rejects most of its requests', {
-        ...fields, since: formatBegin(after), reason: after.lastRefusal?.reason ?? null,
+        ...fields, since: formatBegin(after), reason: after.lastRejection?.reason ?? null,
       });
     } else if (getState(before) === 'rejecting' && !after.isFailing) {
       log.info('a webhook accepts its requests again',

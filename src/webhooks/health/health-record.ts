@@ -1,5 +1,5 @@
 /**
- * The collection `webhook-health`: what is known of the tries and refused requests of a webhook. A
+ * The collection `webhook-health`: what is known of the tries and rejected requests of a webhook. A
  * webhook that was never tried has no record.
  *
  *     {"identifier":"<the webhook's>","direction":"incoming"|"outgoing","failedTries":<n>,
@@ -26,7 +26,7 @@
  *
  * The record is removed in the transaction that removes its webhook. Of several nodes, the one that
  * holds the webhook's shard counts attempts and background runs, as it alone makes them; the node
- * that answers a request counts its refusal, or the run that its sender waits for. Each node goes
+ * that answers a request counts its rejection, or the run that its sender waits for. Each node goes
  * on from the last written record.
  */
 import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../base/clock.ts';
@@ -63,7 +63,8 @@ export function encodeHealth(
     rejectingSince: formatTimestampOrNull(health.rejectingSinceMs),
     healthySince: formatTimestampOrNull(health.healthySinceMs),
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
-    lastFailure: encodeFailure(health.lastFailure), lastRefusal: encodeFailure(health.lastRefusal),
+    lastFailure: encodeFailure(health.lastFailure),
+    lastRefusal: encodeFailure(health.lastRejection),
   };
   return JSON.stringify(record);
 }
@@ -81,7 +82,7 @@ export function decodeHealth(
       healthySinceMs: parseMsOrNull(record.healthySince),
       lastSuccessMs: parseMsOrNull(record.lastSuccessAt),
       lastFailure: decodeFailure(record.lastFailure),
-      lastRefusal: decodeFailure(record.lastRefusal),
+      lastRejection: decodeFailure(record.lastRefusal),
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Judges whether a webhook works, by its tries and by its refused requests. A try is an attempt of
+ * Judges whether a webhook works, by its tries and by its rejected requests. A try is an attempt of
  * a delivery, or a run of an action. Pure: times are parameters in milliseconds since the epoch; a
  * try has the time at which it began.
  */
@@ -16,7 +16,7 @@ export const PUBLIC_STATES: Readonly<Record<WebhookDirection, readonly PublicSta
   outgoing: ['healthy', 'failing', 'off'],
 };
 
-/** A failed try, or a refused request. */
+/** A failed try, or a rejected request. */
 export type Failure = {
   readonly atMs: number;
   /** A status, an error code, the message of an action, or the name of a check. */
@@ -30,19 +30,19 @@ export type Health = {
   readonly firstFailedMs: number | null;
   /** true until the next success. */
   readonly isFailing: boolean;
-  /** The time since which most requests are refused; null: they are not. */
+  /** The time since which most requests are rejected; null: they are not. */
   readonly rejectingSinceMs: number | null;
   /** The time since which the webhook is healthy, or last was; null: since it was created. */
   readonly healthySinceMs: number | null;
   readonly lastSuccessMs: number | null;
   readonly lastFailure: Failure | null;
-  readonly lastRefusal: Failure | null;
+  readonly lastRejection: Failure | null;
 };
 
 /** The health of a webhook that was never tried. */
 export const INITIAL_HEALTH: Health = {
   failedTries: 0, firstFailedMs: null, isFailing: false, rejectingSinceMs: null,
-  healthySinceMs: null, lastSuccessMs: null, lastFailure: null, lastRefusal: null,
+  healthySinceMs: null, lastSuccessMs: null, lastFailure: null, lastRejection: null,
 };
 
 /** So many failed tries in a row make a webhook failing. */
@@ -101,7 +101,7 @@ export function addEnabling(health: Health, atMs: number): Health {
 }
 
 /**
- * The last requests whose sender was checked, the newest last: the time of a refused one, null for
+ * The last requests whose sender was checked, the newest last: the time of a rejected one, null for
  * one that passed.
  */
 export type RequestWindow = readonly (number | null)[];
@@ -109,8 +109,8 @@ export type RequestWindow = readonly (number | null)[];
 export const NO_REQUESTS: RequestWindow = [];
 
 const WINDOW_LENGTH = 20;
-/** A webhook rejects if so many requests of the window were refused, and more than half of them. */
-const REFUSED_MIN = 5;
+/** A webhook is rejecting if so many requests of the window, and more than half, were rejected. */
+const REJECTED_MIN = 5;
 /** A webhook stops rejecting when so many requests in a row have passed. */
 const PASSED_MIN = 3;
 
@@ -120,30 +120,30 @@ export function addPassedRequest(
   health: Health, requests: RequestWindow, atMs: number,
 ): RequestEffect {
   // The usual case, a full window of passed requests, allocates no new window.
-  if (requests.length === WINDOW_LENGTH && requests.every((refusedMs) => refusedMs === null)) {
+  if (requests.length === WINDOW_LENGTH && requests.every((rejectedMs) => rejectedMs === null)) {
     return { health, requests };
   }
   const window = [...requests.slice(1 - WINDOW_LENGTH), null];
   const latest = window.slice(-PASSED_MIN);
   const isOver = health.rejectingSinceMs !== null && latest.length === PASSED_MIN
-    && latest.every((refusedMs) => refusedMs === null);
+    && latest.every((rejectedMs) => rejectedMs === null);
   if (!isOver) return { health, requests: window };
   const healthySinceMs = health.isFailing ? health.healthySinceMs : atMs;
-  // Requests that were refused before must not count again.
+  // Requests that were rejected before must not count again.
   return { health: { ...health, rejectingSinceMs: null, healthySinceMs }, requests: NO_REQUESTS };
 }
 
-export function addRefusedRequest(
-  health: Health, requests: RequestWindow, refusal: Failure,
+export function addRejectedRequest(
+  health: Health, requests: RequestWindow, rejection: Failure,
 ): RequestEffect {
-  const window = [...requests.slice(1 - WINDOW_LENGTH), refusal.atMs];
-  const refusalTimesMs = window.filter((refusedMs) => refusedMs !== null);
-  const isRejecting = refusalTimesMs.length >= REFUSED_MIN
-    && refusalTimesMs.length * 2 > window.length;
-  const sinceMs = isRejecting ? refusalTimesMs[0] ?? null : null;
+  const window = [...requests.slice(1 - WINDOW_LENGTH), rejection.atMs];
+  const rejectionTimesMs = window.filter((rejectedMs) => rejectedMs !== null);
+  const isRejecting = rejectionTimesMs.length >= REJECTED_MIN
+    && rejectionTimesMs.length * 2 > window.length;
+  const sinceMs = isRejecting ? rejectionTimesMs[0] ?? null : null;
   return {
     health: {
-      ...health, lastRefusal: { atMs: refusal.atMs, reason: cutReason(refusal.reason) },
+      ...health, lastRejection: { atMs: rejection.atMs, reason: cutReason(rejection.reason) },
       rejectingSinceMs: health.rejectingSinceMs ?? sinceMs,
     },
     requests: window,
@@ -152,7 +152,7 @@ export function addRefusedRequest(
 
 /**
  * Merges the health of one webhook as two nodes know it. The state and the number of failed tries
- * are those of `leading`, whatever the clocks say; the last success, failure and refusal are the
+ * are those of `leading`, whatever the clocks say; the last success, failure and rejection are the
  * later ones of both.
  */
 export function mergeHealth(leading: Health, other: Health): Health {
@@ -162,15 +162,15 @@ export function mergeHealth(leading: Health, other: Health): Health {
     lastSuccessMs: lastSuccessMs === null || other.lastSuccessMs === null
       ? lastSuccessMs ?? other.lastSuccessMs : Math.max(lastSuccessMs, other.lastSuccessMs),
     lastFailure: selectLater(leading.lastFailure, other.lastFailure),
-    lastRefusal: selectLater(leading.lastRefusal, other.lastRefusal),
+    lastRejection: selectLater(leading.lastRejection, other.lastRejection),
   };
 }
 
 /** The time of the last change that people see. */
 export function getLastChangeMs(
-  { lastSuccessMs, lastFailure, lastRefusal, healthySinceMs }: Health,
+  { lastSuccessMs, lastFailure, lastRejection, healthySinceMs }: Health,
 ): number {
-  return Math.max(lastSuccessMs ?? 0, lastFailure?.atMs ?? 0, lastRefusal?.atMs ?? 0,
+  return Math.max(lastSuccessMs ?? 0, lastFailure?.atMs ?? 0, lastRejection?.atMs ?? 0,
     healthySinceMs ?? 0);
 }
 

@@ -83,7 +83,7 @@ export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Obse
   const publicHealth: WebhookHealth = {
     state, since: state === 'off' ? String(disabledAt) : onSince,
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
-    lastFailure: encodeFailure(state === 'rejecting' ? health.lastRefusal : health.lastFailure),
+    lastFailure: encodeFailure(state === 'rejecting' ? health.lastRejection : health.lastFailure),
   };
   return {
     members: { health: publicHealth },

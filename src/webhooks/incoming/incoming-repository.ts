@@ -24,7 +24,7 @@ export function createIncomingRepository(deps: {
       ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, deps.now()),
       observe: (record) => observeHealth(deps.health, record),
     },
-    onChange(transaction, change, inputs) {
+    stageWithChange(transaction, change, inputs) {
       checkUses(transaction, change, inputs);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);

@@ -11,7 +11,7 @@ import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
 import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';
-import { createRefusal } from '../senders/verification/verdict.ts';
+import { createRejection } from '../senders/verification/verdict.ts';
 import {
   createVerifier, type Verifier, type VerifierSecret,
 } from '../senders/verification/verify.ts';
@@ -161,7 +161,7 @@ function createRefusingVerifier(preset: string): Verifier {
   const verifier = createVerifier({
     scheme, settings: {}, toleranceS: null, secrets: [], quirk: {},
   });
-  const problem = createRefusal('configuration', `this version knows no preset ${quote(preset)}`);
+  const problem = createRejection('configuration', `this version knows no preset ${quote(preset)}`);
   return { ...verifier, problem };
 }
 

@@ -35,7 +35,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
       ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, deps.now()),
       observe: (record) => observeHealth(deps.health, record),
     },
-    onChange(transaction, change, inputs) {
+    stageWithChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
       checkUses(transaction, change, inputs);
       stageFailingReset(transaction, change.id);

@@ -4,7 +4,7 @@
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 import { createHmacKey, computeHmac, type HmacKey } from './hmac.ts';
-import { createRefusal, type Refusal } from './verification/verdict.ts';
+import { createRejection, type SenderRejection } from './verification/verdict.ts';
 
 const PREFIX = 'sha256=';
 const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
@@ -36,9 +36,12 @@ export function isSignatureValid(
 const claimedDigest = Buffer.alloc(HASH_BYTES);
 
 /** Explains for the log why a signature is invalid. It never says what it is or should be. */
-export function explainInvalidSignature(header: string | readonly string[] | undefined): Refusal {
-  if (header === undefined) return createRefusal('signature_missing', 'there is no X-Signature');
+export function explainInvalidSignature(
+  header: string | readonly string[] | undefined,
+): SenderRejection {
+  if (header === undefined) return createRejection('signature_missing', 'there is no X-Signature');
   return typeof header === 'string' && PATTERN.test(header)
-    ? createRefusal('mismatch', 'X-Signature is not of this body with this secret')
-    : createRefusal('signature_form', 'X-Signature is not sha256= and 64 hexadecimal digits, once');
+    ? createRejection('mismatch', 'X-Signature is not of this body with this secret')
+    : createRejection(
+      'signature_form', 'X-Signature is not sha256= and 64 hexadecimal digits, once');
 }

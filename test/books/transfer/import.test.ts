@@ -107,7 +107,7 @@ test('a time outside the years 0001 to 9999 is refused, offset and all', async (
 
 test('no event is fired', async () => {
   const changed = new Set<string>();
-  const quiet = await startBookServer({ onChange: (_, { id }) => void changed.add(id) });
+  const quiet = await startBookServer({ stageWithChange: (_, { id }) => void changed.add(id) });
   try {
     await quiet.ask('POST', '/api/books/import', '{"title":"A"}', JSON_LINES);
     assert.equal(changed.size, 0);

@@ -194,7 +194,7 @@ test('refused requests are written only when they make it rejecting, and when th
   async () => {
     const place = await open();
     const refuse = (): void =>
-      place.monitor.recordRefusedRequest('a', { atMs: place.clock.now(), reason: 'mismatch' });
+      place.monitor.recordRejectedRequest('a', { atMs: place.clock.now(), reason: 'mismatch' });
     for (let count = 0; count < 4; count += 1) refuse();
     await place.clock.advance(60_000);
     assert.equal(place.writes, 0);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
-  addRefusedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Health,
+  addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Health,
   type RequestWindow,
 } from '../../../src/webhooks/health/health.ts';
 import { decodeHealth, encodeHealth } from '../../../src/webhooks/health/health-record.ts';
@@ -25,7 +25,7 @@ function afterRequests(
 ): { readonly health: Health; readonly requests: RequestWindow } {
   return [...requests].reduce((before, one, index) => one === 'p'
     ? addPassedRequest(before.health, before.requests, index + 1)
-    : addRefusedRequest(before.health, before.requests, { atMs: index + 1, reason: 'mismatch' }),
+    : addRejectedRequest(before.health, before.requests, { atMs: index + 1, reason: 'mismatch' }),
   { health: start, requests: NO_REQUESTS });
 }
 
@@ -87,8 +87,8 @@ test('what was switched on is healthy since then, unless it fails', () => {
 test('a reason is at most 200 characters, whole ones', () => {
   const failure = { atMs: 1, reason: '🙂'.repeat(300) };
   const { lastFailure } = addFailure(INITIAL_HEALTH, failure);
-  const { lastRefusal } = addRefusedRequest(INITIAL_HEALTH, NO_REQUESTS, failure).health;
-  for (const cut of [lastFailure, lastRefusal]) assert.equal(cut?.reason, '🙂'.repeat(200));
+  const { lastRejection } = addRejectedRequest(INITIAL_HEALTH, NO_REQUESTS, failure).health;
+  for (const cut of [lastFailure, lastRejection]) assert.equal(cut?.reason, '🙂'.repeat(200));
 });
 
 test('of two nodes the leading one has the state, and both have the last events', () => {

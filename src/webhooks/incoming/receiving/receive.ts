@@ -86,7 +86,7 @@ function recordAndReject(
   addRejected(exchange, webhook, body, rejection);
   // The rate limit says nothing of the sender, so health does not count it.
   if (check !== null && check !== 'rate') {
-    health.recordRefusedRequest(webhook.identifier, { atMs: clock.now(), reason: check });
+    health.recordRejectedRequest(webhook.identifier, { atMs: clock.now(), reason: check });
   }
   return reject(exchange, webhook, rejection);
 }

@@ -8,7 +8,7 @@ import {
   buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
 } from '../../senders/verification/challenge.ts';
 import { RequestReader } from '../../senders/request/request-reader.ts';
-import { createRefusal, type Refusal } from '../../senders/verification/verdict.ts';
+import { createRejection, type SenderRejection } from '../../senders/verification/verdict.ts';
 import { verify } from '../../senders/verification/verify.ts';
 import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
@@ -36,10 +36,10 @@ const NO_BODY = Buffer.alloc(0);
 export function verifySignature(
   { signatureKeys }: ReadyIncomingWebhook, exchange: Exchange, body: Buffer,
   { nowMs, isUnsignedAllowed }: { readonly nowMs: number; readonly isUnsignedAllowed: boolean },
-): Admission | Refusal {
+): Admission | SenderRejection {
   const [current, previous] = signatureKeys;
   if (current === undefined) {
-    return isUnsignedAllowed ? UNSIGNED_ADMISSION : createRefusal('configuration', NO_SECRET);
+    return isUnsignedAllowed ? UNSIGNED_ADMISSION : createRejection('configuration', NO_SECRET);
   }
   const signature = exchange.request.headers['x-signature'];
   if (isSignatureValid(current.key, body, signature)) return CURRENT_ADMISSION;
@@ -51,7 +51,7 @@ export function verifySignature(
 /** Verifies by the scheme of a webhook's `verification`. */
 export function verifySender(
   { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
-): Admission | ChallengeResponse | Refusal {
+): Admission | ChallengeResponse | SenderRejection {
   const { scheme, problem } = verifier;
   const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
   if (unsignedChallenge !== null) {
@@ -59,7 +59,7 @@ export function verifySender(
   }
   const isAttempt = isChallengeAttempt(scheme, reader);
   if (isAttempt && findChallenge(scheme, reader, 'signed') === null) {
-    return createRefusal('handshake', 'the challenge is not whole');
+    return createRejection('handshake', 'the challenge is not whole');
   }
   const verdict = verify(verifier, reader, nowMs);
   if (!verdict.isGenuine) return verdict;

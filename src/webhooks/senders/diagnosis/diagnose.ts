@@ -1,5 +1,5 @@
 /**
- * Says why a request is refused, or that it would be accepted: thirteen checks in one order. The
+ * Says why a request is rejected, or that it would be accepted: thirteen checks in one order. The
  * first that fails is the verdict; later failures are hints. It shows neither the secret nor the
  * expected signature, and only 8 characters of the given one.
  */

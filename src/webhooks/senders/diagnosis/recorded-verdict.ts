@@ -2,7 +2,7 @@
  * Reports the verdict of the time when a stored request came, if its token or its whole body was
  * not stored. Pure.
  */
-import { createRefusal, type SenderVerdict } from '../verification/verdict.ts';
+import { createRejection, type SenderVerdict } from '../verification/verdict.ts';
 import { SIGNATURE_CHECKS, type DiagnosisReport } from './diagnosis-report.ts';
 
 /** The verdict of the time when a request came, for one that cannot be judged again. */
@@ -21,7 +21,7 @@ export function toSenderVerdict(recordedVerdict: RecordedVerdict | null): Sender
   const { accepted, failedCheck, secret, missingEvidence } = recordedVerdict;
   if (accepted) return { isGenuine: true, secret: secret ?? 'current', signedAtMs: null };
   const check = SIGNATURE_CHECKS.find((name) => name === failedCheck);
-  return createRefusal(check ?? 'parts', missingEvidence);
+  return createRejection(check ?? 'parts', missingEvidence);
 }
 
 export function reportRecordedVerdict(

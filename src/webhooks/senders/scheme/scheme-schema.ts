@@ -1,6 +1,6 @@
 /**
  * The schema of a custom scheme (`verification.scheme` of the preset `custom`), and the rules that
- * make sure that verify.ts can read it. An unreadable scheme is refused when it is saved, with its
+ * make sure that verify.ts can read it. An unreadable scheme is rejected when it is saved, with its
  * pointer; no request ever meets one.
  */
 import type { FieldError } from '../../../base/errors.ts';

@@ -6,8 +6,8 @@ import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
-import { createRefusal } from './verdict.ts';
-import type { Refusal } from './verdict.ts';
+import { createRejection } from './verdict.ts';
+import type { SenderRejection } from './verdict.ts';
 import type { Verifier } from './verify.ts';
 
 export type ChallengeResponse = {
@@ -33,17 +33,17 @@ export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boole
       && listChallengeSources(challenge).some((source) => reader.has(source)));
 }
 
-/** Refuses a challenge that is incomplete, or whose token is wrong. */
+/** Rejects a challenge that is incomplete, or whose token is wrong. */
 export function buildChallengeResponse(
   challenge: Challenge, verifier: Verifier, reader: RequestReader,
   secret: 'current' | 'previous' = 'current',
-): ChallengeResponse | Refusal {
+): ChallengeResponse | SenderRejection {
   const { verify, answer } = challenge;
   if (typeof verify === 'object') {
     const token = reader.read(verify.from);
     const expectedToken = verifier.settings[verify.setting];
     if (token === null || expectedToken === undefined || !isSameText(token, expectedToken)) {
-      return createRefusal(
+      return createRejection(
         'handshake', `the challenge's token is not verification.${verify.setting}`);
     }
   }
@@ -51,7 +51,7 @@ export function buildChallengeResponse(
     ? fillTemplate(answer.body, challenge, reader, findKey(verifier, secret))
       : reader.read(answer.body);
   if (body === null || body === '' && typeof answer.body !== 'string') {
-    return createRefusal('handshake', 'the challenge is not whole');
+    return createRejection('handshake', 'the challenge is not whole');
   }
   return { status: answer.status, type: answer.type, body };
 }

@@ -3,8 +3,8 @@ import { decodeBytes } from './encoding.ts';
 import type { VerificationKey } from './verification-key.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import type { Algorithm, Scheme, ValueSource } from '../scheme/scheme.ts';
-import { describeSources, createRefusal } from './verdict.ts';
-import type { Refusal } from './verdict.ts';
+import { describeSources, createRejection } from './verdict.ts';
+import type { SenderRejection } from './verdict.ts';
 
 export type Signature = { readonly bytes: Buffer; readonly prefix: string };
 
@@ -18,7 +18,7 @@ const SIGNATURES_MAX = 8;
 
 export function readSignatures(
   scheme: Scheme, reader: RequestReader, keys: readonly VerificationKey[],
-): SignatureSet | Refusal {
+): SignatureSet | SenderRejection {
   const value = readSignatureValue(scheme, reader);
   if (typeof value !== 'string') return value;
   const pairs = scheme.signature.param === undefined ? null : parsePairs(value, scheme);
@@ -30,16 +30,16 @@ export function readSignatures(
 
 function readSignatureValue(
   { signature: { from } }: Scheme, reader: RequestReader,
-): string | Refusal {
+): string | SenderRejection {
   const value = reader.read(from);
   if (value === null || value === '') {
-    return createRefusal('signature_missing', `no ${describeSources(from)}`);
+    return createRejection('signature_missing', `no ${describeSources(from)}`);
   }
   const sources: readonly ValueSource[] = Array.isArray(from) ? from : [from];
   const repeatedSource = sources.find((source) =>
     'header' in source && reader.countHeaderLines(source) > 1);
   if (repeatedSource === undefined) return value;
-  return createRefusal(
+  return createRejection(
     'signature_form', `${describeSources(repeatedSource)} is there more than once`);
 }
 
@@ -89,7 +89,7 @@ function splitPair(pair: string): readonly [string, string] {
 function decodeSignatures(
   { signature: { encoding, from, param } }: Scheme, candidates: readonly string[],
   keys: readonly VerificationKey[],
-): Signature[] | Refusal {
+): Signature[] | SenderRejection {
   const signatures: Signature[] = [];
   let finding = `has no \`${param ?? ''}\``;
   for (const candidate of candidates) {
@@ -108,7 +108,7 @@ function decodeSignatures(
     }
   }
   if (signatures.length > 0) return signatures;
-  return createRefusal('signature_form', `${describeSources(from)} ${finding}`);
+  return createRejection('signature_form', `${describeSources(from)} ${finding}`);
 }
 
 const SIGNATURE_BYTES: Readonly<Partial<Record<Algorithm, number>>> = {

@@ -3,17 +3,17 @@ import { toSourceList, type ValueSources } from '../scheme/scheme.ts';
 
 export type CheckName = 'configuration' | 'secret' | 'handshake' | 'signature_missing'
   | 'signature_form' | 'parts' | 'mismatch' | 'stale';
-export type Refusal = {
+export type SenderRejection = {
   readonly isGenuine: false; readonly check: CheckName; readonly finding: string;
 };
-export type SenderVerdict = Refusal | {
+export type SenderVerdict = SenderRejection | {
   readonly isGenuine: true;
   readonly secret: 'current' | 'previous';
   /** Milliseconds since the epoch; null where the scheme signs no time. */
   readonly signedAtMs: number | null;
 };
 
-export function createRefusal(check: CheckName, finding: string): Refusal {
+export function createRejection(check: CheckName, finding: string): SenderRejection {
   return { isGenuine: false, check, finding };
 }
 

@@ -79,7 +79,7 @@ function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): Key
   }
 }
 
-// A private key is refused: Node would derive its public key, and the secret is not ours to hold.
+// A private key is rejected: Node would derive its public key, and the secret is not ours to hold.
 function decodePem(text: string): KeyObject | string {
   if (text.includes('PRIVATE KEY')) return 'is a private key: give the public key or certificate';
   return loadCrypto().createPublicKey(text);

@@ -20,8 +20,8 @@ import type { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme, TIME_UNITS } from '../scheme/scheme.ts';
 import { readSignatures } from './read-signatures.ts';
 import type { Signature } from './read-signatures.ts';
-import { describeSources, createRefusal } from './verdict.ts';
-import type { Refusal, SenderVerdict } from './verdict.ts';
+import { describeSources, createRejection } from './verdict.ts';
+import type { SenderRejection, SenderVerdict } from './verdict.ts';
 
 /** The code beside a preset's row for rules that its scheme cannot express. */
 export type Quirk = {
@@ -57,7 +57,7 @@ export type Verifier = {
   /**
    * Why no request can be genuine, except one signed with a previous secret that is still valid.
    */
-  readonly problem: Refusal | null;
+  readonly problem: SenderRejection | null;
 };
 
 export type VerifierSecret = {
@@ -79,8 +79,10 @@ export function createVerifier(input: {
   for (const { text, secret, validUntilMs } of secrets) {
     const key = createVerificationKey(scheme, text);
     if (typeof key !== 'string') keys.push({ ...key, secret, validUntilMs });
-    // An unusable previous secret is no reason to refuse what the current one signs.
-    else if (secret === 'current') problem ??= createRefusal('secret', `the current secret ${key}`);
+    // An unusable previous secret is no reason to reject what the current one signs.
+    else if (secret === 'current') {
+      problem ??= createRejection('secret', `the current secret ${key}`);
+    }
   }
   const content = parseContent(scheme.content);
   return {
@@ -99,14 +101,14 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   const signedTime = readSignedTime(scheme, reader, signatureSet.time);
   if ('finding' in signedTime) return signedTime;
   const id = verifier.needsId ? reader.read(scheme.id ?? []) ?? '' : null;
-  if (id === '') return createRefusal('parts', `no ${describeSources(scheme.id)}`);
+  if (id === '') return createRejection('parts', `no ${describeSources(scheme.id)}`);
   const values = { timestamp: signedTime.text, id: id ?? '' };
   const matchingKey = findMatch(verifier, reader, values, signatureSet.signatures, nowMs);
   if (matchingKey === null) {
-    return problem ?? createRefusal('mismatch', 'the signature is not that of this request');
+    return problem ?? createRejection('mismatch', 'the signature is not that of this request');
   }
   const quirkFinding = quirk.check?.(reader) ?? null;
-  if (quirkFinding !== null) return createRefusal('mismatch', quirkFinding);
+  if (quirkFinding !== null) return createRejection('mismatch', quirkFinding);
   return verifyAge(verifier, matchingKey.secret, signedTime.atMs, nowMs);
 }
 
@@ -162,17 +164,17 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
   const { scheme: { signature }, keys } = verifier;
   const [source] = Array.isArray(signature.from) ? signature.from : [signature.from];
   if ('header' in source && reader.countHeaderLines(source) > 1) {
-    return createRefusal('signature_form', `${source.header} is there more than once`);
+    return createRejection('signature_form', `${source.header} is there more than once`);
   }
   const texts = reader.readEvery(source);
   const hasEveryToken = texts.length > 0 && texts.every((text) => text !== null && text !== '');
   if (!hasEveryToken) {
-    return createRefusal('signature_missing', `no ${describeSources(signature.from)}`);
+    return createRejection('signature_missing', `no ${describeSources(signature.from)}`);
   }
   const tokens = texts.map((text) =>
     decodeToken('header' in source ? decodeHeaderText(text ?? '') : text ?? '', signature));
   if (tokens.includes(null)) {
-    return createRefusal('signature_form', explainMalformedToken(signature));
+    return createRejection('signature_form', explainMalformedToken(signature));
   }
   const digests = tokens.map((bytes) => computeDigest(bytes ?? Buffer.alloc(0)));
   const match = keys.find(({ key, validUntilMs }) => {
@@ -180,7 +182,7 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
     return nowMs < validUntilMs
       && digests.every((digest) => isEqualInConstantTime(digest, secretDigest));
   });
-  if (match === undefined) return createRefusal('mismatch', 'the token is not the secret');
+  if (match === undefined) return createRejection('mismatch', 'the token is not the secret');
   return { isGenuine: true, secret: match.secret, signedAtMs: null };
 }
 
@@ -199,16 +201,16 @@ type SignedTime = { readonly text: string; readonly atMs: number | null };
 
 function readSignedTime(
   { timestamp }: Scheme, reader: RequestReader, fromPairs: string | null,
-): SignedTime | Refusal {
+): SignedTime | SenderRejection {
   if (timestamp === undefined) return { text: '', atMs: null };
   const { from, unit } = timestamp;
   const text = from === undefined ? fromPairs : reader.read(from);
   if (text === null || text === '') {
-    return createRefusal('parts', `no ${describeTimeSource(timestamp)}`);
+    return createRejection('parts', `no ${describeTimeSource(timestamp)}`);
   }
   const atMs = parseSignedTime(text, unit);
   if (typeof atMs === 'number') return { text, atMs };
-  return createRefusal('parts', `${describeTimeSource(timestamp)} ${atMs}`);
+  return createRejection('parts', `${describeTimeSource(timestamp)} ${atMs}`);
 }
 
 function describeTimeSource({ from, param }: NonNullable<Scheme['timestamp']>): string {
@@ -220,26 +222,26 @@ function verifyAge(
 ): SenderVerdict {
   const ageMs = atMs === null ? 0 : nowMs - atMs;
   if (toleranceMs !== null && Math.abs(ageMs) > toleranceMs) {
-    return createStaleRefusal(ageMs, toleranceMs);
+    return createStaleRejection(ageMs, toleranceMs);
   }
   return { isGenuine: true, secret, signedAtMs: atMs };
 }
 
-function createStaleRefusal(ageMs: number, toleranceMs: number): Refusal {
+function createStaleRejection(ageMs: number, toleranceMs: number): SenderRejection {
   const limit = `limit ${toleranceMs / 1000} s`;
   const seconds = Math.round(Math.abs(ageMs) / 1000);
-  if (ageMs > 0) return createRefusal('stale', `signed ${seconds} s ago, ${limit}`);
-  return createRefusal('stale', `signed ${seconds} s in the future, ${limit}: check the clock`);
+  if (ageMs > 0) return createRejection('stale', `signed ${seconds} s ago, ${limit}`);
+  return createRejection('stale', `signed ${seconds} s in the future, ${limit}: check the clock`);
 }
 
 function findConfigurationProblem(
   { needs = [] }: Scheme, settings: Verifier['settings'], hasSecret: boolean,
-): Refusal | null {
+): SenderRejection | null {
   const missing = needs.find((need) => settings[need] === undefined);
   if (missing !== undefined) {
-    return createRefusal('configuration', `verification.${missing} is not set`);
+    return createRejection('configuration', `verification.${missing} is not set`);
   }
-  return hasSecret ? null : createRefusal('configuration', 'the webhook has no secret');
+  return hasSecret ? null : createRejection('configuration', 'the webhook has no secret');
 }
 
 function isEqualInConstantTime(left: Buffer, right: Buffer): boolean {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { heldBytes, heldBytesMax, oneByteChunks } from '../support/memory.ts';
 import { startServer } from '../support/servers.ts';
 import { setUp } from './setup.ts';
+import { someTurns } from '../support/turns.ts';
 
 const BYTES = 1_000_000;
 
@@ -25,9 +26,7 @@ test('an answer in one-byte chunks takes no more memory than twice its bytes', a
   const pending = client.request({ method: 'GET', url: server.url() });
   // The client reads in turns of the same event loop, 64 KiB a turn.
   for (let after = 0; after < 500; after += isWritten ? 1 : 0) {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await someTurns(1);
   }
   const held = heldBytes() - before;
   assert(held < heldBytesMax(BYTES), `${held} bytes are held for ${BYTES}`);

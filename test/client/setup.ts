@@ -101,10 +101,3 @@ export async function failure(client: HttpClient, request: HttpRequest): Promise
   }
   throw new assert.AssertionError({ message: 'the request got an answer' });
 }
-
-/** A turn of the event loop, in which sockets do their work. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { answer, closedPort, startServer } from '../support/servers.ts';
 import { startRelay } from './relay.ts';
+import { turnsUntil } from '../support/turns.ts';
 
 const PLANTED = {
   incoming: 'planted-incoming-secret', outgoing: 'planted-outgoing-secret',
@@ -64,9 +65,7 @@ test('no planted secret gets into any log line, error or answer', async () => {
     await ask('PATCH', path, { secret: `whsec_?${PLANTED.broken}` });
   }
   await ask('POST', '/api/events', { name: 'x', payload: { token: PLANTED.option } });
-  while (relay.webhooks.deliveries.totals().failed < 3) {
-    await new Promise((resolve) => void setImmediate(resolve));
-  }
+  await turnsUntil(() => relay.webhooks.deliveries.totals().failed >= 3);
   for (const path of ['incoming-webhooks', 'outgoing-webhooks', 'action-configurations',
     'deliveries', 'actions', 'deliveries/reconcile']) await ask('GET', `/api/${path}`);
   await relay.close();

@@ -15,6 +15,7 @@ import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const NETWORK: SearchCaller = { isWanted: () => true, isPatient: false };
 const SEEDS = IS_LONG ? 6 : 2;
@@ -66,7 +67,7 @@ test('a book that changes while a query runs is among the candidates', async () 
   const takeTurns = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) {
       next.shift()?.();
-      await settle();
+      await someTurns(1);
     }
   };
   const first = findIds(index, collection, 'q=everywhere').catch(() => []);
@@ -99,7 +100,7 @@ test('a query waits two seconds for the index, then says when to come again', as
   const { timers, clock, collection, next, turns } = createSlow();
   const index = new WordIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
-  await settle();
+  await someTurns(1);
   assert.deepEqual(timers.map(({ delayMs }) => delayMs), [2000]);
   while (clock.monotonicMs() < 2000) next.shift()?.();
   timers[0]?.run();
@@ -107,7 +108,7 @@ test('a query waits two seconds for the index, then says when to come again', as
   const found = findIds(index, collection, 'q=the');
   while (clock.monotonicMs() < 5000) next.shift()?.();
   for (let turn = 0; turn < 100; turn += 1) {
-    await settle();
+    await someTurns(1);
     next.shift()?.();
   }
   assert.ok((await found).length > 0, 'what was built while nobody waited is kept');
@@ -117,7 +118,7 @@ test('nobody is told to come again in more than a minute', async () => {
   const { timers, clock, collection, next, turns } = createSlow(1000);
   const index = new WordIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
-  await settle();
+  await someTurns(1);
   while (clock.monotonicMs() < 2000) next.shift()?.();
   timers[0]?.run();
   await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 60 } });
@@ -144,11 +145,11 @@ test('a program that embeds us and a command wait until the index is built', asy
       if (timer.dueMs <= clock.monotonicMs()) timer.run();
       else timers.push(timer);
     }
-    await settle();
+    await someTurns(1);
   }
   for (let turn = 0; turn < 100; turn += 1) {
     next.shift()?.();
-    await settle();
+    await someTurns(1);
   }
   await refusals;
   const { books, total } = await embedded;
@@ -194,13 +195,13 @@ test('a closed index lets go of the collection, and of whoever waits for it', as
     collection.put(randomBook(createRandom(count), `id-${count}`));
   }
   const waiting = findIds(index, collection, 'q=the');
-  await settle();
+  await someTurns(1);
   index.close();
   index.close();
   await assert.rejects(waiting, { code: 'unavailable' });
   let reads = 0;
   collection.onRead = () => { reads += 1; };
-  for (let turn = 0; turn < 5; turn += 1) await settle();
+  await someTurns(5);
   assert.equal(reads, 0);
   await assert.rejects(findIds(index, collection, 'q=the'), { code: 'unavailable' });
 });
@@ -236,8 +237,4 @@ async function findIds(
   }
   assert.equal(found.count, ids.length);
   return ids.sort();
-}
-
-function settle(): Promise<void> {
-  return new Promise((resolve) => { setImmediate(resolve); });
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { runImport } from '../../../src/books/transfer/import.ts';
 import type { Catalog } from '../../../src/books/catalog.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const BATCH = 256;
 const TURNS = 400;
@@ -13,7 +14,7 @@ test('while eight batches wait for the disk no more is read', async () => {
   const { isRead } = startRun({
     lines: '{"title":"a"}\n'.repeat(BATCH), importBatch: () => new Promise(() => {}),
   });
-  await turns(TURNS);
+  await someTurns(TURNS);
   assert.equal(isRead(), 8);
 });
 
@@ -22,17 +23,17 @@ test('while 8 MiB of answers wait for their reader no more is read', async () =>
   const { isRead, pull } = startRun({
     lines: 'x\n'.repeat(BATCH * 40), importBatch, chunksMax: 60,
   });
-  await turns(TURNS);
+  await someTurns(TURNS);
   const stalledAt = isRead();
   assert.ok(stalledAt * BATCH * 40 * answer > 2 * 2 ** 20 && stalledAt < 30, `${stalledAt}`);
   await pull();
-  await turns(TURNS);
+  await someTurns(TURNS);
   assert.ok(isRead() > stalledAt, 'it goes on when they are taken');
 });
 
 test('other requests have a turn between two chunks that lie ready', async () => {
   const { isRead } = startRun({ lines: '{"title":"a"}\n', importBatch });
-  await turns(10);
+  await someTurns(10);
   assert.ok(isRead() <= 12, `${isRead()} chunks in ten turns`);
 });
 
@@ -44,11 +45,11 @@ test('lines come in the order of their records, whichever batch is stored first'
       finishBatch.push(() => resolve(importBatch(records)));
     }),
   });
-  await turns(10);
+  await someTurns(10);
   finishBatch[1]?.();
-  await turns(10);
+  await someTurns(10);
   finishBatch[0]?.();
-  await turns(10);
+  await someTurns(10);
   const text = Buffer.concat(await pull() ?? []).toString();
   assert.deepEqual([...text.matchAll(/"line":(\d+)/g)].map(([, line]) => Number(line)),
     Array.from({ length: 2 * BATCH }, (_, index) => index + 1));
@@ -83,10 +84,4 @@ function startRun({ lines, importBatch, chunksMax = 1000 }: {
   void runImport(catalog as unknown as Catalog, exchange as unknown as Exchange,
     { isReplacing: false, isDryRun: false });
   return { isRead: () => chunks, pull: () => pull() };
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) {
-    await new Promise((resolve) => { setImmediate(resolve); });
-  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { FreshReads } from '../../../src/store/replication/fresh-reads.ts';
+import { someTurns } from '../../support/turns.ts';
 
 let reads: FreshReads;
 
@@ -24,7 +25,7 @@ for (const [outcome, run] of proveNothing) {
     const resolved: string[] = [];
     const reader = addReader('reader', resolved);
     await reads.prove(run).catch(() => {});
-    await new Promise((resolve) => setImmediate(resolve));
+    await someTurns(1);
     assert.deepEqual(resolved, []);
     assert.ok(reads.isAwaited);
     await reads.prove(async () => true);

@@ -8,6 +8,7 @@ import { openStore } from '../../../src/store/store.ts';
 import { BatchWindow } from '../../../src/store/transactions/group-commit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { someTurns } from '../../support/turns.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -31,18 +32,12 @@ function putHook(identifier: string, path: string) {
     transaction.put('hooks', identifier, JSON.stringify({ identifier, path }));
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
 test('writers of the same and the next turns share one write and one sync', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);
   const before = files.history.length;
   const writes = Array.from({ length: 32 }, (_, index) => store.transact(putBook(`a${index}`)));
-  await nextTurn();
+  await someTurns(1);
   writes.push(...Array.from({ length: 32 }, (_, index) => store.transact(putBook(`b${index}`))));
   await Promise.all(writes);
   assert.deepEqual(files.history.slice(before).map(({ kind }) => kind), ['write', 'datasync']);
@@ -158,7 +153,7 @@ test('what is on disk is let go of, though each batch was staged on the one befo
     if (writes.length < 100) {
       writes.push(write());
     } else if (kept === -1) {
-      await nextTurn();
+      await someTurns(1);
       collectGarbage();
       kept = results.filter((result) => result.deref() !== undefined).length;
     }

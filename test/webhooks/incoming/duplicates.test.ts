@@ -9,6 +9,7 @@ import { INBOX, type Answer } from '../relay.ts';
 import {
   ACCEPTED, HEADER, SECRET, SIGNED, Scripted, kept, message, release, send, start, type Shown,
 } from './scripted.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const INBOXES = ['off', 'failed', 'all'];
 
@@ -173,7 +174,7 @@ test('who finds a replay under way waits for it', async (context) => {
   await relay.ask('POST', `/api/requests/${String(id)}/replay`, {});
   await until('it runs', () => Scripted.gates.length === 1);
   const second = send(relay, 'a');
-  await new Promise((resolve) => void setImmediate(resolve));
+  await someTurns(1);
   release();
   assert.deepEqual(message(await second), [200, 'Duplicate']);
 });

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { RawConnection } from '../../support/raw-http.ts';
 import { startRelay, type Relay } from '../relay.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const SECRET = 's3cret-plånted';
 const seen: unknown[][] = [];
@@ -225,7 +226,7 @@ test('a hook runs so many actions at once, and frees the slot with each end', as
   await narrow.hook({ actionType: 'probe', options: { isSlow: true } });
   seen.length = 0;
   const first = narrow.ask('POST', '/webhook/in/hook', {});
-  while (seen.length === 0) await new Promise((resolve) => void setImmediate(resolve));
+  await turnsUntil(() => seen.length !== 0);
   const second = await narrow.ask('POST', '/webhook/in/hook', {});
   assert.equal(second.status, 503);
   assert.equal(second.headers['retry-after'], '1');
@@ -233,7 +234,7 @@ test('a hook runs so many actions at once, and frees the slot with each end', as
   finishSlow();
   assert.equal((await first).status, 200);
   const third = narrow.ask('POST', '/webhook/in/hook', {});
-  while (seen.length === 1) await new Promise((resolve) => void setImmediate(resolve));
+  await turnsUntil(() => seen.length !== 1);
   finishSlow();
   assert.equal((await third).status, 200);
   await narrow.close();
@@ -246,7 +247,7 @@ test('payloads that would take too much memory together are told to come again',
   seen.length = 0;
   const objects = `[${'{},'.repeat(20_000)}{}]`;
   const first = narrow.ask('POST', '/webhook/in/hook', objects);
-  while (seen.length === 0) await new Promise((resolve) => void setImmediate(resolve));
+  await turnsUntil(() => seen.length !== 0);
   for (const [body, status] of [[objects, 503], ['{}', 503]] as const) {
     const refused = await narrow.ask('POST', '/webhook/in/other', body);
     assert.equal(refused.status, status);

@@ -6,7 +6,6 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
-import { isPromised } from '../../base/when-done.ts';
 import type { Pull } from '../http-route.ts';
 
 // The socket buffers so much before writing waits: enough to keep a fast reader busy, and little
@@ -40,8 +39,7 @@ export async function writePulled(
       await nextTurn();
       turnBytes = bytes;
     }
-    const next = pull();
-    pieces = isPromised(next) ? await next : next;
+    pieces = await pull();
   }
   if (!response.destroyed) await untilClosed(response);
   return bytes;

@@ -9,7 +9,6 @@
 import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
-import type { MaybePromise } from '../../base/when-done.ts';
 import type { FailureLog } from './failure-log.ts';
 import { toAppError } from './journal-file.ts';
 import type { AppendFailure, JournalFile } from './journal-file.ts';
@@ -140,7 +139,7 @@ export class JournalWriter {
     this.#options.failureLog.close();
   }
 
-  #write(bytes: Buffer): MaybePromise<AppendFailure | null> {
+  async #write(bytes: Buffer): Promise<AppendFailure | null> {
     const { clock, isDiskBusy } = this.#options;
     if (isDiskBusy() || !this.#blockingPolicy.mayBlock(bytes.length)) {
       return this.#file.append(bytes);

@@ -1,7 +1,7 @@
 /**
  * Node's compile cache (Node 22.1 and later): V8's code of our modules, kept beside them from one
- * start to the next. `book:list` takes 105 ms of processor time with it instead of 118 (Node 26,
- * measured). Servers do without: they start seldom, and would hold 1 MB more in memory.
+ * start to the next. `book:list` takes 121 ms of CPU time with it instead of 136 (Node 26,
+ * bench `start`). Servers do without: they start seldom, and would hold 1 MB more in memory.
  */
 import { lstatSync, mkdirSync } from 'node:fs';
 import * as nodeModule from 'node:module';

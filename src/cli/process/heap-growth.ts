@@ -9,7 +9,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 // Percent of what is alive after a collection; V8 allows no more. To store a request with its
-// result takes 311k instructions with it instead of 347k.
+// result takes 35 µs of CPU time with it instead of 41 (bench `inbox-all`).
 const GROWTH_PERCENT = 300;
 const SET_BY_OTHERS = /(^| )--heap[-_]growing[-_]percent/;
 

@@ -1,8 +1,8 @@
 /**
  * Delivers all bodies that arrive in one turn of the event loop together, at its end. Parsing a
  * request and handling it are more code than a core's second-level cache holds: done by turns, each
- * evicts the other's. Measured with 64 connections that write: a third of the cache misses, and a
- * sixth fewer cycles for each book. Nothing waits for a timer.
+ * evicts the other's. Without it a durable POST, one of 64 at once, takes 4 % more CPU time (bench
+ * `durable-post`). Nothing waits for a timer.
  */
 
 /** The callbacks of a caller that waits for a whole body. Neither throws. */

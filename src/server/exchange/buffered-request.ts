@@ -1,7 +1,8 @@
 /**
  * The request class of our own servers. It buffers a small body and delivers it whole, and becomes
  * a stream only when it is read as one. Node's class sets up a stream for each request, even
- * without a body.
+ * without a body: with it a GET takes a tenth more CPU time, a durable POST and a webhook a seventh
+ * (bench `get-one`, `durable-post` and `incoming`).
  */
 import { http } from '../../base/node-modules.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';

@@ -1,7 +1,7 @@
 /**
- * Sends all responses of one turn of the event loop together, at its end. Measured with 64
- * connections: writing each at once costs 6 % more CPU for reads, and 1.6 times the time for
- * writers whose batch commits at once. Nothing waits for a timer.
+ * Sends all responses of one turn of the event loop together, at its end: with 64 connections a GET
+ * takes 11 µs of CPU time so, and 15 or more when each response is written at once (bench
+ * `get-one`). Durable POSTs take the same either way. Nothing waits for a timer.
  */
 import type { ServerResponse } from 'node:http';
 import { formatHttpDate, type Clock } from '../../base/clock.ts';

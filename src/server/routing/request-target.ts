@@ -1,4 +1,4 @@
-/** Splits the request target (RFC 9112 §3.2) by hand: a URL object costs a read 8 %. */
+/** Splits the request target (RFC 9112 §3.2) by hand: a URL object costs a GET 9 % (`get-one`). */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../base/errors.ts';
 import type { HttpExchange } from '../exchange/http-exchange.ts';

@@ -1,7 +1,7 @@
 /**
- * HMAC (RFC 2104) of requests, computed by two hashes. For 1 KB this takes half the time of
- * `createHmac`, 2.1 µs instead of 4.1, and leaves nothing for the garbage collector to finalize.
- * Pure.
+ * HMAC (RFC 2104) of requests, computed by two hashes. For 1 KB this takes 1.3 µs, where
+ * `createHmac` takes 2.3 and leaves an object for the garbage collector to finalize: 6 % of a
+ * webhook's request (bench `incoming`). Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 

@@ -122,7 +122,7 @@ export class ResultRuns {
       const { success, message, data } = result;
       const isCallersFault = result instanceof OwnChainRefusal;
       this.#deps.onRun(identifier, { success, message, isCallersFault }, startedAtMs);
-      // To gather the fields of each line takes a tenth of a request (`bench incoming`).
+      // To gather the fields of each line takes a sixth of a request (bench `incoming`).
       if (success && this.#deps.log.writesDebug === false) continue;
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const isChainRefused = result instanceof ChainRefusal;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Ended } from '../support/children.ts';
 import { IS_LONG } from '../support/long.ts';
+import { makeToken } from '../support/make-token.ts';
 import { SCOPES } from '../support/scopes.ts';
 import type { Scope } from '../support/scopes.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
@@ -113,8 +114,7 @@ async function openShop(scheme: 'http' | 'https'): Promise<Shop> {
   writeFileSync(key, made.key);
   const tokens: string[] = [];
   for (const scope of SCOPES) {
-    const words = ['token:create', '--name', scope, '--scope', scope, '--json', '--data', data];
-    const { token } = JSON.parse((await hookshelf(words)).stdout);
+    const { token } = await makeToken(data, scope);
     writeFileSync(join(folder, `${scope}.token`), `${token}\n`, { mode: 0o600 });
     tokens.push(token);
   }

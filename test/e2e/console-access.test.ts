@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
+import { makeToken } from '../support/make-token.ts';
 import { Person } from '../support/person.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
@@ -11,16 +12,7 @@ import { hookshelf, startServer } from './processes.ts';
 
 const skip = lacksBrowser;
 
-type Made = { readonly identifier: string; readonly token: string };
-
 const browser = Browser.forTests();
-
-async function make(data: string, scope: string): Promise<Made> {
-  const { stdout, stderr } = await hookshelf(['token:create', '--name', scope, '--scope', scope,
-    '--json', '--data', data]);
-  assert.notEqual(stdout, '', stderr);
-  return JSON.parse(stdout);
-}
 
 async function namesOf(person: Person, role: string): Promise<string[]> {
   return (await person.everything()).filter((one) => one.role === role).map(({ name }) => name);
@@ -31,8 +23,8 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
     const server = await startServer(['--data', data]);
     const person = new Person(browser);
     try {
-      const [read, write, admin] = [await make(data, 'read'), await make(data, 'write'),
-        await make(data, 'admin')];
+      const [read, write, admin] = [await makeToken(data, 'read'), await makeToken(data, 'write'),
+        await makeToken(data, 'admin')];
       const signIn = async (token: string): Promise<void> => {
         await person.fill('textbox', 'API token', token);
         await person.press('Enter');

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser } from '../support/browser.ts';
+import { makeToken } from '../support/make-token.ts';
 import { Person } from '../support/person.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { addRecord, ask } from './ask.ts';
-import { hookshelf, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
 /** Requests wait until they are released. */
@@ -26,7 +27,7 @@ export class ConsoleAtWork {
   readonly person = new Person(this.browser);
   readonly #directory = createTemporaryFolder();
   #server: Running | null = null;
-  #tokens: Readonly<Record<Scope, string>> = { read: '', write: '', admin: '' };
+  readonly #tokens: Record<Scope, string> = { read: '', write: '', admin: '' };
 
   /** For all tests of a file: there from before them until after them. */
   constructor() {
@@ -39,15 +40,9 @@ export class ConsoleAtWork {
 
   async #begin(): Promise<void> {
     const directory = this.#directory;
-    const makeToken = async (scope: string): Promise<string> => {
-      const { stdout } = await hookshelf(
-        ['token:create', '--name', scope, '--scope', scope, '--json', '--data', directory]);
-      return String(JSON.parse(stdout).token);
-    };
-    this.#tokens = {
-      read: await makeToken('read'), write: await makeToken('write'),
-      admin: await makeToken('admin'),
-    };
+    for (const scope of ['read', 'write', 'admin'] as const) {
+      this.#tokens[scope] = (await makeToken(directory, scope)).token;
+    }
     this.#server = await startServer(['--data', directory]);
     await this.browser.look(1280, 900, 'light');
   }

@@ -1,11 +1,12 @@
 /** What lists and records say of themselves in headers, of a running server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeToken } from '../support/make-token.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import type { Question, Reply } from './ask.ts';
-import { hookshelf, startServer } from './processes.ts';
+import { startServer } from './processes.ts';
 
 const UNREACHABLE = 'http://127.0.0.1:1/';
 
@@ -50,10 +51,9 @@ test('a list without pages says how many it has', () => withServer(async (call, 
     assert.equal(status, 200);
     assert.equal(headers['x-total-count'], String(JSON.parse(text).length), path);
   }
-  await hookshelf(['token:create', '--name', 'a', '--scope', 'admin', '--data', data]);
-  const made = await hookshelf(
-    ['token:create', '--name', 'b', '--scope', 'admin', '--json', '--data', data]);
-  const authorization = `Bearer ${JSON.parse(made.stdout).token}`;
+  await makeToken(data, 'read');
+  const { token } = await makeToken(data, 'admin');
+  const authorization = `Bearer ${token}`;
   assert.equal((await call('/api/tokens', { headers: { authorization } }))
     .headers['x-total-count'], '2');
 }));

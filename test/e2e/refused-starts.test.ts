@@ -8,6 +8,7 @@ import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makeToken } from '../support/make-token.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
@@ -149,11 +150,10 @@ test('a start with a token that succeeds closes the API, though nobody has asked
       assert.equal((await ask(`${server.url}/api/books`)).status, 401);
       await server.stop();
     }
-    const made = await hookshelf(['token:create', '--name', 'a', '--scope', 'read', '--json',
-      '--data', data]);
+    const { identifier } = await makeToken(data, 'read');
     assert.equal(findAccess(await look()).status, 'ok');
     assert.equal((await hookshelf(['token:list', '--data', data])).stderr, '');
-    await hookshelf(['token:revoke', JSON.parse(made.stdout).identifier, '--data', data]);
+    await hookshelf(['token:revoke', identifier, '--data', data]);
     assert.equal(findAccess(await look()).status, 'warning');
     const open = await startServer(['--data', data, '--allow-anonymous']);
     assert.equal(findAccess(await look()).status, 'ok');

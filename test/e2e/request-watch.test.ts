@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { collectOutput, type Ended } from '../support/children.ts';
+import { makeToken } from '../support/make-token.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
@@ -128,11 +129,9 @@ test('works with --server and a token, and says what a token of scope read leave
     const server = await startServer(['--data', data],
       { environment: { HOOKSHELF_API_TOKEN: TOKEN } });
     await addHook(server.url, TOKEN, { bodyFormat: 'auto' });
-    const made = await hookshelf(['token:create', '--scope', 'read', '--name', 'r', '--data', data,
-      '--json']);
-    assert.equal(made.code, 0, made.stderr);
-    for (const [name, token] of [['all', TOKEN], ['read', JSON.parse(made.stdout).token]]) {
-      writeFileSync(join(data, `${name}.txt`), String(token), { mode: 0o600 });
+    const { token: readToken } = await makeToken(data, 'read');
+    for (const [name, token] of [['all', TOKEN], ['read', readToken]] as const) {
+      writeFileSync(join(data, `${name}.txt`), token, { mode: 0o600 });
     }
     for (const [index, name] of ['all', 'read'].entries()) {
       const watching = await watch(['--server', server.url, '--token-file',

@@ -2,22 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { makeToken } from '../support/make-token.ts';
 import { SCOPES, SCOPE_OF } from '../support/scopes.ts';
-import type { Scope } from '../support/scopes.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import type { Reply } from './ask.ts';
 import { hookshelf, startServer, type Running } from './processes.ts';
-
-type Made = { readonly identifier: string; readonly token: string };
-
-async function make(data: string, scope: Scope, ...more: readonly string[]): Promise<Made> {
-  const made = await hookshelf(['token:create', '--name', scope, '--scope', scope, '--json',
-    '--data', data, ...more]);
-  assert.equal(made.code, 0, made.stderr);
-  const { identifier, token }: Made = JSON.parse(made.stdout);
-  return { identifier, token };
-}
 
 function askAs(
   server: Running, token: string | null, method: string, path: string, body?: unknown,
@@ -30,7 +20,7 @@ test('every route asks for its scope', () => inFolder(async (data) => {
   const server = await startServer(['--data', data]);
   try {
     const tokens = { read: '', write: '', admin: '' };
-    for (const scope of SCOPES) tokens[scope] = (await make(data, scope)).token;
+    for (const scope of SCOPES) tokens[scope] = (await makeToken(data, scope)).token;
     for (const [operation, needed] of SCOPE_OF) {
       const [method = '', path = ''] = operation.split(' ');
       // Names nothing that is there: whoever is let in is told so, and changes nothing.
@@ -57,7 +47,7 @@ test('tokens are made and ended through the control socket alone, and shown once
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     assert.equal((await askAs(server, null, 'GET', '/api/books')).status, 200);
-    const { identifier, token } = await make(data, 'admin');
+    const { identifier, token } = await makeToken(data, 'admin');
     const closed = await askAs(server, null, 'GET', '/api/books');
     assert.deepEqual([closed.status, closed.headers['www-authenticate']], [401, 'Bearer']);
     assert.equal((await askAs(server, token, 'GET', '/api/books')).status, 200);
@@ -84,7 +74,7 @@ test('tokens are made and ended through the control socket alone, and shown once
 
 test('the API stays closed after the last token is revoked or has expired, also without a server',
   () => inFolder(async (data) => {
-    const { identifier, token } = await make(data, 'write');
+    const { identifier, token } = await makeToken(data, 'write');
     const server = await startServer(['--data', data]);
     assert.equal((await askAs(server, token, 'POST', '/api/books', { title: 'E' })).status, 201);
     const revoke = ['token:revoke', '--identifier', identifier, '--data', data];
@@ -120,7 +110,7 @@ test('a directory that was served with a token is not open again when the token 
     assert.match(lost.stderr(), /nobody has access to the API.*token:create/);
     const listed = await hookshelf(['token:list', '--json', '--data', data]);
     assert.deepEqual(JSON.parse(listed.stdout), []);
-    const { token } = await make(data, 'read');
+    const { token } = await makeToken(data, 'read');
     assert.equal((await askAs(lost, token, 'GET', '/api/books')).status, 200);
     const [{ identifier }] = JSON.parse(
       (await hookshelf(['token:list', '--json', '--data', data])).stdout);
@@ -138,7 +128,7 @@ test('pages of every origin may come in when a token is needed', () => inFolder(
   const refused = await hookshelf(words, { environment });
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /^hookshelf: [^\n]*corsOrigins[^\n]*token[^\n]*\n$/);
-  const { token } = await make(data, 'read');
+  const { token } = await makeToken(data, 'read');
   const server = await startServer(['--data', data], { environment });
   const reply = await ask(`${server.url}/api/books`, {
     headers: { authorization: `Bearer ${token}`, origin: 'https://shop.example' },

@@ -127,21 +127,33 @@ export function answer(statusCode = 200, body = 'ok', headers: readonly string[]
 function readRequests(
   socket: Socket, connection: number, onRequest: (received: Received) => void,
 ): void {
-  let bytes = Buffer.alloc(0);
+  let chunks: Buffer[] = [];
+  let length = 0;
+  // Not put together before the request is whole: a large body would be copied with each chunk.
+  let lengthNeeded = 0;
   let turn = 0;
   socket.on('data', (chunk: Buffer) => {
-    bytes = Buffer.concat([bytes, chunk]);
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < lengthNeeded) return;
+    let bytes = Buffer.concat(chunks);
+    lengthNeeded = 0;
     for (;;) {
       const headEnd = bytes.indexOf('\r\n\r\n');
-      if (headEnd < 0) return;
+      if (headEnd < 0) break;
       const head = bytes.subarray(0, headEnd).toString('latin1');
-      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-      const end = headEnd + 4 + length;
-      if (bytes.length < end) return;
+      const bodyLength = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+      const end = headEnd + 4 + bodyLength;
+      if (bytes.length < end) {
+        lengthNeeded = end;
+        break;
+      }
       const body = bytes.subarray(headEnd + 4, end);
       bytes = bytes.subarray(end);
       turn += 1;
       onRequest({ socket, connection, turn, head, body });
     }
+    chunks = [bytes];
+    length = bytes.length;
   });
 }

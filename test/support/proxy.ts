@@ -1,11 +1,11 @@
 /** A forward proxy: CONNECT and absolute-form, credentials when told, and ways to misbehave. */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import { allClosed } from './servers.ts';
+import type { Socket } from 'node:net';
+import { TrackedServer } from './servers.ts';
 import type { Certificate } from './tls.ts';
 
 export type ProxyPlan = {
@@ -16,47 +16,15 @@ export type ProxyPlan = {
   readonly onConnect?: 'join' | 'stall' | 'cut' | 'half-answer' | 'speak-first' | number;
 };
 
-export class TestProxy {
+export class TestProxy extends TrackedServer {
   /** What was asked for, `CONNECT host:port` or `POST http://…`, in order. */
   readonly asked: string[] = [];
   /** Headers of each. */
   readonly headers: IncomingMessage['headers'][] = [];
-  accepted = 0;
-  readonly #server: Server;
-  readonly #isTls: boolean;
-  readonly #sockets = new Set<Socket>();
-
-  constructor(server: Server, isTls: boolean) {
-    this.#server = server;
-    this.#isTls = isTls;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  get openSockets(): number {
-    return this.#sockets.size;
-  }
 
   url(credentials = '', host = '127.0.0.1'): string {
     const user = credentials === '' ? '' : `${credentials}@`;
-    return `${this.#isTls ? 'https' : 'http'}://${user}${host}:${this.port}`;
-  }
-
-  track(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => this.#sockets.delete(socket));
-  }
-
-  async drained(): Promise<void> {
-    await allClosed(this.#sockets);
-  }
-
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await once(this.#server.close(), 'close');
+    return `${this.scheme}://${user}${host}:${this.port}`;
   }
 }
 

@@ -27,16 +27,16 @@ export type ServerPlan = {
   readonly host?: string;
 };
 
-export class ScriptedServer {
-  readonly received: Received[] = [];
+/** A server on loopback that knows its connections, so that none is left behind. */
+export class TrackedServer {
   accepted = 0;
+  protected readonly scheme: 'http' | 'https';
   readonly #server: Server;
-  readonly #isTls: boolean;
   readonly #sockets = new Set<Socket>();
 
   constructor(server: Server, isTls: boolean) {
     this.#server = server;
-    this.#isTls = isTls;
+    this.scheme = isTls ? 'https' : 'http';
   }
 
   get port(): number {
@@ -49,12 +49,7 @@ export class ScriptedServer {
     return this.#sockets.size;
   }
 
-  url(path = '/', host = '127.0.0.1'): string {
-    return `${this.#isTls ? 'https' : 'http'}://${host}:${this.port}${path}`;
-  }
-
   track(socket: Socket): void {
-    this.accepted += 1;
     this.#sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => this.#sockets.delete(socket));
@@ -71,12 +66,23 @@ export class ScriptedServer {
   }
 }
 
+export class ScriptedServer extends TrackedServer {
+  readonly received: Received[] = [];
+
+  url(path = '/', host = '127.0.0.1'): string {
+    return `${this.scheme}://${host}:${this.port}${path}`;
+  }
+}
+
 export async function startServer(plan: ServerPlan = {}): Promise<ScriptedServer> {
   const { certificate, host = '127.0.0.1' } = plan;
   const inner = certificate === undefined ? createTcpServer() : createTlsServer(certificate);
   const server = new ScriptedServer(inner, certificate !== undefined);
   // Raw connections are what must not be left behind, so they are counted below TLS.
-  inner.on('connection', (socket: Socket) => server.track(socket));
+  inner.on('connection', (socket: Socket) => {
+    server.accepted += 1;
+    server.track(socket);
+  });
   inner.on('tlsClientError', () => {});
   let connections = 0;
   inner.on(certificate === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
@@ -94,7 +100,7 @@ export async function startServer(plan: ServerPlan = {}): Promise<ScriptedServer
 }
 
 /** Resolves when all of `sockets` are closed; rejects when one stays open. */
-export async function allClosed(sockets: ReadonlySet<Socket>): Promise<void> {
+async function allClosed(sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = [...sockets].map((socket) => new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
   }));

@@ -27,7 +27,7 @@ export type GuardOptions = {
   readonly allowedHosts: readonly string[];
   readonly baseUri: string | null;
   /** Logs why requests are rejected, a few each second: anybody may send any number. */
-  readonly refusals: RateLimitedLog;
+  readonly rejectionLog: RateLimitedLog;
 };
 
 /** Throws `usage` for settings that would let any web page in. */
@@ -41,7 +41,7 @@ export function createGuard(options: GuardOptions): Guard {
         if (thrown instanceof AppError) {
           const { path, clientAddress: client } = exchange;
           const fields = { code: thrown.code, reason: thrown.message, path, client };
-          options.refusals.warning(exchange, 'a request was refused', fields);
+          options.rejectionLog.warning(exchange, 'a request was refused', fields);
         }
         throw thrown;
       }

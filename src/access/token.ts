@@ -91,7 +91,7 @@ export function encodeToken({ identifier, createdAt, updatedAt, ...fields }: Tok
 /** Throws TypeError for bytes that are no stored token. */
 export function decodeToken(bytes: Buffer): Token {
   return decodeRecordAs<Token>(bytes, ({ identifier, scope }) =>
-    typeof identifier === 'string' && SCOPES.some((known) => known === scope));
+    typeof identifier === 'string' && SCOPES.some((name) => name === scope));
 }
 
 /** All tokens of the collection. */
@@ -105,7 +105,7 @@ export function decodeTokens(collection: Collection): Token[] {
   return tokens;
 }
 
-/** Whether a caller can use it: it is neither revoked nor expired, nor the settings' record. */
+/** Whether callers can use the token: not revoked, not expired, and not the settings' record. */
 export function isUsable({ hash, expiresAt }: Token, nowMs: number): boolean {
   return hash !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 }

@@ -17,8 +17,7 @@ import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import {
   TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken, hashToken,
-  isUsable,
-  toPublicToken,
+  isUsable, toPublicToken,
 } from './token.ts';
 import type { Token } from './token.ts';
 
@@ -95,7 +94,7 @@ export class Tokens {
       .filter((token) => token.isConfigured !== true).map(toPublicToken);
   }
 
-  /** The new token with its text as `token`, which nobody can read again. Throws `invalid`. */
+  /** Returns the new token and, as `token`, its text, which is not stored. Throws `invalid`. */
   async create(body: unknown): Promise<JsonObject> {
     const nowMs = this.#clock.now();
     const { createdAt, updatedAt } = createTimestamps(nowMs);
@@ -106,7 +105,7 @@ export class Tokens {
       createdAt,
       updatedAt,
       name: String(name),
-      scope: SCOPES.find((known) => known === scope) ?? 'read',
+      scope: SCOPES.find((name) => name === scope) ?? 'read',
       ...expiresAt === undefined ? {} : { expiresAt: parseExpiry(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };
@@ -119,7 +118,7 @@ export class Tokens {
     return { ...toPublicToken(token), token: text };
   }
 
-  /** The token is invalid at once; its record stays. Throws `not_found`. */
+  /** Makes a token invalid at once; its record stays. Throws `not_found`. */
   async revoke(identifier: string): Promise<JsonObject> {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) => {
@@ -156,8 +155,8 @@ export class Tokens {
       const bytes = transaction.find(TOKENS.name, token.identifier);
       if (bytes === undefined) return;
       const { hash, ...current } = decodeToken(bytes);
-      const used = { ...current, lastUsedAt, ...hash === undefined ? {} : { hash } };
-      transaction.put(TOKENS.name, token.identifier, encodeToken(used));
+      const usedToken = { ...current, lastUsedAt, ...hash === undefined ? {} : { hash } };
+      transaction.put(TOKENS.name, token.identifier, encodeToken(usedToken));
     });
     // The use is allowed even if its time cannot be written, as on a full disk.
     write.catch((error: unknown) => {

@@ -72,7 +72,7 @@ export function composeDispatcher(
       corsOrigins: server.corsOrigins,
       allowedHosts: server.allowedHosts,
       baseUri: server.baseUri,
-      refusals: rejectionLog,
+      rejectionLog,
     }),
     bodyBytesMax: server.maxBodyBytes,
     bodiesBytesMax: Math.min(BODIES_BYTES_MAX, deps.maxMemoryBytes * BODIES_SHARE),

@@ -58,11 +58,13 @@ export class Counters {
       this.#cells.subarray(row * COLUMNS + DURATIONS_COLUMN, (row + 1) * COLUMNS);
     const total = durations.reduce((sum, value) => sum + value, 0);
     if (total === 0) return null;
-    let count = 0;
-    const bucket = durations.findIndex((value) => {
-      count += value;
-      return count >= total * 0.95;
-    });
+    let bucket = 0;
+    let count = durations[bucket] ?? 0;
+    while (count < total * 0.95) {
+      bucket += 1;
+      count += durations[bucket] ?? 0;
+    }
+    // Durations beyond the last bound count as that.
     return BOUNDS_MS[bucket] ?? BOUNDS_MS.at(-1) ?? null;
   }
 

@@ -10,7 +10,10 @@ const FIELDS_LENGTH_MAX = 4096;
 const MESSAGE_LENGTH_MAX = 1024;
 
 export type NumberedLine = LogLine & {
-  /** Rises by one with each line. The first is its time, so that numbers rise over restarts. */
+  /**
+   * Rises by one with each line. It begins with the time in milliseconds at which the process wrote
+   * its first line, so that numbers also rise from one process to the next.
+   */
   readonly number: number;
 };
 

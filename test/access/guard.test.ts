@@ -33,7 +33,7 @@ function start(
   return startServer(ROUTES, {
     guard: createGuard({
       tokens: createFixedVerifier([]), corsOrigins: [], allowedHosts: [], baseUri: null,
-      refusals: new RateLimitedLog(systemClock, () => {}), ...guard,
+      rejectionLog: new RateLimitedLog(systemClock, () => {}), ...guard,
     }),
     ...options,
   });
@@ -229,7 +229,7 @@ test('a preflight is answered before authentication', async () => {
 
 test('all origins may be allowed with a token only', async () => {
   assert.throws(() => createGuard({
-    refusals: new RateLimitedLog(systemClock, () => {}),
+    rejectionLog: new RateLimitedLog(systemClock, () => {}),
     tokens: createFixedVerifier([]), corsOrigins: ['*'], allowedHosts: [], baseUri: null,
   }), { code: 'usage' });
   await using server = await start({ tokens: stored, corsOrigins: ['*'] });

@@ -139,8 +139,8 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
   },
   // monitoring/
   {
-    file: 'monitoring/counters.ts', text: 'count >= total * 0.95',
-    replacement: 'count > total * 0.95', tests: ['monitoring/statistics.test.ts'],
+    file: 'monitoring/counters.ts', text: 'count < total * 0.95',
+    replacement: 'count <= total * 0.95', tests: ['monitoring/statistics.test.ts'],
   },
   {
     file: 'monitoring/statistics.ts', text: 'slot?.startMs === startMs ? slot : null',

@@ -1,6 +1,6 @@
 /**
- * JSON values as text, however deep they nest. The engine parses any depth, and for want of stack
- * cannot write it again; what an incoming webhook takes may be nested as deep as its body is long.
+ * JSON values as text, however deep they nest. `JSON.parse` reads any depth, but `JSON.stringify`
+ * runs out of stack; what an incoming webhook accepts may be nested as deep as its body is long.
  */
 import { AppError, messageOf } from '../errors.ts';
 import { JSON_DEPTH_MAX } from './parse.ts';
@@ -11,12 +11,12 @@ export function encodeJson(value: JsonValue): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Nothing else can be wrong with what was JSON text.
+    // The value came from JSON text, so only its depth can be the reason.
     return encodeDeep(value);
   }
 }
 
-/** The JSON text of what a program has made. Throws `invalid` for what JSON cannot hold. */
+/** The JSON text of an embedding program's value. Throws `invalid` for what JSON cannot hold. */
 export function encodeChecked(value: unknown): string {
   try {
     const text: unknown = JSON.stringify(value);
@@ -73,31 +73,31 @@ function encodeDeep(root: JsonValue): string {
 /** Printable ASCII without quote and backslash, which is what nearly all are. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** To look is cheaper than to have each text escaped. */
+/** The JSON of a text. Looking through it is cheaper than having `JSON.stringify` escape it. */
 export function encodeString(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Whether it is an object without members: to have that told by JSON.stringify takes longer. */
+/** Whether it is a plain object without members. To compare its JSON with `{}` takes longer. */
 export function isEmptyObject(value: object | null): boolean {
   if (value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
   for (const _ in value) return false;
   return true;
 }
 
-/** Longer texts are seldom the same again. */
+/** Longer texts are not remembered: they are seldom the same again. */
 const REPEATED_LENGTH_MAX = 64;
 const SLOTS_MAX = 64;
 
 /**
- * The JSON of texts that mostly are what they were in the record before: the names of headers, say,
- * of one sender. To compare them takes a quarter of the time of looking through them.
+ * The JSON of texts that mostly are the same as in the record before, such as the header names of
+ * one sender. Comparing a text takes a quarter of the time of looking through it.
  */
 export class RepeatedStringEncoder {
   readonly #texts: string[] = [];
   readonly #jsons: string[] = [];
 
-  /** `place` tells which of the record's texts it is. */
+  /** `slot` numbers the texts of a record, from 0: a text is compared with the last of its slot. */
   encode(slot: number, text: string): string {
     if (this.#texts[slot] === text) return this.#jsons[slot] ?? '';
     const json = encodeString(text);

@@ -34,7 +34,7 @@ export function findMemberText(bytes: Buffer, name: string): Buffer | undefined 
 
 /**
  * The offset after the value that begins at `start`. In valid JSON only strings and brackets need
- * be seen, which takes a fifth of the time of judging it.
+ * be seen, which takes a fifth of the time of parsing it.
  */
 function findValueEnd(text: Buffer, start: number): number {
   let depth = 0;

@@ -31,8 +31,8 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * The same for text that a person keeps, where of two members with one name the first would be
- * forgotten without a word: they are `malformed` as well.
+ * Parses a file that a person edits, such as settings. Throws as `parseJson` does, and `malformed`
+ * for two members with one name: the first would be ignored without a word.
  */
 export function parseJsonStrictly(bytes: Buffer): unknown {
   const value = parseJson(bytes);
@@ -64,7 +64,7 @@ const ARRAY_CLOSE = 0x5d;
 const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 
-// Exact for valid JSON, which is all it decides about: the scanner judges the rest.
+// Exact for valid JSON. Of other text it may say either: that is rejected anyway.
 function isTooDeep(text: Buffer): boolean {
   let depth = 0;
   let isInString = false;

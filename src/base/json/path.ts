@@ -10,13 +10,13 @@ export type JsonPath = readonly string[];
 
 const INDEX = /^(0|[1-9][0-9]{0,8})$/;
 
-/** null: a step is empty. */
+/** Splits the text of a path; null: a step is empty. */
 export function parsePath(text: string): JsonPath | null {
   const steps = text.split('.');
   return steps.includes('') ? null : steps;
 }
 
-/** undefined: nothing stands there. */
+/** The value that a path leads to; undefined: there is none. */
 export function findValueAt(value: JsonValue, path: JsonPath): JsonValue | undefined;
 export function findValueAt(value: unknown, path: JsonPath): unknown;
 export function findValueAt(value: unknown, path: JsonPath): unknown {

@@ -1,13 +1,13 @@
 /**
- * Schemas in the form that `base/fields.ts` reads them in: those of a kind have the same members,
- * in the same order, present or not. Written by hand they have nearly as many shapes as there are
- * schemas, and of an object of many shapes the engine looks up each member in a table.
+ * Copies schemas for `base/fields.ts`, so that all of a kind have the same members in the same
+ * order, undefined where they are absent. Schemas as they are written have nearly as many shapes as
+ * there are schemas, and V8 looks up each member of an object of many shapes in a table.
  */
 import type { MemberSchema, ObjectSchema, Schema } from '../schema.ts';
 
 const uniformSchemas = new WeakMap<ObjectSchema, ObjectSchema>();
 
-/** The same schema; made once. */
+/** The copy of a schema, which is made once. */
 export function toUniformSchema(schema: ObjectSchema): ObjectSchema {
   return uniformSchemas.get(schema) ?? convertObjectSchema(schema);
 }

@@ -24,7 +24,8 @@ export function respondToClientError(
   error: Error, socket: Duplex, clock: Clock, countRejection: CountRejection,
 ): void {
   const isTimeout = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // Node reports the timeout once for each request, and leaves the connection to us.
+  // Node reports the timeout once for each request, and leaves the connection to us. A body that is
+  // read chunk by chunk has a limit for each chunk instead (body-stream.ts).
   if (hasFailed(socket) || (isTimeout && isStreamingBody(socket))) return;
   markFailed(socket);
   // Node's parser would report an error for everything that still comes in.

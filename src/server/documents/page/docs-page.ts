@@ -30,7 +30,10 @@ export type ChapterView = {
   readonly name: string; readonly title: string; readonly summary: string;
 };
 
-/** The page for a server at `baseUri`; its links begin with `base`. No slash ends either. */
+/**
+ * The page for a server at `baseUri`. `base` is the path prefix of its links. Neither ends with a
+ * slash.
+ */
 export function renderDocs(
   document: DocumentView, baseUri: string, base = '', manual: readonly ChapterView[] = [],
 ): string {
@@ -72,9 +75,10 @@ ${sections.join('\n')}
 
 /** A chapter as plain text. Its links are relative: the pages may be mounted anywhere. */
 export function renderChapter(
-  { title }: ChapterView, text: string, all: readonly ChapterView[],
+  { title }: ChapterView, text: string, chapters: readonly ChapterView[],
 ): string {
-  const links = all.map((one) => `<li><a href="${one.name}">${escapeHtml(one.title)}</a></li>`);
+  const links = chapters.map((chapter) =>
+    `<li><a href="${chapter.name}">${escapeHtml(chapter.title)}</a></li>`);
   return renderPage(title, '../', `<div class="columns">
 <nav aria-label="Chapters"><ul><li><a href="../docs">API</a></li>${links.join('')}</ul></nav>
 <main>

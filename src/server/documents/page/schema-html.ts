@@ -3,6 +3,9 @@ import type { DocumentView, SchemaView } from './document-view.ts';
 import { modelNameOf, resolveSchema } from './document-view.ts';
 import { toAnchor, escapeHtml, renderTable, renderText } from './html.ts';
 
+/** Objects in an example that stand deeper are empty. */
+const EXAMPLE_DEPTH_MAX = 4;
+
 /** A type in one line, with links to models: `AuthorBody[] | null`. */
 export function renderType(schema: SchemaView): string {
   const name = modelNameOf(schema);
@@ -109,14 +112,14 @@ export function renderRule(schema: SchemaView, isReadOnly = false, isWriteOnly =
   return [text, note].filter((part) => part !== '').join('<br>');
 }
 
-/** A value with the schema's required members alone. */
+/** An example value, which has the required members alone. Models may refer to each other. */
 export function buildExample(schema: SchemaView, document: DocumentView, depth = 0): unknown {
   const resolvedSchema = resolveSchema(schema, document);
   if (resolvedSchema.enum !== undefined) return resolvedSchema.enum[0];
   if (isAnything(resolvedSchema)) return {};
   const { type: types } = resolvedSchema;
   const type = typeof types === 'string' ? types : types?.[0];
-  if (type === 'object' && depth < 4) {
+  if (type === 'object' && depth < EXAMPLE_DEPTH_MAX) {
     return Object.fromEntries((resolvedSchema.required ?? []).map((name) =>
       [name, buildExample(resolvedSchema.properties?.[name] ?? {}, document, depth + 1)]));
   }

@@ -1,45 +1,27 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { formatCurlCall,
   type RequestToRepeat } from '../../../src/cli/commands/webhooks/curl-call.ts';
+import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
 import { runScript } from '../../support/shell.ts';
-
-type Received = {
-  readonly method: string; readonly url: string; readonly headers: readonly string[];
-  readonly body: Buffer;
-};
 
 /** Runs what was made in a shell, and gives what a server got of it. */
 async function repeat(
   given: Partial<RequestToRepeat> & { readonly path?: string },
   environment: Readonly<Record<string, string>> = {},
-): Promise<{ readonly received: readonly Received[]; readonly code: number | null;
+): Promise<{ readonly received: HttpTarget['received']; readonly code: number | null;
   readonly stderr: string; readonly call: string }> {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url = '', rawHeaders } = request;
-      received.push({ method, url, headers: rawHeaders, body: Buffer.concat(chunks) });
-      response.end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const target = await startHttpTarget();
   try {
-    const { port } = server.address() as AddressInfo;
     const { path = '/webhook/in/ci', ...members } = given;
     const call = formatCurlCall({
       method: 'POST', headers: [], body: Buffer.alloc(0), ...members,
-      url: `http://127.0.0.1:${port}${path}`,
+      url: `${target.url}${path}`,
     });
     const { code, stderr } = await runScript(call, { environment });
-    return { received, code, stderr, call };
+    return { received: target.received, code, stderr, call };
   } finally {
-    server.closeAllConnections();
-    server.close();
+    target.close();
   }
 }
 
@@ -76,13 +58,13 @@ test('repeats method, path, query and headers as they came, and adds none', asyn
     ],
     body: Buffer.from('x'),
   });
-  const [{ method, url, headers } = { method: '', url: '', headers: [] }] = received;
+  const [{ method, url, rawHeaders } = { method: '', url: '', rawHeaders: [] }] = received;
   assert.deepEqual([method, url], ['PUT', '/webhook/in/ci?a=[1]&b={x}&c=%27'], stderr);
-  assert.deepEqual(pairsOf(headers).filter((line) => !/^(host|content-length):/i.test(line)), [
+  assert.deepEqual(pairsOf(rawHeaders).filter((line) => !/^(host|content-length):/i.test(line)), [
     'X-Odd: it\'s $(id) "x" `y`', 'x-twice: 1', 'X-Twice: 2', 'X-Empty: ',
     'X-Byte: 100 % \\ \' \u00fc',
   ]);
-  assert.ok(!pairsOf(headers).includes('Host: elsewhere.example'));
+  assert.ok(!pairsOf(rawHeaders).includes('Host: elsewhere.example'));
 });
 
 test('a HEAD request comes to an end', async () => {
@@ -97,7 +79,7 @@ for (const [kind, body] of KINDS) {
     const { received, call, stderr } = await repeat({ headers, body },
       { X_HUB_SIGNATURE_256: 'sha256=a$b"c', AUTHORIZATION: 'Bearer q' });
     assert.ok(!call.includes('***'), call);
-    const lines = pairsOf(received[0]?.headers ?? []);
+    const lines = pairsOf(received[0]?.rawHeaders ?? []);
     assert.ok(lines.includes('X-Hub-Signature-256: sha256=a$b"c'), stderr);
     assert.ok(lines.includes('Authorization: Bearer q'));
     assert.ok(received[0]?.body.equals(body));
@@ -110,7 +92,7 @@ for (const [kind, body] of KINDS) {
 test('nothing is run of a header whose name a shell would run', async () => {
   const { received, stderr } = await repeat({ headers: [['`id`', '***'], ['X-$HOME', '***']] },
     { _ID_: 'a', X__HOME: 'b', HOME: '/root' });
-  const lines = pairsOf(received[0]?.headers ?? []).slice(1, 3);
+  const lines = pairsOf(received[0]?.rawHeaders ?? []).slice(1, 3);
   assert.deepEqual(lines, ['`id`: a', 'X-$HOME: b'], stderr);
 });
 

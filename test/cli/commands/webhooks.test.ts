@@ -1,33 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
 import { WAYS, inPlace } from '../place.ts';
 
-type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
-
-/** A target that takes everything, or answers with the status in its path (`/500`). */
 async function withTarget(
-  use: (url: string, received: readonly Received[]) => Promise<void>,
+  use: (url: string, received: HttpTarget['received']) => Promise<void>,
 ): Promise<void> {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-      response.writeHead(Number(request.url?.slice(1)) || 200).end('{"taken":true}');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const target = await startHttpTarget();
   try {
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, received);
+    await use(target.url, target.received);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    target.close();
   }
 }
 
@@ -117,7 +102,7 @@ for (const way of WAYS) {
       const payload = ['outgoingwebhook:send', '--id', id, '--payload', '{"word":"hello"}'];
       const sent = await place.json(payload);
       assert.deepEqual([sent['success'], sent['statusCode']], [true, 200]);
-      assert.equal(received[0]?.body, '{"say":"hello"}');
+      assert.equal(String(received[0]?.body), '{"say":"hello"}');
       assert.equal(received[0]?.headers.authorization, 'Bearer planted');
       assert.equal(received[0]?.headers['x-plain'], '1');
       assert.match(String(received[0]?.headers['x-signature']), /^sha256=[0-9a-f]{64}$/);
@@ -200,7 +185,7 @@ for (const way of WAYS) {
       writeFileSync(file, `\ufeff ${payload}\n`);
       await place.json(['outgoingwebhook:send', '--id', String(hook['identifier']),
         '--payload', `@${file}`]);
-      assert.equal(received[0]?.body, payload);
+      assert.equal(String(received[0]?.body), payload);
       await place.json(['event:emit', '--name', 'raw', '--payload', '-'], { input: payload });
       const journal = readFileSync(join(place.data, 'journal-000001.jsonl'), 'utf8');
       assert.ok(journal.includes(`"payload":${payload}}`));

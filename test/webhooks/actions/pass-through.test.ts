@@ -1,38 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { startHttpTarget, type HttpTarget, type TargetRequest } from '../../support/http-target.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
 
-type Received = {
-  readonly method: string; readonly url: string; readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[]; readonly body: Buffer;
-};
-
 const SECRET = 'planted-secret-of-a-sender';
-const received: Received[] = [];
-const target = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    const { method = '', url = '', headers, rawHeaders } = request;
-    received.push({ method, url, headers, rawHeaders, body: Buffer.concat(chunks) });
-    response.end();
-  });
-});
+let target: HttpTarget;
 let relay: Relay;
-let url = '';
 before(async () => {
-  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
+  target = await startHttpTarget();
   relay = await startRelay();
   relay.webhooks.start();
 });
 after(async () => {
   await relay.close();
-  target.closeAllConnections();
   target.close();
 });
 
@@ -40,18 +22,18 @@ let count = 0;
 async function forward(options: object, hook: object, given: {
   readonly body?: Buffer | string; readonly headers?: Headers; readonly query?: string;
   readonly method?: string;
-}): Promise<{ readonly answer: Answer; readonly path: string; readonly got: Received }> {
+}): Promise<{ readonly answer: Answer; readonly path: string; readonly got: TargetRequest }> {
   count += 1;
   const pathSegment = `pass-${count}`;
   const made = await relay.hook(
-    { actionType: 'http-forward', options: { url: `${url}/t`, pass: true, ...options } },
+    { actionType: 'http-forward', options: { url: `${target.url}/t`, pass: true, ...options } },
     { pathSegment, allowedMethods: ['POST', 'PUT', 'GET'], ...hook });
   assert.equal(made.status, 201, made.text);
   const { body, headers = {}, query = '', method = 'POST' } = given;
   const answer = await relay.ask(method, `/webhook/in/${pathSegment}${query}`, body, headers);
   assert.equal(answer.status, 200, answer.text);
-  await until('it is forwarded', () => received.length === count);
-  const got = received.at(-1);
+  await until('it is forwarded', () => target.received.length === count);
+  const got = target.received.at(-1);
   assert.ok(got !== undefined);
   return { answer, path: `/webhook/in/${pathSegment}`, got };
 }
@@ -90,7 +72,7 @@ for (const mode of ['sync', 'queue']) {
     const [, body] = BODIES[0] ?? ['', Buffer.alloc(0)];
     const time = Math.floor(Date.now() / 1000);
     const signature = `t=${time},v1=${sign(body, `${time}.`)}`;
-    const { got } = await forward({ mode, url: `${url}/t?x=1` },
+    const { got } = await forward({ mode, url: `${target.url}/t?x=1` },
       { secret: SECRET, verification: { preset: 'stripe' } },
       { body, query: '?y=2', headers: { 'Stripe-Signature': signature } });
     assert.equal(got.headers['stripe-signature'], `t=${time},v1=${sign(got.body, `${time}.`)}`);
@@ -120,7 +102,7 @@ for (const mode of ['sync', 'queue']) {
     assert.equal(headers['x-forwarded-host'], `127.0.0.1:${relay.port}`);
     assert.equal(headers['x-request-id'], answer.headers['x-request-id']);
     assert.equal(headers['x-hookshelf-chain'], '3');
-    assert.equal(headers.host, new URL(url).host);
+    assert.equal(headers.host, new URL(target.url).host);
   });
 }
 
@@ -151,7 +133,7 @@ test('a relay that forwards to itself ends', async () => {
 test('refuses options of pass that are not sound', async () => {
   for (const options of [{ pass: 'yes' }, { passAuthorization: true }]) {
     const { status, text } = await relay.ask('POST', '/api/action-configurations',
-      { actionType: 'http-forward', options: { url, ...options } });
+      { actionType: 'http-forward', options: { url: target.url, ...options } });
     assert.equal(status, 422);
     assert.match(text, /must be true or false|passAuthorization needs pass/);
   }

@@ -7,6 +7,7 @@ import type {
 } from '../src/index.ts';
 import { addRecord, ask } from './e2e/ask.ts';
 import { openHookshelf, serveHandler } from './support/embedded.ts';
+import { turnsUntil } from './support/turns.ts';
 
 class Greet implements Action {
   static identifier(): string {
@@ -155,7 +156,7 @@ async function addsBooks(context: TestContext, triggers: object): Promise<void> 
   });
   assert.equal((await post(`${url}/api/books`, { title: 'the first' })).status, 201);
   const isEnd = (line: string): boolean => line.startsWith('a chain of more than 8 hops');
-  while (!lines.some(isEnd)) await new Promise((resolve) => void setImmediate(resolve));
+  await turnsUntil(() => lines.some(isEnd));
   assert.match(lines.find(isEnd) ?? '', /"path":"\/api\/books"/);
   assert.equal((await shelf.books.list()).total, 8);
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { heldBytes, heldBytesMax, oneByteChunks } from '../../support/memory.ts';
 import { RawConnection, encodeRequest } from '../../support/raw-http.ts';
 import { route, startServer } from '../../support/test-server.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const BYTES = 1_000_000;
 const CHUNKED = { 'Transfer-Encoding': 'chunked', 'Content-Type': 'application/jsonl' };
@@ -21,7 +22,7 @@ test('a body in one-byte chunks takes no more memory than twice its bytes', asyn
   const before = heldBytes();
   connection.send(encodeRequest('POST', '/', CHUNKED));
   connection.send(body);
-  await bytesRead(() => socket, body.length);
+  await turnsUntil(() => (socket?.bytesRead ?? 0) >= body.length);
   const held = heldBytes() - before;
   assert(held < heldBytesMax(BYTES), `${held} bytes are held for ${BYTES}`);
   connection.send('0\r\n\r\n');
@@ -52,7 +53,7 @@ test('a body that is read piece by piece is joined to pieces worth a look', asyn
   const before = heldBytes();
   connection.send(encodeRequest('POST', '/', CHUNKED));
   connection.send(body);
-  await bytesRead(() => socket, 200_000);
+  await turnsUntil(() => (socket?.bytesRead ?? 0) >= 200_000);
   const held = heldBytes() - before;
   assert(held < heldBytesMax(65_536), `${held} bytes are held of a body that nobody takes`);
   open();
@@ -62,14 +63,3 @@ test('a body that is read piece by piece is joined to pieces worth a look', asyn
   assert(pieces < BYTES / 1000, `${pieces} pieces`);
   connection.close();
 });
-
-/** Resolves when the server has taken so much from the connection. */
-async function bytesRead(read: () => Socket | null, bytes: number): Promise<void> {
-  const deadlineMs = performance.now() + 60_000;
-  while ((read()?.bytesRead ?? 0) < bytes) {
-    assert(performance.now() < deadlineMs, 'the body is not read');
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-}

@@ -5,6 +5,7 @@ import { discardInput } from '../../../src/server/exchange/discard-input.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RawConnection } from '../../support/raw-http.ts';
 import { startServer } from '../../support/test-server.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const BOUND = 65_536;
 
@@ -12,13 +13,13 @@ test('discards up to 64 KiB of what a peer still sends', async () => {
   const { source, calls, read } = start();
   source.write(Buffer.alloc(BOUND - 1));
   source.write(Buffer.alloc(1));
-  await settle();
+  await someTurns(5);
   assert.deepEqual([calls(), read()], [0, BOUND]);
   source.write(Buffer.alloc(1));
-  await settle();
+  await someTurns(5);
   assert.deepEqual([calls(), source.isPaused()], [1, true]);
   source.write(Buffer.alloc(BOUND));
-  await settle();
+  await someTurns(5);
   assert.deepEqual([calls(), read()], [1, BOUND + 1]);
 });
 
@@ -30,7 +31,7 @@ test('discards what a peer still sends for at most a second', async () => {
   await clock.advance(1);
   assert.equal(calls(), 1);
   source.end();
-  await settle();
+  await someTurns(5);
   await clock.advance(5000);
   assert.equal(calls(), 1, 'once');
 });
@@ -39,7 +40,7 @@ test('does not wait for a peer that has ended, failed or gone', async () => {
   for (const leave of ['end', 'destroy'] as const) {
     const { source, calls, clock } = start();
     source[leave]();
-    await settle();
+    await someTurns(5);
     await clock.advance(5000);
     assert.equal(calls(), 1, leave);
   }
@@ -67,10 +68,4 @@ function start(source = new PassThrough()) {
   source.pause();
   discardInput(source, clock, () => { calls += 1; });
   return { source, clock, calls: () => calls, read: () => read };
-}
-
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) {
-    await new Promise((resolve) => { setImmediate(resolve); });
-  }
 }

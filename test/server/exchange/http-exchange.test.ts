@@ -4,6 +4,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { ErrorCode } from '../../../src/base/errors.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../../support/test-server.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const STATUSES: readonly [ErrorCode, number][] = [
   ['malformed', 400], ['invalid', 422], ['usage', 400], ['unauthorized', 401], ['forbidden', 403],
@@ -157,9 +158,7 @@ test('the access log names clients that left before their answer', async () => {
   leave = () => void connection.socket.resetAndDestroy();
   connection.send(encodeRequest('GET', '/late'));
   await connection.closed;
-  for (let turn = 0; turn < 10_000 && server.logged.length === 0; turn += 1) {
-    await new Promise(setImmediate);
-  }
+  await turnsUntil(() => server.logged.length > 0);
   const { status, client } = server.logged[0]?.fields ?? {};
   assert.deepEqual([status, client], [499, '127.0.0.1']);
 });

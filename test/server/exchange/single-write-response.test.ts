@@ -8,6 +8,7 @@ import { formatHeaders, parseHeaderText } from '../../../src/server/exchange/hea
 import {
   createResponseClass, type WholeResponse,
 } from '../../../src/server/exchange/single-write-response.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const DATE = 'Sun, 22 Nov 2026 06:23:50 GMT';
 const HEADERS = ['Content-Type', 'application/json', 'ETag', '"a-1"'];
@@ -128,10 +129,10 @@ test('it is finished once its reader has taken it, and not if that goes before',
     });
     server.emit('connection', connection);
     connection.push('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await turns(() => taking.length > 0);
+    await turnsUntil(() => taking.length > 0);
     assert.deepEqual(told, ['sent']);
     if (isTaken) {
-      await turns(() => {
+      await turnsUntil(() => {
         taking.shift()?.();
         return told.includes('finish');
       });
@@ -143,10 +144,3 @@ test('it is finished once its reader has taken it, and not if that goes before',
     connection.destroy();
   }
 });
-
-async function turns(isDone: () => boolean): Promise<void> {
-  for (let count = 0; !isDone(); count += 1) {
-    assert(count < 1000, 'nothing came of a thousand turns');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

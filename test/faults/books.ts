@@ -111,7 +111,7 @@ const INDEX: readonly PlantedFault[] = [
   {
     file: 'books/index/merge-segments.ts',
     text: 'if (!isRising) places.subarray(0, count).sort();', replacement: '',
-    tests: ['books/index/word-index.test.ts'],
+    tests: ['books/index/merge-segments.test.ts'],
   },
   {
     file: 'books/index/flush-memtable.ts',

@@ -15,10 +15,10 @@ const APPENDER = 'store/replication/appending/appender.ts';
 export const PLANTS: Readonly<Record<string, Plant>> = {
   'acknowledge before commit': {
     edits: [[APPENDER, 'const isCommitted = await this.#link.ask(session, '
-      + 'session.append(log, position, entry));',
+      + 'session.append(logId, position, entry));',
     // Not all, or the life does not even begin.
     `if (entry.lines.includes('"title":"b')) this.#finishCommitted(pending, entry);
-     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));`]],
+     const isCommitted = await this.#link.ask(session, session.append(logId, position, entry));`]],
     scenario: 'a connection is cut before a commit was sent', rule: 'once',
   },
   'drop the barrier': {

@@ -147,7 +147,7 @@ const DURABLE_QUEUE: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/durable-queue/unit-of-work.ts',
-    text: 'stored !== null && isSameMemory(stored.bytes, bytes)', replacement: 'stored !== null',
+    text: 'stored !== null && isCurrent(stored, bytes, this.#find)', replacement: 'stored !== null',
     tests: ['webhooks/sending/attempts.test.ts', 'webhooks/runs/webhook.test.ts'],
   },
   {
@@ -167,7 +167,7 @@ const DURABLE_QUEUE: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/durable-queue/queue-retention.ts',
-    text: 'queue.readUpdatedMs(bytes) === finishedAtMs && ', replacement: '',
+    text: 'readUpdatedMs(bytes) === finishedAtMs && ', replacement: '',
     tests: ['webhooks/inbox/inbox-retention.test.ts'],
   },
   {

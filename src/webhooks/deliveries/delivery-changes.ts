@@ -3,14 +3,15 @@
  * share is marked as finished when none of them is queued any more, and deleted with the last one.
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
+import { isSameMemory, type RelatedRecords, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import {
-  decodeDelivery, encodeDelivery, readEventId, readStatus, readUpdatedMs,
+  decodeDelivery, encodeDelivery, readEventId, readStatus,
 } from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, countsAsQueued, type Delivery, type DeliveryStatus,
+  type StoredDelivery,
 } from './delivery.ts';
 import {
   encodeFinishedMark, eventCollection, someListedDelivery, finishedMarkId, findEventStart,
@@ -27,11 +28,14 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   collection: deliveryCollection,
   totals: new TotalsAccess('delivery-totals', DELIVERY_STATUSES, []),
   idOf: ({ identifier }) => identifier,
-  decode: decodeDelivery,
-  encode: encodeDelivery,
+  read: decodeDelivery,
+  isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
+  stage: (transaction, delivery) => putDelivery(transaction, delivery),
+  stageRemoval(transaction, id) {
+    transaction.delete(deliveryCollection.name, id);
+  },
   statusOf: ({ status }) => status,
   readStatus,
-  readUpdatedMs,
   openRelatedRecords: (transaction) => new EventRecordKeeper(transaction),
 };
 
@@ -60,8 +64,10 @@ export function changeDeliveries<T>(
 }
 
 /** Stages a delivery that the totals count already. */
-export function putDelivery(transaction: Transaction, delivery: Delivery): void {
-  transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
+export function putDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {
+  const { name } = deliveryCollection;
+  const { bytes } = transaction.put(name, delivery.identifier, encodeDelivery(delivery));
+  return { bytes, item: delivery };
 }
 
 /** Marks or deletes event records after all changes of their deliveries are staged. */

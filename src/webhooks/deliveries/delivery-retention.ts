@@ -1,7 +1,7 @@
 /** The retention rules of deliveries: how long, and how many, finished deliveries are kept. */
 import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../durable-queue/queue-retention.ts';
-import { readEventId, readStatus } from './delivery-codec.ts';
+import { readEventId, readStatus, readUpdatedMs } from './delivery-codec.ts';
 import type { DeliveryStatus } from './delivery.ts';
 import {
   countListedDeliveries, eventCollection, readFinishedBytes, isFinishedMarkId, findEventStart,
@@ -18,6 +18,7 @@ export function deliveryRetention(limits: {
 }, store: Store): RetentionRules {
   const events = store.collection(eventCollection.name);
   return {
+    readUpdatedMs,
     readFinish: (bytes) => FINISHES[readStatus(bytes)],
     bytesOf(_, bytes) {
       if (findEventStart(bytes) !== -1) return bytes.length;

@@ -1,6 +1,6 @@
 /** Checks that the totals of a queue are what its stored records add up to. */
 import type { Store } from '../../store/store-port.ts';
-import type { QueueSpec } from './queue-spec.ts';
+import { findCommitted, type QueueSpec } from './queue-spec.ts';
 import { countInSteps } from './stepped-scan.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
@@ -29,6 +29,7 @@ export function reconcileQueue<Item, Status extends string, Gone extends string>
   { inspect, earlierProblems, countUnwritten }: ReconciliationInputs<Status>,
 ): Promise<QueueReconciliation<Status, Gone>> {
   const { collection, totals, readStatus } = queue;
+  const find = findCommitted(store);
   const counts = new Map<Status, number>();
   const add = (status: Status, by: number): void => {
     counts.set(status, (counts.get(status) ?? 0) + by);
@@ -36,7 +37,7 @@ export function reconcileQueue<Item, Status extends string, Gone extends string>
   const problems: string[] = [];
   return countInSteps(
     store.collection(collection.name),
-    (bytes, by) => add(readStatus(bytes), by),
+    (bytes, by) => add(readStatus(bytes, find), by),
     () => {
       const unwritten = countUnwritten();
       for (const status of totals.statuses) add(status, unwritten[status] ?? 0);

@@ -18,6 +18,8 @@ type Finish = 'finished' | 'failed';
 export type RetentionRules = {
   /** Reads how a record has finished; null when it must not be removed. */
   readonly readFinish: (bytes: Buffer) => Finish | null;
+  /** Reads when it was last changed, in milliseconds since the epoch, without parsing. */
+  readonly readUpdatedMs: (bytes: Buffer) => number;
   /** Bytes that removing the record frees. */
   readonly bytesOf: (id: string, bytes: Buffer) => number;
   readonly ageMsMax: Readonly<Record<Finish, number>>;
@@ -98,13 +100,13 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   #applyChange({ id, before, after }: Change): void {
-    const { readFinish, queue } = this.#deps;
+    const { readFinish, readUpdatedMs } = this.#deps;
     if (before !== null && readFinish(before) === 'finished') {
       this.#countFinished(-1, before.length);
     }
     const finish = after === null ? null : readFinish(after);
     if (after !== null && finish !== null) {
-      this.#enqueue({ id, finishedAtMs: queue.readUpdatedMs(after), finish });
+      this.#enqueue({ id, finishedAtMs: readUpdatedMs(after), finish });
       if (finish === 'finished') this.#countFinished(1, after.length);
     }
     this.#sweepIfOverLimits();
@@ -185,7 +187,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   async #dropRemovedElsewhere(): Promise<void> {
     const isRemoved = ({ id, finishedAtMs }: FinishedItem): boolean => {
       const bytes = this.#records.findBytes(id);
-      return bytes === undefined || this.#deps.queue.readUpdatedMs(bytes) !== finishedAtMs;
+      return bytes === undefined || this.#deps.readUpdatedMs(bytes) !== finishedAtMs;
     };
     let droppedCount = 0;
     for (const items of Object.values(this.#finishedItems)) {
@@ -199,11 +201,11 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   async #remove(chunk: readonly FinishedItem[]): Promise<void> {
-    const { queue, store, readFinish } = this.#deps;
+    const { queue, store, readFinish, readUpdatedMs } = this.#deps;
     await commitItems(queue, store, (unit) => {
       for (const { id, finishedAtMs } of chunk) {
         unit.remove(id, 'agedOut', (bytes) =>
-          queue.readUpdatedMs(bytes) === finishedAtMs && readFinish(bytes) !== null);
+          readUpdatedMs(bytes) === finishedAtMs && readFinish(bytes) !== null);
       }
     });
   }

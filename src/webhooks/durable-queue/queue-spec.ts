@@ -3,7 +3,7 @@
  * them: deliveries, and stored requests. An item is one record with a status; the pending ones wait
  * for an attempt.
  */
-import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
+import type { Collection, CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
 import type { TotalsAccess } from './queue-totals.ts';
 
 /**
@@ -16,17 +16,17 @@ export type QueueSpec<Item, Status extends string, Gone extends string = never> 
   readonly collection: CollectionSpec;
   readonly totals: TotalsAccess<Status, Gone>;
   readonly idOf: (item: Item) => string;
-  readonly decode: (bytes: Buffer) => Item;
-  /**
-   * Encodes an item as one line, which the caller copies at once. `before` is the record of its
-   * earlier version: members that never change may be copied from there.
-   */
-  readonly encode: (item: Item, before: Buffer | null) => string | Buffer;
+  /** Reads an item from its record, and from the other records that belong to it. */
+  readonly read: (bytes: Buffer, find: FindRecord) => Item;
+  /** Whether an item that was read before is still what the records say. */
+  readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
+  /** Stages what has changed since `before`; null: the item is new. */
+  readonly stage: (transaction: Transaction, item: Item, before: Item | null) => StoredItem<Item>;
+  /** Stages the removal of the item's records. */
+  readonly stageRemoval: (transaction: Transaction, id: string) => void;
   readonly statusOf: (item: Item) => Status;
   /** Reads the status without parsing the record. */
-  readonly readStatus: (bytes: Buffer) => Status;
-  /** Reads the milliseconds since the epoch, without parsing the record. */
-  readonly readUpdatedMs: (bytes: Buffer) => number;
+  readonly readStatus: (bytes: Buffer, find: FindRecord) => Status;
   /** Opens what keeps records of other collections in step with the items, in one transaction. */
   readonly openRelatedRecords: (transaction: Transaction) => RelatedRecords<Item, Status, Gone>;
 };
@@ -46,7 +46,31 @@ export interface RelatedRecords<Item, Status extends string, Gone extends string
 }
 
 /** An item and the bytes it was decoded from. These bytes never change. */
-export type StoredItem<Item> = { readonly bytes: Buffer; readonly item: Item };
+export type StoredItem<Item> = {
+  readonly bytes: Buffer;
+  readonly item: Item;
+  /** The other records that it was decoded from, in an order that its kind has. */
+  readonly otherBytes?: readonly Buffer[];
+};
+
+/** Finds the bytes of a record, as committed or as a transaction sees it. */
+export type FindRecord = (collection: string, id: string) => Buffer | undefined;
+
+/** Makes a function that finds records as committed. */
+export function findCommitted(store: Pick<Store, 'collection'>): FindRecord {
+  return (collection, id) => store.collection(collection).findBytes(id);
+}
+
+/** Makes a function that finds records as a transaction sees them. */
+export function findStaged(transaction: Pick<Transaction, 'find'>): FindRecord {
+  return (collection, id) => transaction.find(collection, id);
+}
+
+/** Whether both are the same bytes in memory, which for records means the same version. */
+export function isSameMemory(left: Buffer, right: Buffer): boolean {
+  return left.buffer === right.buffer && left.byteOffset === right.byteOffset
+    && left.length === right.length;
+}
 
 /** Returns the changed item, or null to leave it as it is. */
 export type ItemChange<Item> = (before: Item) => Item | null;

@@ -3,7 +3,10 @@
  * transaction. What puts an item by itself, as a new delivery is put, counts it here.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
-import type { RelatedRecords, StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';
+import {
+  findStaged, type FindRecord, type RelatedRecords, type StoredItem, type ItemChange,
+  type QueueSpec,
+} from './queue-spec.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
 /** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
@@ -28,6 +31,7 @@ export function commitItems<Item, Status extends string, Gone extends string, T>
 export class UnitOfWork<Item, Status extends string, Gone extends string = never> {
   readonly #queue: QueueSpec<Item, Status, Gone>;
   readonly #transaction: Transaction;
+  readonly #find: FindRecord;
   readonly #relatedRecords: RelatedRecords<Item, Status, Gone>;
   readonly #totals: { -readonly [Name in keyof QueueTotals<Status, Gone>]: number };
   #haveTotalsChanged = false;
@@ -35,6 +39,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
   constructor(queue: QueueSpec<Item, Status, Gone>, transaction: Transaction) {
     this.#queue = queue;
     this.#transaction = transaction;
+    this.#find = findStaged(transaction);
     this.#relatedRecords = queue.openRelatedRecords(transaction);
     this.#totals = { ...queue.totals.read(transaction) };
   }
@@ -44,16 +49,15 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     return this.#totals;
   }
 
-  /** Stages a new item. Returns its bytes. */
-  accept(item: Item): Buffer {
+  /** Stages a new item. */
+  accept(item: Item): StoredItem<Item> {
     this.count(this.#queue.statusOf(item), 1);
     return this.put(item);
   }
 
-  /** Stages an item that the totals count already. Returns its bytes. See `QueueSpec.encode`. */
-  put(item: Item, before: Buffer | null = null): Buffer {
-    const { collection, idOf, encode } = this.#queue;
-    return this.#transaction.put(collection.name, idOf(item), encode(item, before)).bytes;
+  /** Stages a new item that the totals count already. */
+  put(item: Item): StoredItem<Item> {
+    return this.#queue.stage(this.#transaction, item, null);
   }
 
   /** Counts accepted items whose records are staged elsewhere, or later. */
@@ -65,30 +69,35 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
 
   /**
    * Stages the item that `change` returns, and returns it; undefined when the record is gone or
-   * stays as it is. `stored` saves decoding, as long as its bytes are still those of the record.
+   * stays as it is. `stored` saves decoding, as long as the records are still the same.
    */
   change(
     id: string, change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
   ): Item | undefined {
-    const bytes = this.#transaction.find(this.#queue.collection.name, id);
+    const { collection, read, isCurrent, stage, statusOf } = this.#queue;
+    const bytes = this.#find(collection.name, id);
     if (bytes === undefined) return undefined;
-    const before = stored !== null && isSameMemory(stored.bytes, bytes)
-      ? stored.item : this.#queue.decode(bytes);
+    const before = stored !== null && isCurrent(stored, bytes, this.#find)
+      ? stored.item : read(bytes, this.#find);
     const after = change(before);
     if (after === null) return undefined;
-    this.put(after, bytes);
-    const [from, to] = [this.#queue.statusOf(before), this.#queue.statusOf(after)];
+    stage(this.#transaction, after, before);
+    const [from, to] = [statusOf(before), statusOf(after)];
     if (from !== to) this.#recordMove(id, from, to, () => after, null);
     return after;
   }
 
-  /** Deletes a record if `isRemovable` accepts it as it is now. Returns whether it did. */
-  remove(id: string, gone: Gone | 'agedOut', isRemovable: (bytes: Buffer) => boolean): boolean {
-    const { collection, readStatus, decode } = this.#queue;
-    const bytes = this.#transaction.find(collection.name, id);
-    if (bytes === undefined || !isRemovable(bytes)) return false;
-    this.#transaction.delete(collection.name, id);
-    this.#recordMove(id, readStatus(bytes), gone, () => decode(bytes), bytes);
+  /** Deletes an item if `isRemovable` accepts its record as it is now. Returns whether it did. */
+  remove(
+    id: string, gone: Gone | 'agedOut', isRemovable: (bytes: Buffer, find: FindRecord) => boolean,
+  ): boolean {
+    const { collection, read, readStatus, stageRemoval } = this.#queue;
+    const bytes = this.#find(collection.name, id);
+    if (bytes === undefined || !isRemovable(bytes, this.#find)) return false;
+    const status = readStatus(bytes, this.#find);
+    const item = (): Item => read(bytes, this.#find);
+    this.#recordMove(id, status, gone, item, bytes);
+    stageRemoval(this.#transaction, id);
     return true;
   }
 
@@ -106,10 +115,4 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     this.#haveTotalsChanged = true;
     this.#relatedRecords.onStatusChange(id, from, to, item, bytes);
   }
-}
-
-/** Whether both are the same bytes in memory, which for records means the same version. */
-export function isSameMemory(left: Buffer, right: Buffer): boolean {
-  return left.buffer === right.buffer && left.byteOffset === right.byteOffset
-    && left.length === right.length;
 }

@@ -1,7 +1,7 @@
 /** The retention rules of the inbox: how long, and how many, finished requests are kept. */
 import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../durable-queue/queue-retention.ts';
-import { isPinned, readStatus } from './request-codec.ts';
+import { isPinned, readStatus, readUpdatedMs } from './request-codec.ts';
 import { requestBodyCollection, requestCollection, type RequestStatus } from './stored-request.ts';
 
 export type InboxLimits = {
@@ -22,6 +22,7 @@ export function requestRetention(store: Store, limits: InboxLimits): RetentionRu
   const bodies = store.collection(requestBodyCollection.name);
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
   return {
+    readUpdatedMs,
     readFinish: (bytes) => isPinned(bytes) ? null : FINISHES[readStatus(bytes)],
     bytesOf: (id, { length }) => length + (bodies.findBytes(id)?.length ?? 0),
     ageMsMax: { finished: retentionMs, failed: failedRetentionMs },

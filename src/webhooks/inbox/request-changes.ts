@@ -4,11 +4,11 @@
  */
 import { assert } from '../../base/assert.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import type { RelatedRecords, QueueSpec } from '../durable-queue/queue-spec.ts';
+import { isSameMemory, type RelatedRecords, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './request-body.ts';
-import { decodeRequest, encodeRequest, readStatus, readUpdatedMs } from './request-codec.ts';
+import { decodeRequest, encodeRequest, readStatus } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
@@ -29,11 +29,19 @@ export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval
   totals: new TotalsAccess<StoredStatus, RequestRemoval>(
     'request-totals', STORED_STATUSES, ['deleted']),
   idOf: ({ id }) => id,
-  decode: decodeRequest,
-  encode: encodeRequest,
+  read: decodeRequest,
+  isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
+  stage(transaction, request) {
+    const before = transaction.find(requestCollection.name, request.id) ?? null;
+    const record = encodeRequest(request, before);
+    const { bytes } = transaction.put(requestCollection.name, request.id, record);
+    return { bytes, item: request };
+  },
+  stageRemoval(transaction, id) {
+    transaction.delete(requestCollection.name, id);
+  },
   statusOf: ({ status }) => toStoredStatus(status),
   readStatus: (bytes) => toStoredStatus(readStatus(bytes)),
-  readUpdatedMs,
   openRelatedRecords: (transaction) => new RequestRelatedRecords(transaction),
 };
 
@@ -70,7 +78,7 @@ export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, Request
     if (inlineBody === null) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
-    return this.accept(request);
+    return this.accept(request).bytes;
   }
 
   /** Deletes a request, whatever its status. Returns false when it is gone. */

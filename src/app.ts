@@ -56,6 +56,7 @@ import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/directory-lock.ts';
 import type { DirectoryLock } from './store/lock/directory-lock.ts';
 import { computeMemoryLimits } from './store/records/memory-limits.ts';
+import { findCommitted } from './store/find-record.ts';
 import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
@@ -328,7 +329,7 @@ function composeDomains(
   closers.add(() => books.search.close());
   const topics = createTopics(webhooks);
   const stream = createEventStream({
-    topics: topics.all,
+    topics: topics.all, find: findCommitted(store),
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
     replica: store.replica, logger,
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),

@@ -15,6 +15,7 @@ import {
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
+import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
 import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { requestCollection } from '../webhooks/inbox/stored-request.ts';
@@ -107,9 +108,15 @@ const ORDERED_COLLECTIONS = [deliveryCollection, fanOutCollection, requestCollec
 function keepIdsInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
   for (const { name } of ORDERED_COLLECTIONS) {
     const collection = store.collection(name);
-    makeId.advancePast(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
+    const lastId = collection.idAt(collection.walk({ isDescending: true }).next()) ?? '';
+    makeId.advancePast(toUuid(lastId));
     collection.onChange(({ id, before }) => {
-      if (before === null) makeId.advancePast(id);
+      if (before === null) makeId.advancePast(toUuid(id));
     });
   }
+}
+
+/** The id of a request's delivery begins with that of the request. */
+function toUuid(id: string): string {
+  return isRouteDeliveryId(id) ? parseRequestId(id) : id;
 }

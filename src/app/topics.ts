@@ -8,6 +8,7 @@ import type { StreamTopic } from '../stream/stream-topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/delivery-service.ts';
+import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
 import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
@@ -27,10 +28,10 @@ export function createTopics({ requests, deliveries }: TopicDeps): Topics {
   };
   const requestTopic: StreamTopic = {
     name: 'requests', event: 'request', collection: requestCollection, hasWebhooks: true,
-    describe: (record) => describeRequest(decodeRequest(record)),
+    describe: (record, find) => describeRequest(decodeRequest(record, find)),
   };
   return {
-    all: [requestTopic, createDeliveryTopic(deliveries), bookTopic],
+    all: [requestTopic, createDeliveryTopic(deliveries, requestTopic), bookTopic],
     requests: requestTopic, describeRequest,
   };
 }
@@ -40,9 +41,14 @@ type TopicDeps = {
   readonly deliveries: Pick<DeliveryService, 'toPublic'>;
 };
 
-function createDeliveryTopic({ toPublic }: TopicDeps['deliveries']): StreamTopic {
+/** The delivery of a request to one of its routes is a part of the request. */
+function createDeliveryTopic(
+  { toPublic }: TopicDeps['deliveries'], requestTopic: StreamTopic,
+): StreamTopic {
   return {
     name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasWebhooks: true,
+    findOwner: (id) =>
+      isRouteDeliveryId(id) ? { topic: requestTopic, id: parseRequestId(id) } : null,
     describe(record) {
       const delivery = decodeDelivery(record);
       const { hook, createdAt, updatedAt } = delivery;

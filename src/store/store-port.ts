@@ -106,6 +106,9 @@ export interface Walk {
   nextSlices(bytesMax: number): readonly Buffer[];
 }
 
+/** Finds the bytes of a record, as committed or as a transaction sees it. */
+export type FindRecord = (collection: string, id: string) => Buffer | undefined;
+
 /** A transaction sees the committed state, what is staged before it, and its own writes. */
 export interface Transaction {
   /** The bytes of a record. */

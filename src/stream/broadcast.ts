@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createConcurrencyLimiter } from '../base/turns.ts';
-import type { ChangeLog, Change, ReloadPhase, Replica } from '../store/store-port.ts';
+import type { ChangeLog, Change, FindRecord, ReloadPhase, Replica } from '../store/store-port.ts';
 import { createChangeEvents, encodeEvents } from './stream-event.ts';
 import type { StreamPosition, StreamFilter, ChangeEvent } from './stream-event.ts';
 import { StreamReader, type ReaderConnection } from './stream-reader.ts';
@@ -16,6 +16,8 @@ import type { StreamTopic } from './stream-topic.ts';
 export type BroadcastOptions = {
   readonly topics: readonly StreamTopic[];
   readonly changes: ChangeLog;
+  /** Finds committed records. */
+  readonly find: FindRecord;
   /** The last sequence applied. */
   readonly sequence: () => number;
   /** Absent or null while no other process writes to the store. */
@@ -88,7 +90,7 @@ export class Broadcast {
       }
       const start = position === null ? `id: ${this.#sequence}\n` : '';
       const reader = new StreamReader({
-        ...caller, filter, log, topics: this.#topics, logGate: this.#logGate,
+        ...caller, filter, log, topics: this.#topics, find: this.#options.find, logGate: this.#logGate,
         changesSeen: position?.changesSeen ?? 0,
         preamble: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
         getAppliedSequence: () => this.#sequence,
@@ -238,7 +240,8 @@ export class Broadcast {
   #createEvents(entry: BroadcastEntry, topics: ReadonlySet<StreamTopic>): readonly ChangeEvent[] {
     if ('announced' in entry) return [entry.announced];
     try {
-      return createChangeEvents(entry.changes, this.#topics, (topic) => topics.has(topic));
+      return createChangeEvents(
+        entry.changes, this.#topics, (topic) => topics.has(topic), this.#options.find);
     } catch (error) {
       // A record that cannot be decoded must not keep the other changes from the readers.
       this.#options.logger.error('a change could not be told', { error });

@@ -12,7 +12,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { quote } from '../base/text/error-message.ts';
-import type { Change, Operation } from '../store/store-port.ts';
+import type { Change, FindRecord, Operation } from '../store/store-port.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
 /**
@@ -67,37 +67,68 @@ export function parsePosition(text: string): StreamPosition {
  * Creates the events of a transaction for the topics that `isTopicSelected` takes. `topics` has all
  * topics by the name of their collection; changes of other collections are not numbered. Each item
  * is a `Change` when the transaction is sent live, and an `Operation` when it is read back from the
- * log.
+ * log. `findCommitted` finds what the transaction did not change.
  */
 export function createChangeEvents(
   changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
-  isTopicSelected: (topic: StreamTopic) => boolean,
+  isTopicSelected: (topic: StreamTopic) => boolean, findCommitted: FindRecord,
 ): ChangeEvent[] {
+  const find: FindRecord = (collection, id) => {
+    const change = changes.find((other) => other.id === id && other.collection === collection);
+    return change === undefined ? findCommitted(collection, id) : readAfter(change) ?? undefined;
+  };
   const events: ChangeEvent[] = [];
-  let number = 0;
-  for (const change of changes) {
+  for (const [index, change] of listTopicChanges(changes, topics).entries()) {
     const topic = topics.get(change.collection);
     if (topic === undefined) continue;
-    number += 1;
-    if (isTopicSelected(topic)) events.push(createChangeEvent(change, topic, number));
+    const owner = topic.findOwner?.(change.id) ?? null;
+    if (!isTopicSelected(owner?.topic ?? topic)) continue;
+    const number = index + 1;
+    const event = owner === null ? createChangeEvent(change, topic, number, find)
+      : createOwnerEvent(owner, changes, number, find);
+    if (event !== null) events.push(event);
   }
   return events;
 }
 
+function listTopicChanges(
+  changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
+): readonly (Change | Operation)[] {
+  return changes.filter(({ collection }) => topics.has(collection));
+}
+
+/** The record after a change; null: it was deleted. */
+function readAfter(change: Change | Operation): Buffer | null {
+  return 'bytes' in change ? change.bytes : change.after;
+}
+
+/** Returns null if the owner was changed by the same transaction, and so is told by itself. */
+function createOwnerEvent(
+  { topic, id }: { readonly topic: StreamTopic; readonly id: string },
+  changes: readonly (Change | Operation)[], number: number, find: FindRecord,
+): ChangeEvent | null {
+  const { name } = topic.collection;
+  if (changes.some((other) => other.collection === name && other.id === id)) return null;
+  const record = find(name, id);
+  if (record === undefined) return null;
+  const { json, webhookId } = topic.describe(record, find);
+  return { topic, number, webhookId, text: formatEvent(topic, 'updated', json) };
+}
+
 function createChangeEvent(
-  change: Change | Operation, topic: StreamTopic, number: number,
+  change: Change | Operation, topic: StreamTopic, number: number, find: FindRecord,
 ): ChangeEvent {
   const { id } = change;
   // An `Operation` has `bytes`. The log holds no former versions, so `before` is undefined then: it
   // is not known. null means that there was no record.
-  const [before, after] = 'bytes' in change ? [undefined, change.bytes]
-    : [change.before, change.after];
+  const before = 'bytes' in change ? undefined : change.before;
+  const after = readAfter(change);
   if (after === null) {
-    const webhookId = before ? topic.describe(before).webhookId : undefined;
+    const webhookId = before ? topic.describe(before, find).webhookId : undefined;
     const json = `{"${topic.collection.key}":"${id}"}`;
     return { topic, number, webhookId, text: formatEvent(topic, 'deleted', json) };
   }
-  const { json, webhookId, isNew } = topic.describe(after);
+  const { json, webhookId, isNew } = topic.describe(after, find);
   const isCreated = before === undefined ? isNew : before === null;
   const text = formatEvent(topic, isCreated ? 'created' : 'updated', json);
   return { topic, number, webhookId, text };

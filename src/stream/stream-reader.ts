@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { ConcurrencyLimiter } from '../base/turns.ts';
-import type { LogReader } from '../store/store-port.ts';
+import type { FindRecord, LogReader } from '../store/store-port.ts';
 import { createChangeEvents, encodeEvents } from './stream-event.ts';
 import type { StreamFilter } from './stream-event.ts';
 import type { StreamTopic } from './stream-topic.ts';
@@ -24,6 +24,8 @@ const NEAR_TRANSACTIONS = 256;
 
 type ReaderOptions = {
   readonly filter: StreamFilter;
+  /** Finds committed records. */
+  readonly find: FindRecord;
   /** All topics, by collection. */
   readonly topics: ReadonlyMap<string, StreamTopic>;
   /** Sent before everything else. */
@@ -158,13 +160,13 @@ export class StreamReader {
 
   /** The events of the next transactions up to `lastSequence`; null when there are none. */
   async #readLog(log: LogReader, lastSequence: number): Promise<string | null> {
-    const { filter, topics, changesSeen } = this.#options;
+    const { filter, topics, changesSeen, find } = this.#options;
     try {
       const transactions = await log.next(lastSequence);
       if (transactions.length === 0) return null;
       return transactions.map(({ sequence, operations }) => {
         const events = createChangeEvents(operations, topics, (topic) =>
-          filter.topics.includes(topic));
+          filter.topics.includes(topic), find);
         const skippedChanges = sequence === this.#startSequence + 1 ? changesSeen : 0;
         const unseen = events.filter(({ number }) => number > skippedChanges);
         return encodeEvents(sequence, unseen, filter);

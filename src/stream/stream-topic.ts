@@ -1,5 +1,5 @@
 /** A topic of the stream: the records of a collection, as the API shows them. */
-import type { CollectionSpec } from '../store/store-port.ts';
+import type { CollectionSpec, FindRecord } from '../store/store-port.ts';
 
 export type StreamTopic = {
   /** Its name in the parameter `topics`, such as `books`. */
@@ -9,7 +9,13 @@ export type StreamTopic = {
   readonly collection: CollectionSpec;
   /** Whether its records belong to webhooks, by which readers can select them. */
   readonly hasWebhooks: boolean;
-  readonly describe: (record: Buffer) => TopicRecord;
+  /** Describes a record. `find` finds others that belong to it. */
+  readonly describe: (record: Buffer, find: FindRecord) => TopicRecord;
+  /**
+   * Finds the record that a record of the collection is a part of; null: it stands for itself. The
+   * change of a part is told as one of its owner. Absent: no record is a part.
+   */
+  readonly findOwner?: (id: string) => { readonly topic: StreamTopic; readonly id: string } | null;
 };
 
 type TopicRecord = {

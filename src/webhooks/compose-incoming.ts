@@ -22,6 +22,7 @@ import { InboxCapacity } from './inbox/inbox-capacity.ts';
 import { encodeRequest, estimateStoredBytes } from './inbox/request-codec.ts';
 import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-ids.ts';
 import { requestRetention } from './inbox/inbox-retention.ts';
+import { RequestStates } from './inbox/request-states.ts';
 import { createRequestService, type RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
 import { RequestWorker } from './runs/request-worker.ts';
@@ -49,7 +50,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const { webhooks, configurations, runner, actions, systemEvents, health } = shared;
   const onRun = createRunListener(onOutcome, health);
   const rejectedRequests = new RejectedRing();
-  const capacity = new InboxCapacity(store, inbox);
+  const states = new RequestStates(store);
+  const capacity = new InboxCapacity(store, states, inbox);
   const recentRequests = new RecentRequests();
   const payloadBudget = new PayloadBudget(incoming.payloadBytesMax);
   const intake = new Intake({
@@ -62,7 +64,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     },
   });
   const requests = createRequestService({
-    store, clock, makeId, rejected: rejectedRequests, webhooks,
+    store, clock, makeId, states, rejected: rejectedRequests, webhooks,
     findRoutes(request, body) {
       const webhook = webhooks.find(request.hook);
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
@@ -70,7 +72,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
   const retention = new Retention({
-    ...requestRetention(store, inbox), queue: requestQueue, store, clock, log, ownership,
+    ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,
   });
   const eventIds = createExpiringEventIds(options, ownership);
   const worker = new RequestWorker({
@@ -103,6 +105,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       intake.close();
       capacity.close();
       requests.close();
+      states.close();
     },
   };
 }

@@ -46,6 +46,7 @@ import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
+import { recordFormCollection } from './inbox/record-form.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
@@ -60,7 +61,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
-  jobCollection,
+  jobCollection, recordFormCollection,
   failingCollection, healthCollection,
 ];
 

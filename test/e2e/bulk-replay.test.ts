@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { findCommitted } from '../../src/store/find-record.ts';
 import { COLLECTIONS } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -13,7 +14,7 @@ import { createNodeFiles } from '../../src/store/disk/files.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { decodeRequest } from '../../src/webhooks/inbox/request-codec.ts';
 import {
-  createPendingRoute, requestCollection, type StoredRequest, type RouteRun,
+  createPendingRoute, requestCollection, type StoredRequest, type RouteDelivery,
 } from '../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests } from '../../src/webhooks/inbox/request-changes.ts';
 import { IS_LONG } from '../support/long.ts';
@@ -29,7 +30,7 @@ const LOOKS_MAX = 20_000;
 const PAUSE_MS = 20;
 const BODY = Buffer.from(JSON.stringify({ text: 'b'.repeat(700) }));
 const AT = new Date().toISOString();
-const FAILED: RouteRun = {
+const FAILED: RouteDelivery = {
   ...createPendingRoute('default', AT), status: 'failed', nextAttemptAt: null,
 };
 /** Copies that there is room for where a job is to stop in the middle. */
@@ -79,7 +80,7 @@ function requestsIn(data: string): Promise<StoredRequest[]> {
     const found: StoredRequest[] = [];
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = records.bytesAt(slot);
-      if (bytes !== undefined) found.push(decodeRequest(bytes));
+      if (bytes !== undefined) found.push(decodeRequest(bytes, findCommitted(store)));
     }
     return Promise.resolve(found);
   });

@@ -1,4 +1,5 @@
 /** A stream over a store on a simulated disk, served on loopback. */
+import { findCommitted } from '../../src/store/find-record.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -64,7 +65,7 @@ export async function openShelf(
       },
       since: (sequence) => store.changes.since(sequence),
     },
-    sequence: () => store.statistics.sequence, clock, logger: silentLogger,
+    find: findCommitted(store), sequence: () => store.statistics.sequence, clock, logger: silentLogger,
     mayRead, findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
@@ -77,7 +78,8 @@ export async function openShelf(
     put: (id, more = {}) => store.transact((transaction) =>
       transaction.put('books', id, JSON.stringify({ id, ...more }))),
     announce: (id, hook) => stream.announce(calls, () =>
-      calls.describe(Buffer.from(JSON.stringify({ id, hook })))),
+      calls.describe(
+        Buffer.from(JSON.stringify({ id, hook })), findCommitted(store))),
     async close() {
       stream.close();
       await server.close();

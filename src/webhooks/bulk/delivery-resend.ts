@@ -3,6 +3,7 @@ import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
 import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
+import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { toQueueFilter } from '../durable-queue/queue-filter.ts';
 import type { JobKind } from './job-kind.ts';
@@ -22,7 +23,9 @@ export function createDeliveryResend(
     select(filter) {
       const matches = createDeliveryMatcher(toQueueFilter(filter, DELIVERY_STATUSES));
       const as = filter['as'] === 'new' ? 'new' : 'retry';
-      const selection = createSelection(store.collection(deliveryCollection.name), matches);
+      const selection = createSelection(
+        store.collection(deliveryCollection.name), (bytes, id) =>
+          !isRouteDeliveryId(id) && matches(bytes));
       return {
         ...selection,
         async begin() {

@@ -7,7 +7,7 @@ import type { RecordMatch, RecordSelection } from './job-kind.ts';
 
 /** Makes a selection from a collection. `matches` looks at a record as it is stored. */
 export function createSelection(
-  collection: Collection, matches: (bytes: Buffer) => boolean,
+  collection: Collection, matches: (bytes: Buffer, id: string) => boolean,
 ): Omit<RecordSelection, 'stage'> {
   // A record may be written some time after its id was drawn. These are not part of the selection,
   // although their ids are lower than the last one. A restart forgets them.
@@ -19,7 +19,7 @@ export function createSelection(
   ): Promise<void> => visitInSteps(collection, (bytes, slot) => {
     const id = collection.idAt(slot);
     if (id === undefined || id > upTo) return 'done';
-    return matches(bytes) && !idsAddedLater.has(id) && take(id, bytes) ? 'done' : 'searched';
+    return matches(bytes, id) && !idsAddedLater.has(id) && take(id, bytes) ? 'done' : 'searched';
   }, after);
   return {
     async begin() {

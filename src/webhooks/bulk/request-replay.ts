@@ -1,7 +1,8 @@
 /** The kind of job that runs many stored requests again. */
 import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import type { Store } from '../../store/store-port.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
 import { readEvent, readWebhookId, readReceivedMs, readStatus } from '../inbox/request-codec.ts';
 import { isInTime, toQueueFilter, type QueueFilter } from '../durable-queue/queue-filter.ts';
 import {
@@ -23,12 +24,14 @@ export function createRequestReplay({ store, service }: RequestReplayDeps): JobK
       const options = { routes: null, isNew: jobFilter['as'] === 'new' };
       return {
         ...createSelection(store.collection(requestCollection.name), (bytes) =>
-          matchesFilter(filter, bytes)),
+          matchesFilter(filter, bytes, findCommitted(store))),
         stage(transaction, ids, { nowMs, seed }) {
           const nextId = deriveIds(seed);
           return countEach(ids, (id) => {
             const bytes = transaction.find(requestCollection.name, id);
-            if (bytes === undefined || !matchesFilter(filter, bytes)) return false;
+            if (bytes === undefined || !matchesFilter(filter, bytes, findStaged(transaction))) {
+              return false;
+            }
             service.stageReplay(transaction, id, options, { nowMs, id: nextId() });
             return true;
           });
@@ -39,9 +42,11 @@ export function createRequestReplay({ store, service }: RequestReplayDeps): JobK
 }
 
 /** Whether a stored request matches, without parsing it. */
-function matchesFilter(filter: QueueFilter<RequestStatus>, bytes: Buffer): boolean {
+function matchesFilter(
+  filter: QueueFilter<RequestStatus>, bytes: Buffer, find: FindRecord,
+): boolean {
   const { hook, status, event } = filter;
-  if (status !== null && readStatus(bytes) !== status) return false;
+  if (status !== null && readStatus(bytes, find) !== status) return false;
   if (hook !== null && readWebhookId(bytes) !== hook) return false;
   if (event !== null && readEvent(bytes) !== event) return false;
   return isInTime(filter, () => readReceivedMs(bytes));

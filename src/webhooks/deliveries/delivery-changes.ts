@@ -11,7 +11,6 @@ import {
 } from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, countsAsQueued, type Delivery, type DeliveryStatus,
-  type StoredDelivery,
 } from './delivery.ts';
 import {
   encodeFinishedMark, eventCollection, someListedDelivery, finishedMarkId, findEventStart,
@@ -28,14 +27,16 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   collection: deliveryCollection,
   totals: new TotalsAccess('delivery-totals', DELIVERY_STATUSES, []),
   idOf: ({ identifier }) => identifier,
-  read: decodeDelivery,
-  isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
-  stage: (transaction, delivery) => putDelivery(transaction, delivery),
-  stageRemoval(transaction, id) {
-    transaction.delete(deliveryCollection.name, id);
-  },
+  read: (bytes) => decodeDelivery(bytes),
+  isCurrent: ({ bytes: storedBytes }, bytes) => isSameMemory(storedBytes, bytes),
+  stage: (transaction, delivery) => ({
+    item: delivery,
+    bytes: transaction.put(
+      deliveryCollection.name, delivery.identifier, encodeDelivery(delivery)).bytes,
+  }),
+  stageRemoval: (transaction, id) => void transaction.delete(deliveryCollection.name, id),
   statusOf: ({ status }) => status,
-  readStatus,
+  readStatus: (bytes) => readStatus(bytes),
   openRelatedRecords: (transaction) => new EventRecordKeeper(transaction),
 };
 
@@ -64,10 +65,8 @@ export function changeDeliveries<T>(
 }
 
 /** Stages a delivery that the totals count already. */
-export function putDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {
-  const { name } = deliveryCollection;
-  const { bytes } = transaction.put(name, delivery.identifier, encodeDelivery(delivery));
-  return { bytes, item: delivery };
+export function putDelivery(transaction: Transaction, delivery: Delivery): void {
+  transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
 }
 
 /** Marks or deletes event records after all changes of their deliveries are staged. */

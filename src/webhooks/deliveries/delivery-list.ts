@@ -5,6 +5,7 @@ import { isInTime, type QueueFilter } from '../durable-queue/queue-filter.ts';
 import { readCreatedMs, decodeDelivery, readStatus } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { findEventStart } from './event-record.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 export type DeliveryFilter = QueueFilter<DeliveryStatus>;
 
@@ -18,8 +19,9 @@ export async function listDeliveries(
 ): Promise<Delivery[]> {
   const matches = createDeliveryMatcher(filter);
   const deliveries: Delivery[] = [];
-  await visitInSteps(store.collection(deliveryCollection.name), (bytes) => {
-    if (!matches(bytes)) return 'searched';
+  const collection = store.collection(deliveryCollection.name);
+  await visitInSteps(collection, (bytes, slot) => {
+    if (isRouteDeliveryId(collection.idAt(slot) ?? '') || !matches(bytes)) return 'searched';
     deliveries.push(decodeDelivery(bytes));
     return deliveries.length < limit ? 'parsed' : 'done';
   }, after, isNewestFirst);
@@ -29,8 +31,8 @@ export async function listDeliveries(
 export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<number> {
   const matches = createDeliveryMatcher(filter);
   let count = 0;
-  return countInSteps(store.collection(deliveryCollection.name), (bytes, by) => {
-    if (matches(bytes)) count += by;
+  return countInSteps(store.collection(deliveryCollection.name), (bytes, by, id) => {
+    if (!isRouteDeliveryId(id) && matches(bytes)) count += by;
   }, () => count);
 }
 

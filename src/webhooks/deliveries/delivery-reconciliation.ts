@@ -7,6 +7,7 @@ import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { eventCollection, someListedDelivery, isFinishedMarkId } from './event-record.ts';
 import { deliveryQueue, fanOutCollection } from './delivery-changes.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 export type DeliveryReconciliation = QueueReconciliation<DeliveryStatus>;
 
@@ -16,6 +17,7 @@ export async function reconcileDeliveries(
   const records = store.collection(deliveryCollection.name);
   const events = store.collection(eventCollection.name);
   return reconcileQueue(store, deliveryQueue, {
+    isCounted: (id) => !isRouteDeliveryId(id),
     earlierProblems: await findOrphans(store),
     countUnwritten: () => ({ pending: fanOuts.unwrittenCount }),
     inspect(bytes, slot, problems) {

@@ -1,8 +1,10 @@
 /** The retention rules of deliveries: how long, and how many, finished deliveries are kept. */
 import type { Store } from '../../store/store-port.ts';
-import type { RetentionRules } from '../durable-queue/queue-retention.ts';
+import { followRecords } from '../../resources/projection.ts';
+import type { Finish, RetentionRules } from '../durable-queue/queue-retention.ts';
 import { readEventId, readStatus, readUpdatedMs } from './delivery-codec.ts';
-import type { DeliveryStatus } from './delivery.ts';
+import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 import {
   countListedDeliveries, eventCollection, readFinishedBytes, isFinishedMarkId, findEventStart,
 } from './event-record.ts';
@@ -17,10 +19,16 @@ export function deliveryRetention(limits: {
   readonly failedRetentionMs: number;
 }, store: Store): RetentionRules {
   const events = store.collection(eventCollection.name);
+  const deliveries = store.collection(deliveryCollection.name);
   return {
-    readUpdatedMs,
-    readFinish: (bytes) => FINISHES[readStatus(bytes)],
-    bytesOf(_, bytes) {
+    follow: (listener) => followRecords(deliveries, ({ id, before, after }) => {
+      if (isRouteDeliveryId(id)) return;
+      listener({ id, before: readFinish(before), after: readFinish(after) });
+    }),
+    readFinish: (bytes) => readFinish(bytes),
+    bytesOf(id) {
+      const bytes = deliveries.findBytes(id);
+      if (bytes === undefined) return 0;
       if (findEventStart(bytes) !== -1) return bytes.length;
       const event = events.findBytes(readEventId(bytes));
       // A shared event is deleted with its last delivery, so each one counts for a part of it.
@@ -34,6 +42,12 @@ export function deliveryRetention(limits: {
       collection: eventCollection.name,
       bytesOf: (id, bytes) => isFinishedMarkId(id) ? readFinishedBytes(bytes) : 0,
     },
-    countMax: Infinity, bytesMax: Infinity, collections: [],
+    countMax: Infinity, bytesMax: Infinity, bytesTotal: () => 0,
   };
+}
+
+function readFinish(bytes: Buffer | null): Finish | null {
+  const kind = bytes === null ? null : FINISHES[readStatus(bytes)];
+  if (bytes === null || kind === null) return null;
+  return { kind, atMs: readUpdatedMs(bytes), bytes: bytes.length };
 }

@@ -10,13 +10,14 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/q
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
-  cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery, type Delivery,
+  DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery, type Delivery,
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
   NO_FILTER, countDeliveries, listDeliveries, type DeliveryFilter,
 } from './delivery-list.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { eventCollection, findForwardUrl } from './event-record.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
 import { isWebhookGone, stageResend, type ResendMode } from './resend.ts';
@@ -69,7 +70,7 @@ export function createDeliveryService(deps: {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
-    const bytes = records.find(identifier)?.bytes;
+    const bytes = isRouteDeliveryId(identifier) ? undefined : records.find(identifier)?.bytes;
     return bytes === undefined ? undefined : decodeDelivery(bytes);
   };
   const totals = (): DeliveryTotals => deliveryQueue.totals.readCommitted(store);
@@ -82,7 +83,7 @@ export function createDeliveryService(deps: {
         webhook?.enabled === false);
     },
     findSentRequest(identifier) {
-      const bytes = records.find(identifier)?.bytes;
+      const bytes = isRouteDeliveryId(identifier) ? undefined : records.find(identifier)?.bytes;
       if (bytes === undefined) return undefined;
       const delivery = decodeDelivery(bytes);
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
@@ -99,8 +100,10 @@ export function createDeliveryService(deps: {
         return countDeliveries(store, filter);
       }
       // By status alone, the totals have the number.
-      if (filter.status === null) return records.size;
-      return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwrittenCount : 0);
+      const counts = totals();
+      const statuses = filter.status === null ? DELIVERY_STATUSES : [filter.status];
+      const unwrittenCount = statuses.includes('pending') ? fanOuts.unwrittenCount : 0;
+      return statuses.reduce((sum, status) => sum + counts[status], -unwrittenCount);
     },
     async retry(identifier) {
       const nowMs = clock.now();

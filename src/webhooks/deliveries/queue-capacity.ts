@@ -11,6 +11,7 @@ import type { Collection, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { readStatus } from './delivery-codec.ts';
 import { deliveryCollection, countsAsQueued } from './delivery.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { eventCollection, readFinishedBytes, isFinishedMarkId } from './event-record.ts';
 
 /** The Retry-After of a response that says that the queue is full. */
@@ -108,8 +109,8 @@ export class QueueCapacity {
   }
 }
 
-function countDeliveryBytes(delivery: Buffer): number {
-  return countsAsQueued(readStatus(delivery)) ? delivery.length : 0;
+function countDeliveryBytes(delivery: Buffer, id: string): number {
+  return !isRouteDeliveryId(id) && countsAsQueued(readStatus(delivery)) ? delivery.length : 0;
 }
 
 function countEventBytes(record: Buffer, id: string): number {

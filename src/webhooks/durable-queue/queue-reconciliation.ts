@@ -1,6 +1,7 @@
 /** Checks that the totals of a queue are what its stored records add up to. */
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { findCommitted, type QueueSpec } from './queue-spec.ts';
+import type { QueueSpec } from './queue-spec.ts';
 import { countInSteps } from './stepped-scan.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
@@ -13,6 +14,8 @@ export type QueueReconciliation<Status extends string, Gone extends string = nev
 
 /** The checks of one queue besides its totals. */
 type ReconciliationInputs<Status extends string> = {
+  /** Whether a record of the collection belongs to the queue. */
+  readonly isCounted: (id: string) => boolean;
   /** Inspects a record, and adds what is wrong with it to `problems`. */
   readonly inspect: (
     bytes: Buffer, slot: number, problems: string[],
@@ -26,7 +29,7 @@ const PROBLEMS_MAX = 100;
 
 export function reconcileQueue<Item, Status extends string, Gone extends string>(
   store: Store, queue: QueueSpec<Item, Status, Gone>,
-  { inspect, earlierProblems, countUnwritten }: ReconciliationInputs<Status>,
+  { isCounted, inspect, earlierProblems, countUnwritten }: ReconciliationInputs<Status>,
 ): Promise<QueueReconciliation<Status, Gone>> {
   const { collection, totals, readStatus } = queue;
   const find = findCommitted(store);
@@ -35,22 +38,27 @@ export function reconcileQueue<Item, Status extends string, Gone extends string>
     counts.set(status, (counts.get(status) ?? 0) + by);
   };
   const problems: string[] = [];
+  const records = store.collection(collection.name);
   return countInSteps(
-    store.collection(collection.name),
-    (bytes, by) => add(readStatus(bytes, find), by),
+    records,
+    (bytes, by, id) => {
+      if (isCounted(id)) add(readStatus(bytes, find), by);
+    },
     () => {
       const unwritten = countUnwritten();
       for (const status of totals.statuses) add(status, unwritten[status] ?? 0);
       return compareWithTotals(
         queue, totals.readCommitted(store), counts, [...problems, ...earlierProblems]);
     },
-    (bytes, slot) => inspect(bytes, slot, problems),
+    (bytes, slot) => isCounted(records.idAt(slot) ?? '') ? inspect(bytes, slot, problems)
+      : 'searched',
   );
 }
 
-function compareWithTotals<Item, Status extends string, Gone extends string>(
+/** Compares the counts of items by status with the totals, and adds what differs to `problems`. */
+export function compareWithTotals<Item, Status extends string, Gone extends string>(
   { noun, totals: record }: QueueSpec<Item, Status, Gone>, totals: QueueTotals<Status, Gone>,
-  counts: ReadonlyMap<Status, number>, problems: string[],
+  counts: ReadonlyMap<string, number>, problems: string[],
 ): QueueReconciliation<Status, Gone> {
   for (const status of record.statuses) {
     const [expected, actual] = [totals[status], counts.get(status) ?? 0];

@@ -1,28 +1,40 @@
 /**
  * Removes finished items that are too old or too many, in transactions of its own that also change
- * the totals. It finds the finished items by following the changes of the collection.
+ * the totals. It finds the finished items by following what is applied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Change, Collection, Store } from '../../store/store-port.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { Change, Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, type QueueSpec } from './queue-spec.ts';
 import { commitItems } from './unit-of-work.ts';
 
-/** Failed items have a retention time of their own, because people look into them. */
-type Finish = 'finished' | 'failed';
+/** How and when an item has finished. */
+export type Finish = {
+  /** Failed items have a retention time of their own, because people look into them. */
+  readonly kind: 'finished' | 'failed';
+  readonly atMs: number;
+  /** Bytes of the item that count for `finishedBytesMax`. */
+  readonly bytes: number;
+};
+
+/** `before` and `after` are null for an item that must not be removed, or is not there. */
+export type FinishChange = {
+  readonly id: string; readonly before: Finish | null; readonly after: Finish | null;
+};
 
 export type RetentionRules = {
-  /** Reads how a record has finished; null when it must not be removed. */
-  readonly readFinish: (bytes: Buffer) => Finish | null;
-  /** Reads when it was last changed, in milliseconds since the epoch, without parsing. */
-  readonly readUpdatedMs: (bytes: Buffer) => number;
-  /** Bytes that removing the record frees. */
-  readonly bytesOf: (id: string, bytes: Buffer) => number;
-  readonly ageMsMax: Readonly<Record<Finish, number>>;
+  /** Calls `listener` for every item there is, then for every change, until the result is called. */
+  readonly follow: (listener: (change: FinishChange) => void) => () => void;
+  /** Reads how an item has finished, from its record; null when it must not be removed. */
+  readonly readFinish: (bytes: Buffer, find: FindRecord) => Finish | null;
+  /** Bytes that removing the item frees. */
+  readonly bytesOf: (id: string) => number;
+  readonly ageMsMax: Readonly<Record<Finish['kind'], number>>;
   /** Most items to keep that have finished without failing. */
   readonly finishedMax: number;
   /** Most bytes of these to keep, together with their companion records. */
@@ -37,8 +49,8 @@ export type RetentionRules = {
    */
   readonly countMax: number;
   readonly bytesMax: number;
-  /** Names of the collections whose bytes count for `bytesMax`. */
-  readonly collections: readonly string[];
+  /** The bytes that count for `bytesMax`. */
+  readonly bytesTotal: () => number;
 };
 
 type RetentionDeps<Item, Status extends string, Gone extends string> = RetentionRules & {
@@ -53,7 +65,7 @@ type RetentionDeps<Item, Status extends string, Gone extends string> = Retention
 type FinishedItem = {
   readonly id: string;
   readonly finishedAtMs: number;
-  readonly finish: Finish;
+  readonly kind: Finish['kind'];
 };
 
 const SWEEP_MS = 60_000;
@@ -63,7 +75,7 @@ const DROPPED_PER_TURN = 1000;
 export class Retention<Item, Status extends string, Gone extends string = never> {
   readonly #deps: RetentionDeps<Item, Status, Gone>;
   readonly #records: Collection;
-  readonly #countedCollections: readonly Collection[];
+  readonly #find: FindRecord;
   readonly #unfollow: (() => void)[] = [];
   readonly #finishedItems = {
     finished: new PriorityQueue<FinishedItem>(isEarlier),
@@ -77,14 +89,14 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   constructor(deps: RetentionDeps<Item, Status, Gone>) {
     this.#deps = deps;
-    const { store, companions, queue, collections } = deps;
+    const { store, companions, queue, follow } = deps;
     this.#records = store.collection(queue.collection.name);
-    this.#countedCollections = collections.map((name) => store.collection(name));
+    this.#find = findCommitted(store);
     if (companions !== null) {
       this.#unfollow.push(followRecords(store.collection(companions.collection), (change) =>
         this.#applyCompanionChange(change, companions.bytesOf)));
     }
-    this.#unfollow.push(followRecords(this.#records, (change) => this.#applyChange(change)));
+    this.#unfollow.push(follow((change) => this.#applyChange(change)));
   }
 
   start(): void {
@@ -99,15 +111,11 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     await this.#sweep;
   }
 
-  #applyChange({ id, before, after }: Change): void {
-    const { readFinish, readUpdatedMs } = this.#deps;
-    if (before !== null && readFinish(before) === 'finished') {
-      this.#countFinished(-1, before.length);
-    }
-    const finish = after === null ? null : readFinish(after);
-    if (after !== null && finish !== null) {
-      this.#enqueue({ id, finishedAtMs: readUpdatedMs(after), finish });
-      if (finish === 'finished') this.#countFinished(1, after.length);
+  #applyChange({ id, before, after }: FinishChange): void {
+    if (before?.kind === 'finished') this.#countFinished(-1, before.bytes);
+    if (after !== null) {
+      this.#enqueue({ id, finishedAtMs: after.atMs, kind: after.kind });
+      if (after.kind === 'finished') this.#countFinished(1, after.bytes);
     }
     this.#sweepIfOverLimits();
   }
@@ -131,7 +139,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   #enqueue(item: FinishedItem): void {
-    this.#finishedItems[item.finish].push(item);
+    this.#finishedItems[item.kind].push(item);
   }
 
   #isOverLimits(): boolean {
@@ -143,10 +151,8 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** Computes by how much all items together are over their limits. */
   #computeExcess(): { count: number; bytes: number } {
-    const { countMax, bytesMax } = this.#deps;
-    let bytes = -bytesMax;
-    for (const { bytesTotal } of this.#countedCollections) bytes += bytesTotal;
-    return { count: this.#records.size - countMax, bytes };
+    const { countMax, bytesMax, bytesTotal } = this.#deps;
+    return { count: this.#records.size - countMax, bytes: bytesTotal() - bytesMax };
   }
 
   #startSweep(): void {
@@ -187,7 +193,8 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   async #dropRemovedElsewhere(): Promise<void> {
     const isRemoved = ({ id, finishedAtMs }: FinishedItem): boolean => {
       const bytes = this.#records.findBytes(id);
-      return bytes === undefined || this.#deps.readUpdatedMs(bytes) !== finishedAtMs;
+      return bytes === undefined
+        || this.#deps.readFinish(bytes, this.#find)?.atMs !== finishedAtMs;
     };
     let droppedCount = 0;
     for (const items of Object.values(this.#finishedItems)) {
@@ -201,19 +208,18 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   async #remove(chunk: readonly FinishedItem[]): Promise<void> {
-    const { queue, store, readFinish, readUpdatedMs } = this.#deps;
+    const { queue, store, readFinish } = this.#deps;
     await commitItems(queue, store, (unit) => {
       for (const { id, finishedAtMs } of chunk) {
-        unit.remove(id, 'agedOut', (bytes) =>
-          readUpdatedMs(bytes) === finishedAtMs && readFinish(bytes) !== null);
+        unit.remove(id, 'agedOut', (bytes, find) =>
+          readFinish(bytes, find)?.atMs === finishedAtMs);
       }
     });
   }
 
   /** Bytes that removing the item frees. Looked up here rather than for each item that finishes. */
   #bytesOf({ id }: FinishedItem): number {
-    const bytes = this.#records.findBytes(id);
-    return bytes === undefined ? 0 : this.#deps.bytesOf(id, bytes);
+    return this.#deps.bytesOf(id);
   }
 
   /** Takes from their queues the items that have to go, as many as one transaction may remove. */
@@ -222,8 +228,8 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     const nowMs = clock.now();
     const removable: FinishedItem[] = [];
     // Takes from the front of a queue, which has the item that finished first.
-    const take = (finish: Finish, isOld: (item: FinishedItem) => boolean): void => {
-      const items = this.#finishedItems[finish];
+    const take = (kind: Finish['kind'], isOld: (item: FinishedItem) => boolean): void => {
+      const items = this.#finishedItems[kind];
       for (let first = items.peek(); first !== undefined; first = items.peek()) {
         if (removable.length >= CHUNK_ITEMS_MAX || !isOld(first)) return;
         items.pop();
@@ -255,7 +261,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     while (removable.length < CHUNK_ITEMS_MAX && (count > 0 || bytes > 0)) {
       const oldest = this.#peekOldest();
       if (oldest === undefined) return;
-      this.#finishedItems[oldest.finish].pop();
+      this.#finishedItems[oldest.kind].pop();
       removable.push(oldest);
       subtract(oldest);
     }

@@ -3,7 +3,9 @@
  * them: deliveries, and stored requests. An item is one record with a status; the pending ones wait
  * for an attempt.
  */
-import type { Collection, CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
+import type {
+  Collection, CollectionSpec, FindRecord, Transaction,
+} from '../../store/store-port.ts';
 import type { TotalsAccess } from './queue-totals.ts';
 
 /**
@@ -52,19 +54,6 @@ export type StoredItem<Item> = {
   /** The other records that it was decoded from, in an order that its kind has. */
   readonly otherBytes?: readonly Buffer[];
 };
-
-/** Finds the bytes of a record, as committed or as a transaction sees it. */
-export type FindRecord = (collection: string, id: string) => Buffer | undefined;
-
-/** Makes a function that finds records as committed. */
-export function findCommitted(store: Pick<Store, 'collection'>): FindRecord {
-  return (collection, id) => store.collection(collection).findBytes(id);
-}
-
-/** Makes a function that finds records as a transaction sees them. */
-export function findStaged(transaction: Pick<Transaction, 'find'>): FindRecord {
-  return (collection, id) => transaction.find(collection, id);
-}
 
 /** Whether both are the same bytes in memory, which for records means the same version. */
 export function isSameMemory(left: Buffer, right: Buffer): boolean {

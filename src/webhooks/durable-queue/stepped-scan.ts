@@ -39,19 +39,20 @@ export async function visitInSteps(
  * `inspect` may look closer at a record.
  */
 export async function countInSteps<T>(
-  collection: Collection, add: (bytes: Buffer, by: 1 | -1) => void, result: () => T,
+  collection: Collection, add: (bytes: Buffer, by: 1 | -1, id: string) => void,
+  result: () => T,
   inspect: RecordVisitor = () => 'searched',
 ): Promise<T> {
   let lastSeenId = '';
   const unlisten = collection.onChange(({ id, before, after }) => {
     if (id > lastSeenId) return;
-    if (before !== null) add(before, -1);
-    if (after !== null) add(after, 1);
+    if (before !== null) add(before, -1, id);
+    if (after !== null) add(after, 1, id);
   });
   try {
     await visitInSteps(collection, (bytes, slot) => {
       lastSeenId = collection.idAt(slot) ?? lastSeenId;
-      add(bytes, 1);
+      add(bytes, 1, lastSeenId);
       return inspect(bytes, slot);
     });
     lastSeenId = AFTER_EVERY_ID;

@@ -2,11 +2,9 @@
  * Changes the items of a durable queue, together with its totals and its related records, inside a
  * transaction. What puts an item by itself, as a new delivery is put, counts it here.
  */
-import type { Store, Transaction } from '../../store/store-port.ts';
-import {
-  findStaged, type FindRecord, type RelatedRecords, type StoredItem, type ItemChange,
-  type QueueSpec,
-} from './queue-spec.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { RelatedRecords, StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
 /** Runs `makeChanges` as one unit: the totals are written once for all its changes. */

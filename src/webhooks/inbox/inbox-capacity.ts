@@ -5,15 +5,14 @@
  * request that is being accepted is reserved first, so that concurrent requests do not all count on
  * the same room.
  *
- * The bytes of a request are those that it takes in the store: its record and the record of its
- * body, which is in base64 (`estimateStoredBytes`). Those of a request that is being accepted are a
+ * The bytes of a request are those that it takes in the store: its record, that of its body, and
+ * its deliveries (request-states.ts). Those of a request that is being accepted are a
  * rougher estimate, from its headers and its body as it came (`estimateRequestBytes`).
  */
 import { AppError } from '../../base/errors.ts';
-import { followRecords } from '../../resources/projection.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
-import { isPinned, readStatus, estimateStoredBytes } from './request-codec.ts';
-import { requestBodyCollection, requestCollection } from './stored-request.ts';
+import type { RequestState, RequestStates } from './request-states.ts';
+import { requestCollection } from './stored-request.ts';
 
 const RETRY_AFTER_FULL_S = 10;
 /** The wait while retention removes old requests. */
@@ -24,7 +23,7 @@ const BEHIND_FACTOR = 1.25;
 export class InboxCapacity {
   readonly #limits: { readonly maxCount: number; readonly maxBytes: number };
   readonly #requests: Collection;
-  readonly #bodies: Collection;
+  readonly #states: RequestStates;
   readonly #unfollow: () => void;
   /** The pending and pinned requests, which retention must not remove. */
   #unremovable = { count: 0, bytes: 0 };
@@ -32,12 +31,13 @@ export class InboxCapacity {
   #reservedBytes = 0;
 
   constructor(
-    store: Store, limits: { readonly maxCount: number; readonly maxBytes: number },
+    store: Store, states: RequestStates,
+    limits: { readonly maxCount: number; readonly maxBytes: number },
   ) {
     this.#limits = limits;
     this.#requests = store.collection(requestCollection.name);
-    this.#bodies = store.collection(requestBodyCollection.name);
-    this.#unfollow = followRecords(this.#requests, ({ before, after }) => {
+    this.#states = states;
+    this.#unfollow = states.follow(({ before, after }) => {
       if (before !== null) this.#countUnremovable(before, -1);
       if (after !== null) this.#countUnremovable(after, 1);
     });
@@ -68,7 +68,7 @@ export class InboxCapacity {
     }
     // The request's own bytes do not count here: retention stops at the limits, so a large request
     // would never find room.
-    const totalBytes = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
+    const totalBytes = this.#states.bytesTotal + this.#reservedBytes;
     if (this.#requests.size + addedCount > Math.ceil(maxCount * BEHIND_FACTOR)
       || totalBytes > maxBytes * BEHIND_FACTOR) {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
@@ -103,10 +103,10 @@ export class InboxCapacity {
     this.#reservedBytes += bytes;
   }
 
-  #countUnremovable(record: Buffer, by: 1 | -1): void {
-    if (readStatus(record) !== 'pending' && !isPinned(record)) return;
+  #countUnremovable({ status, isPinned, bytes }: RequestState, by: 1 | -1): void {
+    if (status !== 'pending' && !isPinned) return;
     this.#unremovable.count += by;
-    this.#unremovable.bytes += by * estimateStoredBytes(record);
+    this.#unremovable.bytes += by * bytes;
   }
 }
 

@@ -1,8 +1,8 @@
 /** The retention rules of the inbox: how long, and how many, finished requests are kept. */
-import type { Store } from '../../store/store-port.ts';
-import type { RetentionRules } from '../durable-queue/queue-retention.ts';
+import type { Finish, RetentionRules } from '../durable-queue/queue-retention.ts';
 import { isPinned, readStatus, readUpdatedMs } from './request-codec.ts';
-import { requestBodyCollection, requestCollection, type RequestStatus } from './stored-request.ts';
+import type { RequestState, RequestStates } from './request-states.ts';
+import type { RequestStatus } from './stored-request.ts';
 
 export type InboxLimits = {
   readonly retentionMs: number;
@@ -18,17 +18,24 @@ const FINISHES = {
 } as const satisfies Record<RequestStatus, unknown>;
 
 /** Makes the rules. Pending and pinned requests are never removed. */
-export function requestRetention(store: Store, limits: InboxLimits): RetentionRules {
-  const bodies = store.collection(requestBodyCollection.name);
+export function requestRetention(states: RequestStates, limits: InboxLimits): RetentionRules {
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
   return {
-    readUpdatedMs,
-    readFinish: (bytes) => isPinned(bytes) ? null : FINISHES[readStatus(bytes)],
-    bytesOf: (id, { length }) => length + (bodies.findBytes(id)?.length ?? 0),
+    follow: (listener) => states.follow(({ id, before, after }) =>
+      listener({ id, before: getFinish(before), after: getFinish(after) })),
+    readFinish: (bytes, find) => getFinish({
+      status: readStatus(bytes, find), isPinned: isPinned(bytes),
+      updatedMs: readUpdatedMs(bytes, find), bytes: bytes.length,
+    }),
+    bytesOf: (id) => states.find(id)?.bytes ?? 0,
     ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
     finishedMax: Infinity, finishedBytesMax: Infinity, companions: null,
-    countMax: maxCount,
-    bytesMax: maxBytes,
-    collections: [requestCollection.name, requestBodyCollection.name],
+    countMax: maxCount, bytesMax: maxBytes, bytesTotal: () => states.bytesTotal,
   };
+}
+
+function getFinish(state: RequestState | null): Finish | null {
+  if (state === null || state.isPinned) return null;
+  const kind = FINISHES[state.status];
+  return kind === null ? null : { kind, atMs: state.updatedMs, bytes: state.bytes };
 }

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
 import {
-  createPendingRoute, withRoutes, type StoredRequest, type RouteRun,
+  createPendingRoute, withRoutes, type StoredRequest, type RouteDelivery,
 } from './stored-request.ts';
 
 export type ReplayOptions = {
@@ -29,7 +29,7 @@ export function retryRequest(
   before: StoredRequest, names: readonly string[], nowMs: number,
 ): StoredRequest {
   const at = formatTimestamp(nowMs);
-  const makeDue = (route: RouteRun): RouteRun => names.includes(route.name)
+  const makeDue = (route: RouteDelivery): RouteDelivery => names.includes(route.name)
     ? { ...route, status: 'pending', nextAttemptAt: at, failures: 0 } : route;
   const existingNames = before.routes.map(({ name }) => name);
   const addedRoutes = names.filter((name) => !existingNames.includes(name))
@@ -49,7 +49,7 @@ export function copyRequest(
     ...source, id: inputs.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
     routes: names.map((name) => createPendingRoute(name, at)), answered: null, duplicateOf: null,
     replayOf: source.id, isReplay: true,
-    inlineBody: createInlineBody(body, 'pending'),
+    inlineBody: createInlineBody(body),
   };
 }
 

@@ -1,19 +1,17 @@
 /**
  * The body of a stored request. It is the last member of a record: `"bodyText"` if it is valid
- * UTF-8, else `"body"` in base64. The record is the request's, or, for a body that is large or
- * whose request is pending, one of its own, so that an attempt does not write the body again. Then
- * the request holds `"body":null`, and the collection `request-bodies` holds `{"id","bodyText"}` or
- * `{"id","body"}`, which is written once and deleted with the request.
+ * UTF-8, else `"body"` in base64. The record is the request's, or, for a body above 16 KiB, one of
+ * its own, so that lists need not read it. Then the request holds `"body":null`, and the collection
+ * `request-bodies` holds `{"id","bodyText"}` or `{"id","body"}`, which is written once and deleted
+ * with the request.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { InlineBody, StoredRequest, RequestStatus } from './stored-request.ts';
+import type { InlineBody, StoredRequest } from './stored-request.ts';
 
 const INLINE_BODY_BYTES_MAX = 16 * 1024;
-/** For a pending request. A smaller body costs less written twice than as a record of its own. */
-const PENDING_BODY_BYTES_MAX = 256;
 /** Control characters take six bytes each in JSON. Above this growth base64 is used. */
 const TEXT_GROWTH_MAX = 2;
 
@@ -24,9 +22,8 @@ export const BODY_APART = '"body":null';
 const writer = new ByteWriter();
 
 /** Returns the inline body of a new request, or null when the body needs a record of its own. */
-export function createInlineBody(body: Buffer, status: RequestStatus): InlineBody | null {
-  const bytesMax = status === 'pending' ? PENDING_BODY_BYTES_MAX : INLINE_BODY_BYTES_MAX;
-  return body.length > bytesMax ? null : { bytes: body, isEncoded: false };
+export function createInlineBody(body: Buffer): InlineBody | null {
+  return body.length > INLINE_BODY_BYTES_MAX ? null : { bytes: body, isEncoded: false };
 }
 
 /** Appends the body as the last member of a record. */

@@ -1,15 +1,25 @@
 /**
- * The durable queue of stored requests, and every change of one. A body with a record of its own is
- * written and deleted together with its request.
+ * The durable queue of stored requests, and every change of one. A request is a record with a
+ * delivery for each of its routes; a change writes those that it concerns. They are deleted together
+ * with the request, and so is a body with a record of its own.
  */
 import { assert } from '../../base/assert.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
-import { isSameMemory, type RelatedRecords, type QueueSpec } from '../durable-queue/queue-spec.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
+import {
+  isSameMemory, type RelatedRecords, type QueueSpec, type StoredItem,
+} from '../durable-queue/queue-spec.ts';
 import { TotalsAccess } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './request-body.ts';
-import { decodeRequest, encodeRequest, readStatus } from './request-codec.ts';
+import {
+  decodeRequest, encodeRequest, hasOldForm, listRouteRecords, readStatus,
+} from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
+import { mustWriteOldForm } from './record-form.ts';
+import { encodeRoute } from './route-record.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
 } from './stored-request.ts';
@@ -30,19 +40,12 @@ export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval
     'request-totals', STORED_STATUSES, ['deleted']),
   idOf: ({ id }) => id,
   read: decodeRequest,
-  isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
-  stage(transaction, request) {
-    const before = transaction.find(requestCollection.name, request.id) ?? null;
-    const record = encodeRequest(request, before);
-    const { bytes } = transaction.put(requestCollection.name, request.id, record);
-    return { bytes, item: request };
-  },
-  stageRemoval(transaction, id) {
-    transaction.delete(requestCollection.name, id);
-  },
+  isCurrent,
+  stage: stageRequest,
+  stageRemoval,
   statusOf: ({ status }) => toStoredStatus(status),
-  readStatus: (bytes) => toStoredStatus(readStatus(bytes)),
-  openRelatedRecords: (transaction) => new RequestRelatedRecords(transaction),
+  readStatus: (bytes, find) => toStoredStatus(readStatus(bytes, find)),
+  openRelatedRecords: (transaction) => new EventIdKeeper(transaction),
 };
 
 /** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
@@ -71,14 +74,14 @@ export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, Request
     this.#transaction = transaction;
   }
 
-  /** Stages a new request, and its body if that has a record of its own. Returns its bytes. */
-  add(request: StoredRequest, body: Buffer): Buffer {
+  /** Stages a new request, and its body if that has a record of its own. */
+  add(request: StoredRequest, body: Buffer): StoredItem<StoredRequest> {
     const { id, inlineBody } = request;
     // The body comes first: when the request is applied, its body must be there.
     if (inlineBody === null) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
-    return this.accept(request).bytes;
+    return this.accept(request);
   }
 
   /** Deletes a request, whatever its status. Returns false when it is gone. */
@@ -87,8 +90,63 @@ export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, Request
   }
 }
 
-/** Deletes a removed request's body, and its event id if the event was not handled. */
-class RequestRelatedRecords implements RelatedRecords<StoredRequest, StoredStatus, RequestRemoval> {
+/** The deliveries of a stored request are `otherBytes`, in the order of its routes. */
+function isCurrent(
+  { item, bytes: storedBytes, otherBytes = [] }: StoredItem<StoredRequest>, bytes: Buffer,
+  find: FindRecord,
+): boolean {
+  // A route is only added together with a change of the request's record.
+  return isSameMemory(storedBytes, bytes) && otherBytes.every((storedRoute, index) => {
+    const route = find(deliveryCollection.name, createRouteDeliveryId(item.id, index));
+    return route !== undefined && isSameMemory(storedRoute, route);
+  });
+}
+
+/**
+ * Stages the records that differ from `before`. The deliveries come first: when a new request is
+ * applied, they are there, and its status follows from them.
+ */
+function stageRequest(
+  transaction: Transaction, request: StoredRequest, before: StoredRequest | null,
+): StoredItem<StoredRequest> {
+  const { id, hook, routes, updatedAt } = request;
+  const find = findStaged(transaction);
+  const put = (isOldForm: boolean): Buffer =>
+    transaction.put(requestCollection.name, id, encodeRequest(request, isOldForm)).bytes;
+  if (mustWriteOldForm(find)) return { item: request, bytes: put(true) };
+  const bytesBefore = before === null ? undefined : find(requestCollection.name, id);
+  // A request of the old form is written anew as a whole.
+  const unchanged = bytesBefore === undefined || hasOldForm(bytesBefore) ? null : before;
+  const otherBytes = routes.map((route, index) => {
+    if (unchanged !== null && unchanged.routes[index] === route) return null;
+    const written = before === null ? route : { ...route, updatedAt };
+    const json = encodeRoute(id, index, hook, written);
+    return transaction.put(deliveryCollection.name, createRouteDeliveryId(id, index), json).bytes;
+  });
+  const isRecordSame = unchanged !== null && hasSameRecord(request, unchanged)
+    && otherBytes.some((route) => route !== null);
+  const bytes = isRecordSame && bytesBefore !== undefined ? bytesBefore : put(false);
+  return { item: request, bytes, otherBytes: otherBytes.filter((route) => route !== null) };
+}
+
+/** Whether two versions of a request have the same record; their deliveries may differ. */
+function hasSameRecord(left: StoredRequest, right: StoredRequest): boolean {
+  return left.pinned === right.pinned && left.answered === right.answered
+    && left.isReplay === right.isReplay && left.unparsed === right.unparsed
+    && (left.routes.length === 0) === (right.routes.length === 0);
+}
+
+function stageRemoval(transaction: Transaction, id: string): void {
+  const routes = listRouteRecords(id, findStaged(transaction));
+  transaction.delete(requestCollection.name, id);
+  transaction.delete(requestBodyCollection.name, id);
+  for (const index of routes.keys()) {
+    transaction.delete(deliveryCollection.name, createRouteDeliveryId(id, index));
+  }
+}
+
+/** Deletes the event id of a removed request whose event was not handled. */
+class EventIdKeeper implements RelatedRecords<StoredRequest, StoredStatus, RequestRemoval> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
@@ -96,11 +154,10 @@ class RequestRelatedRecords implements RelatedRecords<StoredRequest, StoredStatu
   }
 
   onStatusChange(
-    id: string, from: StoredStatus, to: StoredStatus | RequestRemoval | 'agedOut',
+    _: string, from: StoredStatus, to: StoredStatus | RequestRemoval | 'agedOut',
     item: () => StoredRequest,
   ): void {
     if (to !== 'deleted' && to !== 'agedOut') return;
-    this.#transaction.delete(requestBodyCollection.name, id);
     if (from === 'failed' || from === 'pending') deleteEventId(this.#transaction, item());
   }
 

@@ -1,54 +1,123 @@
 /**
- * A stored request is one JSON object on one line. It begins
+ * The record of a stored request is one JSON object on one line. It begins
  *
  *     {"id":"<UUID>","receivedAt":"<time>","updatedAt":"<time>","status":"…","pinned":…,"hook":"…"
  *
  * where identifiers and times have a fixed length, so that these members are found without parsing.
  * So is the next, `bodyBytes`, which older records have behind the headers. The other members of
- * `StoredRequest` follow. Members with their default value are left out, also in `verdict`, in
- * `routes` and in their `attempts`. The body comes last: `"bodyText"` if it is valid UTF-8, else
- * `"body"` in base64, or `"body":null` if it has a record of its own (request-body.ts). Decoding
- * throws if a required member is missing, because nothing may go on from damaged data.
+ * `StoredRequest` follow. Members with their default value are left out, also in `verdict`. The
+ * body comes last: `"bodyText"` if it is valid UTF-8, else `"body"` in base64, or `"body":null` if
+ * it has a record of its own (request-body.ts). Decoding throws if a required member is missing,
+ * because nothing may go on from damaged data.
+ *
+ * There are two forms:
+ * - In the present one `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted
+ *   request is said by its deliveries, one for each route (route-record.ts).
+ * - In the form of versions before 1.1 there are no deliveries. The member `routes` has the runs of
+ *   each route, and `status` is `pending`, `done` or `failed` for a request that has some. Such a
+ *   record is still read, and written while nodes of such a version run (record-form.ts).
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import {
-  RepeatedStringEncoder, isEmptyObject, encodeString as text,
-} from '../../base/json/encode.ts';
+import { RepeatedStringEncoder, encodeString as text } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
 import {
-  REQUEST_STATUSES, type StoredRequest, type StoredVerdict, type RequestStatus, type RouteRun,
-  type RunAttempt,
+  readStatus as readDeliveryStatus, readUpdatedMs as readDeliveryUpdatedMs,
+} from '../deliveries/delivery-codec.ts';
+import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
+import { decodeAttempt, decodeRoute, encodeAttempt } from './route-record.ts';
+import {
+  REQUEST_STATUSES, computeStatus, requestCollection, type StoredRequest, type StoredVerdict, type RequestStatus,
+  type RouteDelivery,
 } from './stored-request.ts';
 
+/** The status of a record whose deliveries say what became of the request. */
+const ACCEPTED = 'accepted';
+const RECORD_STATUSES = [...REQUEST_STATUSES, ACCEPTED] as const;
+type RecordStatus = (typeof RECORD_STATUSES)[number];
+
+const ID_AT = '{"id":"'.length;
 const ID_LENGTH = 36;
 const RECEIVED_AT = '{"id":"","receivedAt":"'.length + ID_LENGTH;
 const UPDATED_AT = RECEIVED_AT + TIME_LENGTH + '","updatedAt":"'.length;
 const STATUS_AT = UPDATED_AT + TIME_LENGTH + '","status":"'.length;
 const PINNED_LENGTH = '","pinned":'.length;
 const LETTER_T = 0x74;
-type RouteRecord = Partial<RouteRun> & Pick<RouteRun, 'name' | 'status'>;
-type AttemptRecord = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
+type OldRoute = Partial<RouteDelivery> & Pick<RouteDelivery, 'name' | 'status'>;
 
-type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes'> & Pick<StoredRequest,
-  'id' | 'receivedAt' | 'updatedAt' | 'status' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
+type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status'>
+  & Pick<StoredRequest, 'id' | 'receivedAt' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
   | 'bodyBytes' | 'bodySha256' | 'client'> & {
+    readonly status: RecordStatus;
     readonly verdict: Partial<StoredVerdict> & Pick<StoredVerdict, 'accepted'>;
-    readonly routes: readonly RouteRecord[];
+    readonly routes?: readonly OldRoute[];
   };
 
-/** Decodes a stored request, and fills in the members that are left out. */
-export function decodeRequest(bytes: Buffer): StoredRequest {
+/** Whether a record is of the form that has the runs of its routes within it. */
+export function hasOldForm(bytes: Buffer): boolean {
+  const status = readRecordStatus(bytes);
+  return status === 'pending' || status === 'done' || status === 'failed';
+}
+
+/** Whether the request of a record has deliveries of its own. */
+export function hasDeliveries(bytes: Buffer): boolean {
+  return readRecordStatus(bytes) === ACCEPTED;
+}
+
+/**
+ * Decodes a stored request from its record and those of its deliveries, and fills in the members
+ * that are left out. `find` is asked for the deliveries.
+ */
+export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
+  const request = decodeRecord(bytes);
+  if (readRecordStatus(bytes) !== 'accepted') return request;
+  const routes = listRouteRecords(request.id, find).map(decodeRoute);
+  const updatedAt = routes.reduce((latest, route) =>
+    route.updatedAt > latest ? route.updatedAt : latest, request.updatedAt);
+  return { ...request, routes, updatedAt, status: computeStatus(routes) };
+}
+
+/** Finds a committed request with its deliveries. */
+export function findCommittedRequest(
+  store: Pick<Store, 'collection'>, id: string,
+): StoredRequest | undefined {
+  const find = findCommitted(store);
+  const bytes = find(requestCollection.name, id);
+  return bytes === undefined ? undefined : decodeRequest(bytes, find);
+}
+
+/** Decodes the routes of a record of the old form, as deliveries. */
+export function decodeOldRoutes(bytes: Buffer): Pick<StoredRequest, 'hook' | 'routes'> {
+  return decodeRecord(bytes);
+}
+
+/** Lists the records of a request's deliveries, in the order of its routes. */
+export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] {
+  const records: Buffer[] = [];
+  for (;;) {
+    const id = createRouteDeliveryId(requestId, records.length);
+    const bytes = find(deliveryCollection.name, id);
+    if (bytes === undefined) return records;
+    records.push(bytes);
+  }
+}
+
+/** Decodes the record of a request without its deliveries; its own `updatedAt` is that of the record. */
+function decodeRecord(bytes: Buffer): StoredRequest {
   const end = bytes.lastIndexOf(BODY_MARK);
   if (end === -1) throw new TypeError('a stored request has no body');
   // The body may be large, so it is kept encoded.
   const record = decodeRecordAs<RequestRecord>(`${bytes.toString('utf8', 0, end)}}`, isSound);
   const { id, receivedAt, updatedAt, status, pinned, hook, method, path, headers } = record;
   return {
-    id, receivedAt, updatedAt, status, pinned, hook, method, path, headers,
+    id, receivedAt, updatedAt, pinned, hook, method, path, headers,
+    status: status === ACCEPTED ? 'pending' : status,
     query: record.query ?? '',
     signatures: record.signatures ?? [],
     bodyBytes: record.bodyBytes,
@@ -60,7 +129,7 @@ export function decodeRequest(bytes: Buffer): StoredRequest {
     eventId: record.eventId ?? null,
     eventIdReused: record.eventIdReused ?? false,
     verdict: decodeVerdict(record.verdict),
-    routes: record.routes.map(decodeRoute),
+    routes: (record.routes ?? []).map((route) => decodeOldRoute(route, receivedAt, updatedAt)),
     answered: record.answered ?? null,
     duplicateOf: record.duplicateOf ?? null,
     replayOf: record.replayOf ?? null,
@@ -78,47 +147,36 @@ function decodeVerdict(
   return { preset, accepted, failedCheck, secret, signedAt };
 }
 
-function decodeRoute({ name, status, ...route }: RouteRecord): RouteRun {
+function decodeOldRoute(
+  { name, status, ...route }: OldRoute, createdAt: string, updatedAt: string,
+): RouteDelivery {
   const attempts = (route.attempts ?? []).map(decodeAttempt);
   const { nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = route;
-  return { name, status, attempts, nextAttemptAt, failures, attemptCount };
-}
-
-function decodeAttempt(
-  { at, durationMs, success, message = null, data = {} }: AttemptRecord,
-): RunAttempt {
-  return { at, durationMs, success, message, data };
+  return { name, createdAt, updatedAt, status, attempts, nextAttemptAt, failures, attemptCount };
 }
 
 function isSound(record: JsonObject): boolean {
-  const { id, receivedAt, status, hook, headers, bodyBytes, verdict, routes } = record;
+  const { id, receivedAt, status, hook, headers, bodyBytes, verdict, routes = [] } = record;
   return typeof id === 'string' && typeof receivedAt === 'string' && typeof hook === 'string'
     && typeof bodyBytes === 'number' && Array.isArray(headers) && Array.isArray(routes)
-    && isJsonObject(verdict) && REQUEST_STATUSES.some((candidate) => candidate === status);
+    && isJsonObject(verdict) && RECORD_STATUSES.some((candidate) => candidate === status);
 }
 
 const writer = new ByteWriter();
 
 /**
- * Encodes a request as one line, with the members in a fixed order. The result is valid until the
- * next call. `before` is the record of an earlier version, from which the members that describe the
- * received request are copied, as they never change.
+ * Encodes the record of a request as one line, with the members in a fixed order; its deliveries
+ * are encoded apart, unless `isOldForm`. The result is valid until the next call.
  */
-export function encodeRequest(request: StoredRequest, before: Buffer | null = null): Buffer {
-  const { id, receivedAt, updatedAt, status, pinned, hook, inlineBody } = request;
-  const head = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
-    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`;
-  const progress = inlineBody === null ? `${encodeProgress(request)}${BODY_APART}}`
-    : encodeProgress(request);
+export function encodeRequest(request: StoredRequest, isOldForm = false): Buffer {
+  const { id, receivedAt, updatedAt, pinned, hook, inlineBody, routes } = request;
+  const status = isOldForm || routes.length === 0 ? request.status : ACCEPTED;
+  const progress = `${encodeProgress(request)},`;
   writer.clear();
-  if (before === null) {
-    writer.addText(head + encodeOrigin(request) + progress);
-  } else {
-    writer.addText(head);
-    const originStart = findHookStart(before) + hook.length + 1;
-    writer.addBytes(before, originStart, before.indexOf(ROUTES_MARK, originStart));
-    writer.addText(progress);
-  }
+  writer.addText(`{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
+    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"${encodeOrigin(request)}`
+    + (isOldForm ? `,"routes":[${encodeList(routes, encodeOldRoute)}]${progress}` : progress)
+    + (inlineBody === null ? `${BODY_APART}}` : ''));
   if (inlineBody === null) return writer.bytes;
   appendInlineBody(writer, inlineBody);
   writer.addText('}');
@@ -166,9 +224,9 @@ function encodeHeader([name, value]: readonly [string, string], index: number): 
 
 /** Encodes the members that tell how the request has fared. */
 function encodeProgress(
-  { routes, answered, duplicateOf, replayOf, isReplay, unparsed }: StoredRequest,
+  { answered, duplicateOf, replayOf, isReplay, unparsed }: StoredRequest,
 ): string {
-  let json = `,"routes":[${encodeList(routes, encodeRoute)}]`;
+  let json = '';
   if (answered !== null) {
     json += `,"answered":{"status":${answered.status},"afterMs":${answered.afterMs}}`;
   }
@@ -176,7 +234,7 @@ function encodeProgress(
   if (replayOf !== null) json += `,"replayOf":"${replayOf}"`;
   if (isReplay) json += ',"isReplay":true';
   if (unparsed !== null) json += `,"unparsed":${JSON.stringify(unparsed)}`;
-  return `${json},`;
+  return json;
 }
 
 function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: StoredVerdict): string {
@@ -188,8 +246,8 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
   return `${json}}`;
 }
 
-function encodeRoute(
-  { name, status, attempts, nextAttemptAt, failures, attemptCount }: RouteRun,
+function encodeOldRoute(
+  { name, status, attempts, nextAttemptAt, failures, attemptCount }: RouteDelivery,
 ): string {
   let json = `{"name":${text(name)},"status":"${status}"`;
   if (attempts.length > 0) json += `,"attempts":[${encodeList(attempts, encodeAttempt)}]`;
@@ -199,19 +257,33 @@ function encodeRoute(
   return `${json}}`;
 }
 
-function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
-  let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
-  if (message !== null) json += `,"message":${text(message)}`;
-  if (!isEmptyObject(data)) json += `,"data":${JSON.stringify(data)}`;
-  return `${json}}`;
-}
-
 // The first two letters of a status identify it.
-const STATUS_BY_LETTERS = new Map(REQUEST_STATUSES.map((status) =>
+const STATUS_BY_LETTERS = new Map(RECORD_STATUSES.map((status) =>
   [status.charCodeAt(0) << 8 | status.charCodeAt(1), status]));
 
-/** Reads the status of a stored request, without parsing it. */
-export function readStatus(bytes: Buffer): RequestStatus {
+/** Reads the status of a stored request, without parsing more than it must. */
+export function readStatus(bytes: Buffer, find: FindRecord): RequestStatus {
+  const status = readRecordStatus(bytes);
+  if (status !== ACCEPTED) return status;
+  return readStatusOfRoutes(listRouteRecords(readId(bytes), find));
+}
+
+/** Reads from the records of its deliveries the status of an accepted request. */
+function readStatusOfRoutes(records: readonly Buffer[]): RequestStatus {
+  let hasFailed = false;
+  for (const record of records) {
+    const status = readDeliveryStatus(record);
+    if (status === 'pending') return 'pending';
+    hasFailed ||= status === 'failed';
+  }
+  return hasFailed ? 'failed' : 'done';
+}
+
+function readId(bytes: Buffer): string {
+  return bytes.toString('latin1', ID_AT, ID_AT + ID_LENGTH);
+}
+
+function readRecordStatus(bytes: Buffer): RecordStatus {
   const status = STATUS_BY_LETTERS.get(bytes.readUInt16BE(STATUS_AT));
   if (status === undefined) throw new TypeError('a stored request has no status');
   return status;
@@ -219,13 +291,12 @@ export function readStatus(bytes: Buffer): RequestStatus {
 
 /** Whether a stored request is pinned, without parsing it. */
 export function isPinned(bytes: Buffer): boolean {
-  return bytes[STATUS_AT + readStatus(bytes).length + PINNED_LENGTH] === LETTER_T;
+  return bytes[STATUS_AT + readRecordStatus(bytes).length + PINNED_LENGTH] === LETTER_T;
 }
 
 const EVENT_MARK = Buffer.from(',"event":"');
 const EVENT_ID_MARK = Buffer.from(',"eventId":"');
 const VERDICT_MARK = Buffer.from(',"verdict":{');
-const ROUTES_MARK = Buffer.from(',"routes":[');
 const HOOK_LENGTH = ',"hook":"'.length;
 const QUOTE = 0x22;
 
@@ -237,7 +308,7 @@ export function readWebhookId(bytes: Buffer): string {
 
 function findHookStart(bytes: Buffer): number {
   const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
-  return STATUS_AT + readStatus(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
+  return STATUS_AT + readRecordStatus(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
 }
 
 /** Reads the sender's name of the event, without parsing. */
@@ -309,6 +380,9 @@ function readBodyBytes(bytes: Buffer): number {
 }
 
 /** Reads the milliseconds since the epoch of the request's last change, without parsing. */
-export function readUpdatedMs(bytes: Buffer): number {
-  return parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
+export function readUpdatedMs(bytes: Buffer, find: FindRecord): number {
+  const ownMs = parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
+  if (readRecordStatus(bytes) !== ACCEPTED) return ownMs;
+  return listRouteRecords(readId(bytes), find).reduce((latestMs, record) =>
+    Math.max(latestMs, readDeliveryUpdatedMs(record)), ownMs);
 }

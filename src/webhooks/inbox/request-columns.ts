@@ -2,16 +2,15 @@
  * The columns that a list of stored requests filters by, with one number per column and record, so
  * that a page of a hundred thousand requests is found without touching the records. The columns are
  * built from the stored records when a list is first asked for, follow every change from then on,
- * and are never written anywhere.
+ * and are never written anywhere. The status is that of `RequestStates`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Collection } from '../../store/store-port.ts';
 import type { QueueFilter } from '../durable-queue/queue-filter.ts';
-import {
-  readEventId, readEvent, readWebhookId, readReceivedMs, readStatus,
-} from './request-codec.ts';
-import { REQUEST_STATUSES, type RequestStatus } from './stored-request.ts';
+import { readEventId, readEvent, readWebhookId, readReceivedMs } from './request-codec.ts';
+import type { RequestStates } from './request-states.ts';
+import type { RequestStatus } from './stored-request.ts';
 
 export type RequestFilter = QueueFilter<RequestStatus> & { readonly eventId: string | null };
 
@@ -21,12 +20,12 @@ type Matcher = (slot: number) => boolean;
 // These take about two milliseconds.
 const RECORDS_PER_TURN = 1000;
 const SLOTS_MIN = 1024;
-/** The status number of a slot that has no record. */
-const EMPTY = 0;
 
 export class RequestColumns {
   readonly #collection: Collection;
-  #statuses = new Uint8Array(0);
+  readonly #states: RequestStates;
+  /** Whether the record of a slot is in the columns. */
+  #entered = new Uint8Array(0);
   #hooks = new Uint32Array(0);
   #events = new Uint32Array(0);
   /** The CRC-32 of the event id, 0 without one. Where it matches, the record itself decides. */
@@ -37,8 +36,9 @@ export class RequestColumns {
   #building: Promise<void> | null = null;
   #unlisten: (() => void) | null = null;
 
-  constructor(collection: Collection) {
+  constructor(collection: Collection, states: RequestStates) {
     this.#collection = collection;
+    this.#states = states;
   }
 
   /** Resolves once every record is in its columns. */
@@ -56,12 +56,10 @@ export class RequestColumns {
     const hookNumber = hook === null ? null : this.#hookNumbers.find(hook);
     const eventNumber = event === null ? null : this.#eventNumbers.find(event);
     if (hookNumber === undefined || eventNumber === undefined) return null;
-    const statusNumber = status === null ? null : REQUEST_STATUSES.indexOf(status) + 1;
     const eventIdCrc = eventId === null ? null : crc32(eventId);
     return (slot) => {
-      const storedStatus = this.#statuses[slot] ?? EMPTY;
-      if (storedStatus === EMPTY) return false;
-      if (statusNumber !== null && storedStatus !== statusNumber) return false;
+      const slotStatus = this.#states.statusAt(slot);
+      if (slotStatus === null || (status !== null && slotStatus !== status)) return false;
       if (hookNumber !== null && this.#hooks[slot] !== hookNumber) return false;
       if (eventNumber !== null && this.#events[slot] !== eventNumber) return false;
       if (eventIdCrc !== null && this.#eventIds[slot] !== eventIdCrc) return false;
@@ -89,15 +87,15 @@ export class RequestColumns {
   }
 
   #setRecord(slot: number, bytes: Buffer | null): void {
-    if (slot >= this.#statuses.length) this.#grow(slot + 1);
+    if (slot >= this.#entered.length) this.#grow(slot + 1);
     // A change of a record that is entered never changes its webhook, event, event id or time.
-    const isEntered = this.#statuses[slot] !== EMPTY;
+    const isEntered = this.#entered[slot] === 1;
     if (bytes === null) {
       if (isEntered) this.#clear(slot);
       return;
     }
-    this.#statuses[slot] = REQUEST_STATUSES.indexOf(readStatus(bytes)) + 1;
     if (isEntered) return;
+    this.#entered[slot] = 1;
     this.#hooks[slot] = this.#hookNumbers.intern(readWebhookId(bytes));
     const event = readEvent(bytes);
     this.#events[slot] = event === null ? 0 : this.#eventNumbers.intern(event);
@@ -107,18 +105,18 @@ export class RequestColumns {
   }
 
   #clear(slot: number): void {
-    this.#statuses[slot] = EMPTY;
+    this.#entered[slot] = 0;
     this.#hookNumbers.release(this.#hooks[slot] ?? 0);
     this.#eventNumbers.release(this.#events[slot] ?? 0);
   }
 
   #grow(count: number): void {
-    const length = Math.max(SLOTS_MIN, count, this.#statuses.length * 2);
+    const length = Math.max(SLOTS_MIN, count, this.#entered.length * 2);
     const copyInto = <T extends { set(from: T): void }>(column: T, larger: T): T => {
       larger.set(column);
       return larger;
     };
-    this.#statuses = copyInto(this.#statuses, new Uint8Array(length));
+    this.#entered = copyInto(this.#entered, new Uint8Array(length));
     this.#hooks = copyInto(this.#hooks, new Uint32Array(length));
     this.#events = copyInto(this.#events, new Uint32Array(length));
     this.#eventIds = copyInto(this.#eventIds, new Uint32Array(length));

@@ -1,9 +1,11 @@
 /** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
-import type { Collection } from '../../store/store-port.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { decodeRequest } from './request-codec.ts';
 import { RequestColumns, type RequestFilter } from './request-columns.ts';
-import type { StoredRequest } from './stored-request.ts';
+import type { RequestStates } from './request-states.ts';
+import { requestCollection, type StoredRequest } from './stored-request.ts';
 
 /** The rejected requests, which are in memory alone. */
 export interface RejectedRequests {
@@ -16,13 +18,17 @@ export interface RejectedRequests {
 
 export class RequestList {
   readonly #records: Collection;
+  readonly #find: FindRecord;
   readonly #rejected: RejectedRequests;
   readonly #columns: RequestColumns;
 
-  constructor(records: Collection, rejected: RejectedRequests) {
-    this.#records = records;
+  constructor(
+    store: Pick<Store, 'collection'>, states: RequestStates, rejected: RejectedRequests,
+  ) {
+    this.#records = store.collection(requestCollection.name);
+    this.#find = findCommitted(store);
     this.#rejected = rejected;
-    this.#columns = new RequestColumns(records);
+    this.#columns = new RequestColumns(this.#records, states);
   }
 
   close(): void {
@@ -78,7 +84,7 @@ export class RequestList {
     for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
       if (!matches(slot)) continue;
       const bytes = this.#records.bytesAt(slot);
-      if (bytes !== undefined) page.push(decodeRequest(bytes));
+      if (bytes !== undefined) page.push(decodeRequest(bytes, this.#find));
     }
     return page;
   }

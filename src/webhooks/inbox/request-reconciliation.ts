@@ -1,27 +1,45 @@
-/** Checks that the totals match the stored requests, and that each request has its body. */
+/** Checks that the totals match the stored requests, and that each has its body and deliveries. */
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
+import {
+  compareWithTotals, type QueueReconciliation,
+} from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
-import { hasBodyRecord } from './request-codec.ts';
+import { hasBodyRecord, hasDeliveries, listRouteRecords } from './request-codec.ts';
+import type { RequestStates } from './request-states.ts';
 import { requestBodyCollection, requestCollection } from './stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from './request-changes.ts';
 
 export type RequestReconciliation = QueueReconciliation<StoredStatus, RequestRemoval>;
 
-export async function reconcileRequests(store: Store): Promise<RequestReconciliation> {
+export async function reconcileRequests(
+  store: Store, states: RequestStates,
+): Promise<RequestReconciliation> {
+  const problems = [...await findOrphans(store), ...await findIncompleteRequests(store)];
+  // The totals and the states are those of one moment.
+  return compareWithTotals(
+    requestQueue, requestQueue.totals.readCommitted(store), states.countByStatus(), problems);
+}
+
+/** Finds the requests that have lost their body or a delivery. */
+async function findIncompleteRequests(store: Store): Promise<string[]> {
   const records = store.collection(requestCollection.name);
   const bodies = store.collection(requestBodyCollection.name);
-  return reconcileQueue(store, requestQueue, {
-    earlierProblems: await findOrphans(store),
-    countUnwritten: () => ({}),
-    inspect(bytes, slot, problems) {
-      const id = records.idAt(slot) ?? '';
-      if (hasBodyRecord(bytes) && bodies.findSlot(id) === -1) {
-        problems.push(`request ${id} has lost its body`);
-      }
-      return 'searched';
-    },
+  const find = findCommitted(store);
+  const problems: string[] = [];
+  await visitInSteps(records, (bytes, slot) => {
+    const id = records.idAt(slot) ?? '';
+    if (hasBodyRecord(bytes) && bodies.findSlot(id) === -1) {
+      problems.push(`request ${id} has lost its body`);
+    }
+    if (hasDeliveries(bytes) && listRouteRecords(id, find).length === 0) {
+      problems.push(`request ${id} has lost its deliveries`);
+    }
+    return 'searched';
   });
+  return problems;
 }
 
 async function findOrphans(store: Store): Promise<string[]> {
@@ -31,6 +49,14 @@ async function findOrphans(store: Store): Promise<string[]> {
   await visitInSteps(bodies, (_, slot) => {
     const id = bodies.idAt(slot) ?? '';
     if (records.findSlot(id) === -1) problems.push(`body ${id} belongs to no request`);
+    return 'searched';
+  });
+  const deliveries = store.collection(deliveryCollection.name);
+  await visitInSteps(deliveries, (_, slot) => {
+    const id = deliveries.idAt(slot) ?? '';
+    if (isRouteDeliveryId(id) && records.findSlot(parseRequestId(id)) === -1) {
+      problems.push(`delivery ${id} belongs to no request`);
+    }
     return 'searched';
   });
   return problems;

@@ -4,6 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
 import { getRequestBody } from './request-body.ts';
@@ -20,6 +21,7 @@ import {
 } from './stored-request.ts';
 import { requestResource } from './request-resource.ts';
 import { changeRequests } from './request-changes.ts';
+import type { RequestStates } from './request-states.ts';
 
 export interface RequestService {
   /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
@@ -67,6 +69,7 @@ type RequestServiceDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly makeId: () => string;
+  readonly states: RequestStates;
   readonly rejected: RejectedRequests;
   readonly webhooks: Pick<WebhookDirectory, 'find'>;
   /** Finds the routes of the request's webhook; null when the webhook was removed. */
@@ -78,7 +81,8 @@ type RequestServiceDeps = {
 export function createRequestService(deps: RequestServiceDeps): RequestService {
   const { store, clock, makeId, rejected, webhooks } = deps;
   const records = store.collection(requestCollection.name);
-  const list = new RequestList(records, rejected);
+  const find = findCommitted(store);
+  const list = new RequestList(store, deps.states, rejected);
   const toPublic = (request: StoredRequest): PublicRequest =>
     toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
   const represent = (request: StoredRequest): Representation => {
@@ -101,13 +105,13 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
     count: (filter) => list.count(filter),
     find(id) {
       const bytes = records.findBytes(id);
-      return bytes === undefined ? rejected.find(id)?.request : decodeRequest(bytes);
+      return bytes === undefined ? rejected.find(id)?.request : decodeRequest(bytes, find);
     },
     findBody(id) {
       const bytes = records.findBytes(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;
       const bodies = store.collection(requestBodyCollection.name);
-      return getRequestBody(decodeRequest(bytes), () => bodies.findBytes(id));
+      return getRequestBody(decodeRequest(bytes, find), () => bodies.findBytes(id));
     },
     pin: (id, pinned, expect) => {
       const nowMs = clock.now();
@@ -130,7 +134,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
         return request;
       });
     },
-    reconcile: () => reconcileRequests(store),
+    reconcile: () => reconcileRequests(store, deps.states),
     close: () => list.close(),
   };
 }
@@ -172,7 +176,7 @@ function getReplaySource(
 ): ReplaySource {
   const bytes = transaction.find(requestCollection.name, id);
   if (bytes !== undefined) {
-    const request = decodeRequest(bytes);
+    const request = decodeRequest(bytes, findStaged(transaction));
     const body = (): Buffer =>
       getRequestBody(request, () => transaction.find(requestBodyCollection.name, id));
     return { request, body, isStored: true };
@@ -189,7 +193,7 @@ function getStaged(
   transaction: Transaction, id: string, rejected: RejectedRequests,
 ): StoredRequest {
   const bytes = transaction.find(requestCollection.name, id);
-  if (bytes !== undefined) return decodeRequest(bytes);
+  if (bytes !== undefined) return decodeRequest(bytes, findStaged(transaction));
   if (rejected.find(id) === undefined) throw notFoundError(requestResource.noun, id);
   throw new AppError('conflict', `request ${id} was rejected: it is in memory alone, and goes by `
     + 'itself');

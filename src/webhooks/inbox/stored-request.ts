@@ -24,9 +24,11 @@ export type RunAttempt = {
   readonly data: object | null;
 };
 
-/** The runs of one of the webhook's routes for a request. */
-export type RouteRun = {
+/** The delivery of a request to one of its webhook's routes: see route-delivery.ts. */
+export type RouteDelivery = {
   readonly name: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
   readonly status: RouteStatus;
   /** The newest `ATTEMPTS_MAX` attempts. */
   readonly attempts: readonly RunAttempt[];
@@ -72,7 +74,7 @@ export type StoredRequest = {
   /** Whether the same event id came before, unsigned and with another body. */
   readonly eventIdReused: boolean;
   readonly verdict: StoredVerdict;
-  readonly routes: readonly RouteRun[];
+  readonly routes: readonly RouteDelivery[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null;
   /** The id of the request that an operator replayed by making this copy of it; else null. */
@@ -92,7 +94,7 @@ export type PublicRequest = Pick<StoredRequest,
   | 'answered' | 'duplicateOf' | 'replayOf' | 'pinned'> & {
   /** The present name of the webhook; null: it has none, or was removed. */
   readonly hookName: string | null;
-  readonly routes: readonly Pick<RouteRun, 'name' | 'status' | 'attempts' | 'nextAttemptAt'>[];
+  readonly routes: readonly Pick<RouteDelivery, 'name' | 'status' | 'attempts' | 'nextAttemptAt'>[];
   /** Present when no payload could be made of the body. */
   readonly unparsed?: true;
   /** The `bodyFormat` that would have made one; null: none would. */
@@ -119,15 +121,18 @@ export const ATTEMPT_DATA_BYTES_MAX = 1024;
 /** Most attempts kept of one route. */
 const ATTEMPTS_MAX = 20;
 
-/** Makes a route run that is due at once. */
-export function createPendingRoute(name: string, at: string): RouteRun {
-  return { name, status: 'pending', attempts: [], nextAttemptAt: at, failures: 0, attemptCount: 0 };
+/** Makes the delivery of a route, which is due at once. */
+export function createPendingRoute(name: string, at: string): RouteDelivery {
+  return {
+    name, createdAt: at, updatedAt: at, status: 'pending', attempts: [], nextAttemptAt: at,
+    failures: 0, attemptCount: 0,
+  };
 }
 
-/** Returns the route run after one more attempt. `nextAttemptAt` is null for no further attempt. */
+/** Returns the route after one more attempt. `nextAttemptAt` is null for no further attempt. */
 export function addAttempt(
-  route: RouteRun, attempt: RunAttempt, nextAttemptAt: string | null = null,
-): RouteRun {
+  route: RouteDelivery, attempt: RunAttempt, nextAttemptAt: string | null = null,
+): RouteDelivery {
   const { success } = attempt;
   const statusAfterFailure = nextAttemptAt === null ? 'failed' : 'pending';
   return {
@@ -138,15 +143,15 @@ export function addAttempt(
   };
 }
 
-/** Returns the request with other route runs, from which its status follows. */
+/** Returns the request with other deliveries of routes, from which its status follows. */
 export function withRoutes(
-  request: StoredRequest, routes: readonly RouteRun[], nowMs: number,
+  request: StoredRequest, routes: readonly RouteDelivery[], nowMs: number,
 ): StoredRequest {
   const updatedAt = computeUpdatedAt(request, nowMs);
   return { ...request, updatedAt, routes, status: computeStatus(routes) };
 }
 
-export function computeStatus(routes: readonly RouteRun[]): RequestStatus {
+export function computeStatus(routes: readonly RouteDelivery[]): RequestStatus {
   if (routes.length === 0) return 'filtered';
   if (routes.some(({ status }) => status === 'pending')) return 'pending';
   return routes.some(({ status }) => status === 'failed') ? 'failed' : 'done';

@@ -1,7 +1,7 @@
 /** Computes how a run changes a stored request. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
 import {
-  addAttempt, withRoutes, type StoredRequest, type RouteRun, type RunAttempt, type UnparsedBody,
+  addAttempt, withRoutes, type StoredRequest, type RouteDelivery, type RunAttempt, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import { computeNextAttemptTime } from '../durable-queue/retry-time.ts';
 
@@ -39,7 +39,7 @@ export function applyRun(
 }
 
 /** Applies a run of a route that was given up meanwhile. If it succeeded, the route is done. */
-function applyLateRun(route: RouteRun, attempt: RunAttempt): RouteRun {
+function applyLateRun(route: RouteDelivery, attempt: RunAttempt): RouteDelivery {
   const after = addAttempt(route, attempt);
   return attempt.success ? after : { ...after, status: route.status };
 }

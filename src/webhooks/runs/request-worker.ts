@@ -8,13 +8,16 @@
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { whenDone } from '../../base/when-done.ts';
-import { followRecords } from '../../resources/projection.ts';
-import type { Change, Collection, Transaction } from '../../store/store-port.ts';
+import type { Change, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
+import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
-import { decodeRequest, readStatus, readUpdatedMs } from '../inbox/request-codec.ts';
-import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
+import { findCommittedRequest } from '../inbox/request-codec.ts';
+import { followRoutes, type RouteChange } from '../inbox/route-changes.ts';
+import {
+  requestCollection, type RouteDelivery, type StoredRequest,
+} from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
@@ -32,7 +35,6 @@ import {
 } from '../durable-queue/queue-worker.ts';
 import { applyRun, failForRemovedWebhook } from './apply-run.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
-import { parseRequestId, parseRouteIndex, createTaskId } from './route-task-id.ts';
 
 type RequestWorkerDeps = RunDeps & {
   /** Seconds between attempts. */
@@ -60,10 +62,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   readonly #scheduler: Scheduler;
   readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
-  readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
-  /** The number of routes of pending requests that have several. */
-  readonly #routeCounts = new Map<string, number>();
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
@@ -82,9 +81,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       this.#isWaitingForRoom = false;
       this.#loop.requestRun();
     });
-    this.#records = store.collection(requestCollection.name);
     this.#unfollow = [
-      followRecords(this.#records, (applied) => this.#applyChange(applied)),
+      followRoutes(store, (change) => this.#applyChange(change)),
+      store.collection(requestCollection.name).onChange((change) =>
+        this.#forgetOutdatedRequest(change)),
       store.collection(incomingCollection.name).onChange(({ id }) => this.#onWebhookChange(id)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
@@ -157,29 +157,35 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       writeAgain(thrown).then(afterWrite));
   }
 
-  dueTimeMs(id: string, written: StoredRequest | undefined): number | null {
+  dueTimeMs(id: string): number | null {
     // Most tasks are done by now, and then the record need not be looked up.
     if (this.#scheduler.find(id) === undefined) return null;
-    const bytes = this.#records.findBytes(parseRequestId(id));
-    if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
-    const isCurrent = written !== undefined
-      && Date.parse(written.updatedAt) === readUpdatedMs(bytes);
-    return this.#dueTimeMs(isCurrent ? written : decodeRequest(bytes), parseRouteIndex(id));
+    const request = findCommittedRequest(this.#deps.store, parseRequestId(id));
+    const route = request?.routes[parseRouteIndex(id)];
+    return route?.status === 'pending' ? this.#dueTimeMs(route) : null;
   }
 
   logLabels(id: string): object {
     return { request: parseRequestId(id) };
   }
 
-  /** Makes the tasks of a request what its record says. */
-  #applyChange({ id, after }: Change): void {
-    if (after === null || readStatus(after) !== 'pending') return this.#removeTasks(id);
-    const recentRequest = this.#deps.recentRequests.find(id, after);
-    if (recentRequest === undefined) this.#deps.recentRequests.delete(id);
-    const request = recentRequest?.item ?? decodeRequest(after);
-    if (request.routes.length > 1) this.#routeCounts.set(id, request.routes.length);
-    for (let index = 0; index < request.routes.length; index += 1) this.#syncTask(request, index);
-    if (this.#loop.isStarted) this.#failIfOrphaned(request.hook);
+  /** Makes the task of a route's delivery what its record says. */
+  #applyChange({ id, isChanged, after }: RouteChange): void {
+    if (isChanged) this.#deps.recentRequests.delete(parseRequestId(id));
+    if (after?.route.status !== 'pending') return this.#scheduler.remove(id);
+    const { webhookId, route } = after;
+    const task = this.#scheduler.find(id);
+    if (task !== undefined) return this.#scheduler.reschedule(task, this.#dueTimeMs(route));
+    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#dueTimeMs(route));
+    if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
+  }
+
+  /** A request that was staged is recent only if that very record is committed, and as it was. */
+  #forgetOutdatedRequest({ id, before, after }: Change): void {
+    const { recentRequests } = this.#deps;
+    if (before !== null || after === null || recentRequests.find(id, after) === undefined) {
+      recentRequests.delete(id);
+    }
   }
 
   #write(
@@ -227,29 +233,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     });
   }
 
-  #removeTasks(id: string): void {
-    const count = this.#routeCounts.get(id) ?? 1;
-    if (count > 1) this.#routeCounts.delete(id);
-    this.#deps.recentRequests.delete(id);
-    for (let index = 0; index < count; index += 1) this.#scheduler.remove(createTaskId(id, index));
-  }
-
-  /** Makes the task of a route what the record says. */
-  #syncTask(request: StoredRequest, index: number): void {
-    const id = createTaskId(request.id, index);
-    const dueAtMs = this.#dueTimeMs(request, index);
-    if (dueAtMs === null) return this.#scheduler.remove(id);
-    const task = this.#scheduler.find(id);
-    if (task === undefined) this.#scheduler.add(id, this.#queueSettings(request.hook), dueAtMs);
-    else this.#scheduler.reschedule(task, dueAtMs);
-  }
-
-  /** Returns null if the route is not pending. */
-  #dueTimeMs({ receivedAt, routes }: StoredRequest, index: number): number | null {
-    const route = routes[index];
-    if (route?.status !== 'pending') return null;
-    const writtenAt = route.attempts.at(-1)?.at ?? receivedAt;
-    return computeDueMs(route.nextAttemptAt, writtenAt, this.#deps.clock.now());
+  #dueTimeMs({ createdAt, nextAttemptAt, attempts }: RouteDelivery): number {
+    return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, this.#deps.clock.now());
   }
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */

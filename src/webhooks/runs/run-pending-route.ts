@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPromised } from '../../base/when-done.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
@@ -17,14 +18,14 @@ import {
   runRoute, type RouteOutcome, type RouteDeps,
 } from '../incoming/run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
+import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
-import { decodeRequest, readStatus } from '../inbox/request-codec.ts';
+import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RunAttempt, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
-import { parseRequestId, parseRouteIndex } from './route-task-id.ts';
 
 export type RunDeps = RouteDeps & {
   readonly store: Store;
@@ -54,20 +55,20 @@ export const NO_ROOM = 'no room';
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
- * Runs the route of a task. Returns no promise when the action returns its result at once. Returns
+ * Runs the route of a delivery. Returns no promise when the action returns its result at once. Returns
  * null when there is nothing to run, or `cutOff` came first. Throws or rejects when our own state
  * kept the action from running: then there was no attempt.
  */
 export function runPendingRoute(
-  deps: RunDeps, taskId: string, lease: QueueLease, cutOff: AbortSignal,
+  deps: RunDeps, deliveryId: string, lease: QueueLease, cutOff: AbortSignal,
 ): FinishedRun | typeof NO_ROOM | null | Promise<FinishedRun | null> {
-  const id = parseRequestId(taskId);
+  const id = parseRequestId(deliveryId);
   // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
-  // and removes from `recentRequests` each whose record has changed.
+  // and removes from `recentRequests` each of which a record has changed.
   const recentRequest = deps.recentRequests.get(id);
   const storedItem = recentRequest ?? findPending(deps, id);
   if (storedItem === null) return null;
-  const index = parseRouteIndex(taskId);
+  const index = parseRouteIndex(deliveryId);
   const route = storedItem.item.routes[index];
   const webhook = deps.webhooks.find(storedItem.item.hook);
   if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
@@ -103,8 +104,9 @@ export function runPendingRoute(
 
 function findPending({ store }: RunDeps, id: string): StoredItem<StoredRequest> | null {
   const bytes = store.collection(requestCollection.name).findBytes(id);
-  if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
-  return { bytes, item: decodeRequest(bytes) };
+  if (bytes === undefined) return null;
+  const find = findCommitted(store);
+  return { bytes, item: decodeRequest(bytes, find), otherBytes: listRouteRecords(id, find) };
 }
 
 function findBody({ store }: RunDeps, request: StoredRequest): Buffer {

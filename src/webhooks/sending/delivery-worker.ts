@@ -13,6 +13,7 @@ import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
+import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
@@ -76,7 +77,9 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     };
     this.#records = deps.store.collection(deliveryCollection.name);
     this.#unfollow = [
-      followRecords(this.#records, (applied) => this.#applyChange(applied)),
+      followRecords(this.#records, (applied) => {
+        if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
+      }),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
     deps.webhooks.onChange((webhookId) => this.#onWebhookChange(webhookId));

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createPendingRoute, requestCollection, type StoredRequest, type RouteRun,
+  createPendingRoute, requestCollection, type StoredRequest, type RouteDelivery,
 } from '../../../src/webhooks/inbox/stored-request.ts';
+import { findCommitted } from '../../../src/store/find-record.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { endedJob } from './ended-job.ts';
 
-const FAILED: RouteRun = {
+const FAILED: RouteDelivery = {
   ...createPendingRoute('default', '2026-01-01T00:00:00.000Z'), status: 'failed',
   nextAttemptAt: null,
 };
+
+const DONE: RouteDelivery = { ...FAILED, status: 'done' };
 
 class Place {
   readonly relay: Relay;
@@ -55,7 +58,7 @@ class Place {
     const found: StoredRequest[] = [];
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = records.bytesAt(slot);
-      if (bytes !== undefined) found.push(decodeRequest(bytes));
+      if (bytes !== undefined) found.push(decodeRequest(bytes, findCommitted(this.relay.store)));
     }
     return found;
   }
@@ -88,7 +91,7 @@ async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
 
 test('runs again what failed, each once', () => withPlace(async (place) => {
   await place.keep(0, 250);
-  await place.keep(250, 3, { status: 'done' });
+  await place.keep(250, 3, { status: 'done', routes: [DONE] });
   const job = await place.replayed({ status: 'failed' });
   assert.deepEqual(job, {
     id: job['id'], kind: 'request-replay', status: 'done', total: 250, done: 250, failed: 0,
@@ -107,7 +110,7 @@ test('a dry run counts and changes nothing', () => withPlace(async (place) => {
 
 test('takes those that the filter means', () => withPlace(async (place) => {
   await place.keep(0, 2, { event: 'push' });
-  await place.keep(2, 2, { status: 'done' });
+  await place.keep(2, 2, { status: 'done', routes: [DONE] });
   await place.keep(4, 2, { hook: '01890000-0000-7000-8000-00000000000b' });
   const cases: readonly (readonly [object, number])[] = [
     [{}, 6], [{ status: 'failed' }, 4], [{ status: 'done' }, 2], [{ event: 'push' }, 2],

@@ -6,6 +6,9 @@ import { silentLogger } from '../../../src/base/log.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
 } from '../../../src/webhooks/inbox/stored-request.ts';
+import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
+import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
+import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
 import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { Retention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
@@ -46,10 +49,13 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
   Promise<void>;
 }> {
   const store =
-    createMemoryStore([requestCollection, requestBodyCollection, requestQueue.totals.collection]);
+    createMemoryStore([
+      requestCollection, requestBodyCollection, deliveryCollection,
+      requestQueue.totals.collection, eventIdCollection,
+    ]);
   const clock = new ManualClock(START_MS);
   const retention = new Retention({
-    ...requestRetention(store, { ...INBOX, ...limits }), queue: requestQueue, store, clock,
+    ...requestRetention(new RequestStates(store), { ...INBOX, ...limits }), queue: requestQueue, store, clock,
     log: silentLogger, ownership: ALL_OWNED,
   });
   retention.start();

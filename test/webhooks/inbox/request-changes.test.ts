@@ -5,6 +5,8 @@ import {
   addAttempt, requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
+import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
@@ -14,7 +16,10 @@ const NO_TOTALS = {
 const LARGE = Buffer.alloc(20_000, 'x');
 
 const newStore = (): ReturnType<typeof createMemoryStore> =>
-  createMemoryStore([requestCollection, requestBodyCollection, requestQueue.totals.collection]);
+  createMemoryStore([
+    requestCollection, requestBodyCollection, deliveryCollection, requestQueue.totals.collection,
+    eventIdCollection,
+  ]);
 const totalsOf = (store: ReturnType<typeof newStore>): object =>
   ({ ...requestQueue.totals.readCommitted(store) });
 const done = (request: StoredRequest): StoredRequest => withRoutes(request,
@@ -32,7 +37,7 @@ test('totals follow a request from arrival to its end', async () => {
   assert.deepEqual([after?.status, totalsOf(store)],
     ['done', { ...NO_TOTALS, accepted: 1, done: 1 }]);
   const writes = store.lines.at(-1)?.map(({ collection }) => collection);
-  assert.deepEqual(writes, ['requests', 'request-totals'], 'the body is not written again');
+  assert.deepEqual(writes, ['deliveries', 'request-totals'], 'the request is not written again');
   await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => false));
   assert.equal(store.collection('requests').size, 1, 'it is not meant');
   await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => true));

@@ -227,7 +227,7 @@ test('the totals are proven, and a planted fault is found', async () => {
   const { json } = await relay.ask('GET', path);
   assert.deepEqual([json['isReconciled'], [...json['problems'] as string[]].sort()], [false, [
     '1 requests should be failed, and 0 are', `body ${ids[9]} belongs to no request`,
-    `request ${ids[1]} has lost its body`,
+    `delivery ${ids[0]}.0 belongs to no request`, `request ${ids[1]} has lost its body`,
   ]]);
   await relay.store.transact((transaction) => {
     transaction.put(requestCollection.name, ids[0] ?? '', String(bytes));
@@ -247,7 +247,7 @@ function routesOf({ json }: Answer): string[] {
 }
 
 const DONE = { name: 'default', status: 'done', attempts: [], nextAttemptAt: null, failures: 0,
-  attemptCount: 1 } as const;
+  attemptCount: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' } as const;
 
 for (const status of ['done', 'failed', 'duplicate', 'filtered', 'pending'] as const) {
   test(`a ${status} request is run again as the same one`, async () => {

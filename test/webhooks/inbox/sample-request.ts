@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createInlineBody } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  createPendingRoute, type StoredRequest,
+  createPendingRoute, type RouteDelivery, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -21,8 +21,18 @@ export function makeStoredRequest(
     client: '127.0.0.1', host: 'localhost', protocol: 'http', event: null, eventId: null,
     eventIdReused: false,
     verdict: { preset: null, accepted: true, failedCheck: null, secret: null, signedAt: null },
-    routes: [createPendingRoute('default', AT)], answered: null, duplicateOf: null, replayOf: null,
+    routes: makeRoutes(given), answered: null, duplicateOf: null, replayOf: null,
     isReplay: false, unparsed: null,
-    inlineBody: createInlineBody(body, given.status ?? 'pending'), ...given,
+    inlineBody: createInlineBody(body), ...given,
   };
+}
+
+/** The one route of a request with that status. */
+function makeRoutes(
+  { status = 'pending', receivedAt = AT }: Partial<StoredRequest>,
+): readonly RouteDelivery[] {
+  const route = createPendingRoute('default', receivedAt);
+  if (status === 'pending') return [route];
+  if (status !== 'done' && status !== 'failed') return [];
+  return [{ ...route, status, nextAttemptAt: null }];
 }

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findCommitted } from '../../../src/store/find-record.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
@@ -118,7 +119,7 @@ function requestsIn({ store }: Pick<Opened, 'store'>): Map<string, StoredRequest
   const found = new Map<string, StoredRequest>();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = collection.bytesAt(slot);
-    if (bytes !== undefined) found.set(collection.idAt(slot) ?? '', decodeRequest(bytes));
+    if (bytes !== undefined) found.set(collection.idAt(slot) ?? '', decodeRequest(bytes, findCommitted(store)));
   }
   return found;
 }

@@ -1,4 +1,5 @@
 /** The background runs of kept requests on a simulated clock and disk, with a scripted action. */
+import { findCommitted } from '../../../src/store/find-record.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
@@ -98,7 +99,7 @@ export class InboxSimulation extends Simulation {
 
   request(id: string): StoredRequest | undefined {
     const bytes = this.store.collection('requests').find(id)?.bytes;
-    return bytes === undefined ? undefined : decodeRequest(bytes);
+    return bytes === undefined ? undefined : decodeRequest(bytes, findCommitted(this.store));
   }
 
   /** Status of the request, and of each of its routes. */

@@ -138,6 +138,6 @@ function buildRequest(
     // null: the body was not read; or the request is rejected, which is in memory alone with its
     // body beside it; or the body is so long that it gets a record of its own.
     inlineBody: body === null || state.status === 'rejected' ? null
-      : createInlineBody(body, state.status),
+      : createInlineBody(body),
   };
 }

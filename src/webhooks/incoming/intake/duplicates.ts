@@ -8,7 +8,9 @@ import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Store } from '../../../store/store-port.ts';
-import { decodeRequest } from '../../inbox/request-codec.ts';
+import { deliveryCollection } from '../../deliveries/delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delivery-id.ts';
+import { findCommittedRequest } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
 import { requestCollection, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { WebhookResponse } from '../receiving/webhook-response.ts';
@@ -180,8 +182,7 @@ export class Duplicates {
     const record = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
     if (record === undefined) return undefined;
     const { bodySha256, request: requestId } = record;
-    const bytes = this.#store.collection(requestCollection.name).findBytes(requestId);
-    const request = bytes === undefined ? null : decodeRequest(bytes);
+    const request = findCommittedRequest(this.#store, requestId) ?? null;
     return { bodySha256, requestId, request, dataJson: '{}' };
   }
 
@@ -205,16 +206,26 @@ export class Duplicates {
     }
   }
 
-  /** `nextChange` resolves with the next change of a stored request. */
+  /** `nextChange` resolves with the next change of a stored request or of its deliveries. */
   #watchRequest(id: string): { readonly nextChange: Promise<void>; readonly stop: () => void } {
-    const records = this.#store.collection(requestCollection.name);
-    let stop = (): void => {};
+    const unlisten: (() => void)[] = [];
     const nextChange = new Promise<void>((resolve) => {
-      stop = records.onChange((change) => {
-        if (change.id === id) resolve();
-      });
+      const records = this.#store.collection(requestCollection.name);
+      const deliveries = this.#store.collection(deliveryCollection.name);
+      unlisten.push(
+        records.onChange((change) => {
+          if (change.id === id) resolve();
+        }),
+        deliveries.onChange((change) => {
+          if (isRouteDeliveryId(change.id) && parseRequestId(change.id) === id) resolve();
+        }));
     });
-    return { nextChange, stop: () => stop() };
+    return {
+      nextChange,
+      stop() {
+        for (const end of unlisten) end();
+      },
+    };
   }
 }
 

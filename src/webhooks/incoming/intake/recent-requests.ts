@@ -6,8 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
-import type { StoredItem } from '../../durable-queue/queue-spec.ts';
-import { isSameMemory } from '../../durable-queue/queue-spec.ts';
+import { isSameMemory, type StoredItem } from '../../durable-queue/queue-spec.ts';
 
 type RecentRequest = StoredItem<StoredRequest> & {
   readonly body: Buffer;

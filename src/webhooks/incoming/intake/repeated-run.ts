@@ -1,7 +1,7 @@
 /** Applies another run of the failed routes to a request that its sender sent again. Pure. */
 import { ActionResult } from '../../actions/action.ts';
 import {
-  addAttempt, withRoutes, type StoredRequest, type RouteRun,
+  addAttempt, withRoutes, type StoredRequest, type RouteDelivery,
 } from '../../inbox/stored-request.ts';
 import type { RouteOutcome } from '../run-webhook-routes.ts';
 import { toRunAttempt } from './build-request.ts';
@@ -20,7 +20,7 @@ export function applyRepeatedRun(
   return withRoutes({ ...before, answered: answer }, routes, nowMs);
 }
 
-function applyOutcome(route: RouteRun, outcome: RouteOutcome): RouteRun {
+function applyOutcome(route: RouteDelivery, outcome: RouteOutcome): RouteDelivery {
   const after = addAttempt(route, toRunAttempt(outcome));
   // If an operator has replayed the request meanwhile, it is run until it succeeds.
   const isDue = route.status === 'pending' && !outcome.result.success;
@@ -43,7 +43,7 @@ export function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
   };
 }
 
-function restoreOutcome({ name, attempts }: RouteRun): RouteOutcome {
+function restoreOutcome({ name, attempts }: RouteDelivery): RouteOutcome {
   const { message = null, data = null, durationMs = 0, at = '' } = attempts.at(-1) ?? {};
   return {
     name, result: ActionResult.ok(data ?? {}, message), dataJson: JSON.stringify(data ?? {}),

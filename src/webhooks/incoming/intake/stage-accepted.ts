@@ -3,6 +3,7 @@
  * a duplicate, or the repetition of an event that has failed, which runs the first request again.
  */
 import { formatTimestamp } from '../../../base/clock.ts';
+import { findStaged } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { readStatus } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
@@ -40,7 +41,7 @@ export function stageAccepted(
   if (match === null || 'isNew' in match) {
     checkRoom();
     const event = match?.event ?? null;
-    const { bytes, item } = stageNew(unit, arrival, event);
+    const stored = stageNew(unit, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run; the worker learns of it from the record alone. It may
     // happen in a transaction that runs again or fails: `RecentRequests` replaces a request of the
@@ -48,13 +49,15 @@ export function stageAccepted(
     // one must not see what another makes of the shared body.
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body } = arrival.request;
-      recentRequests.add({ bytes, item, body, headers: isHeadWhole(item) ? headers : null });
+      recentRequests.add({
+        ...stored, body, headers: isHeadWhole(stored.item) ? headers : null,
+      });
     }
     return buildAcceptedResponse(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
   }
   const { originalId, event } = match;
   const bytes = transaction.find(requestCollection.name, originalId);
-  if (bytes !== undefined && readStatus(bytes) === 'failed') {
+  if (bytes !== undefined && readStatus(bytes, findStaged(transaction)) === 'failed') {
     unit.change(originalId, (before) => markFailedRoutesDue(before, arrival.nowMs));
     return buildAcceptedResponse(originalId, '');
   }
@@ -88,7 +91,7 @@ function stageNew(
     id, routes: runs, status: computeStatus(runs), answered: buildAnswered(request, nowMs),
     eventIdReused: event?.hasIdOfOtherBody ?? false,
   });
-  return { item, bytes: unit.add(item, request.body) };
+  return unit.add(item, request.body);
 }
 
 function stageDuplicate(

@@ -1,0 +1,161 @@
+/**
+ * The state of each stored request, by its slot: its status, which follows from its deliveries,
+ * whether it is pinned, when it last changed and how many bytes it takes. It is computed when a
+ * record of the request or of one of its deliveries is applied, so that lists, limits and retention
+ * need not read the records.
+ */
+import { findCommitted } from '../../store/find-record.ts';
+import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
+import { followRecords } from '../../resources/projection.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
+import {
+  hasBodyRecord, isPinned, listRouteRecords, readStatus, readUpdatedMs,
+} from './request-codec.ts';
+import {
+  REQUEST_STATUSES, requestBodyCollection, requestCollection, type RequestStatus,
+} from './stored-request.ts';
+
+export type RequestState = {
+  readonly status: RequestStatus;
+  readonly isPinned: boolean;
+  readonly updatedMs: number;
+  /** Those of its record, its body and its deliveries. */
+  readonly bytes: number;
+};
+
+/** null stands for no request. */
+export type RequestStateChange = {
+  readonly id: string;
+  readonly before: RequestState | null;
+  readonly after: RequestState | null;
+};
+
+const SLOTS_MIN = 1024;
+/** The code of a slot without a request. The others are a status and a bit for pinned ones. */
+const EMPTY = 0;
+const PINNED = 0x80;
+
+export class RequestStates {
+  readonly #requests: Collection;
+  readonly #find: FindRecord;
+  readonly #unfollow: readonly (() => void)[];
+  readonly #listeners = new Set<(change: RequestStateChange) => void>();
+  #codes = new Uint8Array(0);
+  #updatedMs = new Float64Array(0);
+  #bytes = new Float64Array(0);
+  #bytesTotal = 0;
+
+  constructor(store: Pick<Store, 'collection'>) {
+    this.#requests = store.collection(requestCollection.name);
+    this.#find = findCommitted(store);
+    this.#unfollow = [
+      followRecords(this.#requests, ({ id, after }, slot) =>
+        this.#set(id, slot, after === null ? null : this.#compute(id, after))),
+      // The deliveries that are there already are read with their requests.
+      store.collection(deliveryCollection.name).onChange(({ id }) => {
+        if (isRouteDeliveryId(id)) this.#refresh(parseRequestId(id));
+      }),
+    ];
+  }
+
+  /** The bytes of all requests, with their bodies and deliveries. */
+  get bytesTotal(): number {
+    return this.#bytesTotal;
+  }
+
+  /** The status of the request in a slot; null where there is none. */
+  statusAt(slot: number): RequestStatus | null {
+    const code = this.#codes[slot] ?? EMPTY;
+    return code === EMPTY ? null : decodeStatus(code);
+  }
+
+  /** Counts the requests of each status. */
+  countByStatus(): ReadonlyMap<RequestStatus, number> {
+    const counts = new Map<RequestStatus, number>();
+    for (const code of this.#codes) {
+      if (code === EMPTY) continue;
+      const status = decodeStatus(code);
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  find(id: string): RequestState | null {
+    return this.#read(this.#requests.findSlot(id));
+  }
+
+  /**
+   * Calls `listener` for every request there is, then for every change, until the result is called.
+   */
+  follow(listener: (change: RequestStateChange) => void): () => void {
+    for (let slot = 0; slot < this.#codes.length; slot += 1) {
+      const after = this.#read(slot);
+      if (after === null) continue;
+      listener({ id: this.#requests.idAt(slot) ?? '', before: null, after });
+    }
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    for (const unfollow of this.#unfollow) unfollow();
+    this.#listeners.clear();
+  }
+
+  #refresh(id: string): void {
+    const slot = this.#requests.findSlot(id);
+    // A delivery is applied before its new request, and after a removed one.
+    if (slot === -1) return;
+    const bytes = this.#requests.bytesAt(slot);
+    if (bytes !== undefined) this.#set(id, slot, this.#compute(id, bytes));
+  }
+
+  #compute(id: string, bytes: Buffer): RequestState {
+    const routeBytes = listRouteRecords(id, this.#find).reduce((sum, { length }) => sum + length, 0);
+    const bodyBytes = hasBodyRecord(bytes)
+      ? this.#find(requestBodyCollection.name, id)?.length ?? 0 : 0;
+    return {
+      status: readStatus(bytes, this.#find), isPinned: isPinned(bytes),
+      updatedMs: readUpdatedMs(bytes, this.#find), bytes: bytes.length + bodyBytes + routeBytes,
+    };
+  }
+
+  #set(id: string, slot: number, after: RequestState | null): void {
+    const before = this.#read(slot);
+    if (slot >= this.#codes.length) this.#grow(slot + 1);
+    this.#codes[slot] = after === null ? EMPTY : encodeState(after);
+    this.#updatedMs[slot] = after?.updatedMs ?? 0;
+    this.#bytes[slot] = after?.bytes ?? 0;
+    this.#bytesTotal += (after?.bytes ?? 0) - (before?.bytes ?? 0);
+    for (const listener of this.#listeners) listener({ id, before, after });
+  }
+
+  #read(slot: number): RequestState | null {
+    const code = this.#codes[slot] ?? EMPTY;
+    if (code === EMPTY) return null;
+    return {
+      status: decodeStatus(code), isPinned: (code & PINNED) !== 0,
+      updatedMs: this.#updatedMs[slot] ?? 0, bytes: this.#bytes[slot] ?? 0,
+    };
+  }
+
+  #grow(count: number): void {
+    const length = Math.max(SLOTS_MIN, count, this.#codes.length * 2);
+    const copyInto = <T extends { set(from: T): void }>(column: T, larger: T): T => {
+      larger.set(column);
+      return larger;
+    };
+    this.#codes = copyInto(this.#codes, new Uint8Array(length));
+    this.#updatedMs = copyInto(this.#updatedMs, new Float64Array(length));
+    this.#bytes = copyInto(this.#bytes, new Float64Array(length));
+  }
+}
+
+function encodeState({ status, isPinned: pinned }: RequestState): number {
+  return REQUEST_STATUSES.indexOf(status) + 1 + (pinned ? PINNED : 0);
+}
+
+function decodeStatus(code: number): RequestStatus {
+  return REQUEST_STATUSES[(code & ~PINNED) - 1] ?? 'rejected';
+}

@@ -1,0 +1,83 @@
+/**
+ * The delivery of a request to one route of its webhook is a record of the collection `deliveries`:
+ *
+ *     {"identifier":"<request>.<n>","createdAt":"<time>","updatedAt":"<time>","status":"…",
+ *      "hook":"<incoming webhook>","route":"<name>",…}
+ *
+ * with `nextAttemptAt` while it is pending, `failures`, `attempts`, and `attemptCount` if there were
+ * more attempts than are kept. Members with their default value are left out, `updatedAt` if it is
+ * `createdAt`. `status` is that of a delivery: a route that is done is `delivered`. An attempt
+ * writes this record alone.
+ */
+import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
+import type { RouteDelivery, RunAttempt } from './stored-request.ts';
+
+type DeliveryRecord = {
+  readonly createdAt: string;
+  readonly updatedAt?: string;
+  readonly status: keyof typeof ROUTE_STATUS;
+  readonly route: string;
+  readonly attempts?: readonly AttemptRecord[];
+  readonly nextAttemptAt?: string;
+  readonly failures?: number;
+  readonly attemptCount?: number;
+};
+type AttemptRecord = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
+
+const ROUTE_STATUS = { pending: 'pending', delivered: 'done', failed: 'failed' } as const;
+const DELIVERY_STATUS = { pending: 'pending', done: 'delivered', failed: 'failed' } as const;
+
+/** Decodes a record. Throws a TypeError for one that is not of the format. */
+export function decodeRoute(bytes: Buffer): RouteDelivery {
+  const record = decodeRecordAs<DeliveryRecord>(bytes, ({ status, route, createdAt }) =>
+    typeof route === 'string' && typeof createdAt === 'string'
+    && typeof status === 'string' && Object.hasOwn(ROUTE_STATUS, status));
+  const { createdAt, updatedAt = createdAt, status, route: name } = record;
+  const attempts = (record.attempts ?? []).map(decodeAttempt);
+  const { nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = record;
+  return {
+    name, createdAt, updatedAt, status: ROUTE_STATUS[status], attempts, nextAttemptAt, failures,
+    attemptCount,
+  };
+}
+
+export function decodeAttempt(
+  { at, durationMs, success, message = null, data = {} }: AttemptRecord,
+): RunAttempt {
+  return { at, durationMs, success, message, data };
+}
+
+const HOOK_MARK = Buffer.from('"hook":"');
+const QUOTE = 0x22;
+
+/** Reads the identifier of the incoming webhook, without parsing. */
+export function readRouteWebhookId(bytes: Buffer): string {
+  const start = bytes.indexOf(HOOK_MARK) + HOOK_MARK.length;
+  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+}
+
+/** Encodes the delivery with that number of a request. */
+export function encodeRoute(
+  requestId: string, index: number, webhookId: string, route: RouteDelivery,
+): string {
+  const { createdAt, updatedAt, status, name, attempts } = route;
+  const { nextAttemptAt, failures, attemptCount } = route;
+  let json = `{"identifier":"${createRouteDeliveryId(requestId, index)}","createdAt":"${createdAt}"`;
+  if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
+  json += `,"status":"${DELIVERY_STATUS[status]}","hook":"${webhookId}"`
+    + `,"route":${encodeString(name)}`;
+  if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
+  if (failures !== 0) json += `,"failures":${failures}`;
+  if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;
+  if (attempts.length > 0) json += `,"attempts":[${attempts.map(encodeAttempt).join(',')}]`;
+  return `${json}}`;
+}
+
+export function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
+  let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
+  if (message !== null) json += `,"message":${encodeString(message)}`;
+  if (!isEmptyObject(data)) json += `,"data":${JSON.stringify(data)}`;
+  return `${json}}`;
+}

@@ -90,7 +90,8 @@ export class Broadcast {
       }
       const start = position === null ? `id: ${this.#sequence}\n` : '';
       const reader = new StreamReader({
-        ...caller, filter, log, topics: this.#topics, find: this.#options.find, logGate: this.#logGate,
+        ...caller, filter, log, topics: this.#topics, find: this.#options.find,
+        logGate: this.#logGate,
         changesSeen: position?.changesSeen ?? 0,
         preamble: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
         getAppliedSequence: () => this.#sequence,

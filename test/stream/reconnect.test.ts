@@ -14,7 +14,8 @@ test('a client that follows again on its connection leaves no listener there', a
   let reload = (_phase: ReloadPhase): void => {};
   const stream = createEventStream({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
-    find: () => undefined, sequence: () => 0, clock: systemClock, logger: silentLogger, findWebhookIds: (name) => [name],
+    find: () => undefined, sequence: () => 0, clock: systemClock, logger: silentLogger,
+    findWebhookIds: (name) => [name],
     mayRead: () => true,
     replica: {
       waitFor: async () => true,

@@ -65,7 +65,8 @@ export async function openShelf(
       },
       since: (sequence) => store.changes.since(sequence),
     },
-    find: findCommitted(store), sequence: () => store.statistics.sequence, clock, logger: silentLogger,
+    find: findCommitted(store), sequence: () => store.statistics.sequence, clock,
+    logger: silentLogger,
     mayRead, findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });

@@ -10,7 +10,8 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/q
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
-  DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery, type Delivery,
+  DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
+  type Delivery, type DeliveryStatus,
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
@@ -99,11 +100,7 @@ export function createDeliveryService(deps: {
       if ([hook, event, sinceMs, untilMs].some((criterion) => criterion !== null)) {
         return countDeliveries(store, filter);
       }
-      // By status alone, the totals have the number.
-      const counts = totals();
-      const statuses = filter.status === null ? DELIVERY_STATUSES : [filter.status];
-      const unwrittenCount = statuses.includes('pending') ? fanOuts.unwrittenCount : 0;
-      return statuses.reduce((sum, status) => sum + counts[status], -unwrittenCount);
+      return countByStatus(totals(), filter.status, fanOuts.unwrittenCount);
     },
     async retry(identifier) {
       const nowMs = clock.now();
@@ -133,6 +130,15 @@ export function createDeliveryService(deps: {
       return reconcileDeliveries(store, fanOuts);
     },
   };
+}
+
+/** Counts the written deliveries of a status from the totals; null stands for all of them. */
+function countByStatus(
+  totals: DeliveryTotals, status: DeliveryStatus | null, unwrittenCount: number,
+): number {
+  const statuses = status === null ? DELIVERY_STATUSES : [status];
+  return statuses.reduce((sum, counted) =>
+    sum + totals[counted] - (counted === 'pending' ? unwrittenCount : 0), 0);
 }
 
 /** Changes a delivery as `apply` says; null leaves it as it is. Throws `not_found`. */

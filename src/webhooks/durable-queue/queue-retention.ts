@@ -23,12 +23,12 @@ export type Finish = {
 };
 
 /** `before` and `after` are null for an item that must not be removed, or is not there. */
-export type FinishChange = {
+type FinishChange = {
   readonly id: string; readonly before: Finish | null; readonly after: Finish | null;
 };
 
 export type RetentionRules = {
-  /** Calls `listener` for every item there is, then for every change, until the result is called. */
+  /** Calls `listener` for every item, then for every change, until the result is called. */
   readonly follow: (listener: (change: FinishChange) => void) => () => void;
   /** Reads how an item has finished, from its record; null when it must not be removed. */
   readonly readFinish: (bytes: Buffer, find: FindRecord) => Finish | null;

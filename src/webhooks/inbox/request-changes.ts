@@ -1,7 +1,7 @@
 /**
  * The durable queue of stored requests, and every change of one. A request is a record with a
- * delivery for each of its routes; a change writes those that it concerns. They are deleted together
- * with the request, and so is a body with a record of its own.
+ * delivery for each of its routes; a change writes those that it concerns. They are deleted
+ * together with the request, and so is a body with a record of its own.
  */
 import { assert } from '../../base/assert.ts';
 import { findStaged } from '../../store/find-record.ts';

@@ -11,8 +11,8 @@
  * because nothing may go on from damaged data.
  *
  * There are two forms:
- * - In the present one `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted
- *   request is said by its deliveries, one for each route (route-record.ts).
+ * - In the present one `status` is `accepted`, `filtered` or `duplicate`. What became of an
+ *   accepted request is said by its deliveries, one for each route (route-record.ts).
  * - In the form of versions before 1.1 there are no deliveries. The member `routes` has the runs of
  *   each route, and `status` is `pending`, `done` or `failed` for a request that has some. Such a
  *   record is still read, and written while nodes of such a version run (record-form.ts).
@@ -33,7 +33,8 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { decodeAttempt, decodeRoute, encodeAttempt } from './route-record.ts';
 import {
-  REQUEST_STATUSES, computeStatus, requestCollection, type StoredRequest, type StoredVerdict, type RequestStatus,
+  REQUEST_STATUSES, computeStatus, requestCollection, type StoredRequest, type StoredVerdict,
+  type RequestStatus,
   type RouteDelivery,
 } from './stored-request.ts';
 
@@ -52,8 +53,8 @@ const LETTER_T = 0x74;
 type OldRoute = Partial<RouteDelivery> & Pick<RouteDelivery, 'name' | 'status'>;
 
 type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status'>
-  & Pick<StoredRequest, 'id' | 'receivedAt' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
-  | 'bodyBytes' | 'bodySha256' | 'client'> & {
+  & Pick<StoredRequest, 'id' | 'receivedAt' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path'
+  | 'headers' | 'bodyBytes' | 'bodySha256' | 'client'> & {
     readonly status: RecordStatus;
     readonly verdict: Partial<StoredVerdict> & Pick<StoredVerdict, 'accepted'>;
     readonly routes?: readonly OldRoute[];
@@ -108,7 +109,7 @@ export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] 
   }
 }
 
-/** Decodes the record of a request without its deliveries; its own `updatedAt` is that of the record. */
+/** Decodes the record of a request without its deliveries. */
 function decodeRecord(bytes: Buffer): StoredRequest {
   const end = bytes.lastIndexOf(BODY_MARK);
   if (end === -1) throw new TypeError('a stored request has no body');

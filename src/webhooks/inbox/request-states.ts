@@ -25,7 +25,7 @@ export type RequestState = {
 };
 
 /** null stands for no request. */
-export type RequestStateChange = {
+type RequestStateChange = {
   readonly id: string;
   readonly before: RequestState | null;
   readonly after: RequestState | null;
@@ -112,7 +112,8 @@ export class RequestStates {
   }
 
   #compute(id: string, bytes: Buffer): RequestState {
-    const routeBytes = listRouteRecords(id, this.#find).reduce((sum, { length }) => sum + length, 0);
+    const routeBytes = listRouteRecords(id, this.#find)
+      .reduce((sum, { length }) => sum + length, 0);
     const bodyBytes = hasBodyRecord(bytes)
       ? this.#find(requestBodyCollection.name, id)?.length ?? 0 : 0;
     return {

@@ -4,9 +4,9 @@
  *     {"identifier":"<request>.<n>","createdAt":"<time>","updatedAt":"<time>","status":"…",
  *      "hook":"<incoming webhook>","route":"<name>",…}
  *
- * with `nextAttemptAt` while it is pending, `failures`, `attempts`, and `attemptCount` if there were
- * more attempts than are kept. Members with their default value are left out, `updatedAt` if it is
- * `createdAt`. `status` is that of a delivery: a route that is done is `delivered`. An attempt
+ * with `nextAttemptAt` while it is pending, `failures`, `attempts`, and `attemptCount` if there
+ * were more attempts than are kept. Members with their default value are left out, `updatedAt` if
+ * it is `createdAt`. `status` is that of a delivery: a route that is done is `delivered`. An attempt
  * writes this record alone.
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
@@ -64,7 +64,8 @@ export function encodeRoute(
 ): string {
   const { createdAt, updatedAt, status, name, attempts } = route;
   const { nextAttemptAt, failures, attemptCount } = route;
-  let json = `{"identifier":"${createRouteDeliveryId(requestId, index)}","createdAt":"${createdAt}"`;
+  const identifier = createRouteDeliveryId(requestId, index);
+  let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${DELIVERY_STATUS[status]}","hook":"${webhookId}"`
     + `,"route":${encodeString(name)}`;

@@ -1,7 +1,8 @@
 /** Computes how a run changes a stored request. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
 import {
-  addAttempt, withRoutes, type StoredRequest, type RouteDelivery, type RunAttempt, type UnparsedBody,
+  addAttempt, withRoutes, type StoredRequest, type RouteDelivery, type RunAttempt,
+  type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import { computeNextAttemptTime } from '../durable-queue/retry-time.ts';
 

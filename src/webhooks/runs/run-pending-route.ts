@@ -55,9 +55,9 @@ export const NO_ROOM = 'no room';
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
- * Runs the route of a delivery. Returns no promise when the action returns its result at once. Returns
- * null when there is nothing to run, or `cutOff` came first. Throws or rejects when our own state
- * kept the action from running: then there was no attempt.
+ * Runs the route of a delivery. Returns no promise when the action returns its result at once.
+ * Returns null when there is nothing to run, or `cutOff` came first. Throws or rejects when our own
+ * state kept the action from running: then there was no attempt.
  */
 export function runPendingRoute(
   deps: RunDeps, deliveryId: string, lease: QueueLease, cutOff: AbortSignal,

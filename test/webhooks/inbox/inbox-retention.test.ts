@@ -55,7 +55,8 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
     ]);
   const clock = new ManualClock(START_MS);
   const retention = new Retention({
-    ...requestRetention(new RequestStates(store), { ...INBOX, ...limits }), queue: requestQueue, store, clock,
+    ...requestRetention(new RequestStates(store), { ...INBOX, ...limits }), queue: requestQueue,
+    store, clock,
     log: silentLogger, ownership: ALL_OWNED,
   });
   retention.start();

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
 import {
-  REQUEST_STATUSES, addAttempt, withRoutes, requestBodyCollection, requestCollection, type StoredRequest,
+  REQUEST_STATUSES, addAttempt, withRoutes, requestBodyCollection, requestCollection,
+  type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-columns.ts';

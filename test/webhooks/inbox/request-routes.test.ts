@@ -247,7 +247,8 @@ function routesOf({ json }: Answer): string[] {
 }
 
 const DONE = { name: 'default', status: 'done', attempts: [], nextAttemptAt: null, failures: 0,
-  attemptCount: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' } as const;
+  attemptCount: 1, createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z' } as const;
 
 for (const status of ['done', 'failed', 'duplicate', 'filtered', 'pending'] as const) {
   test(`a ${status} request is run again as the same one`, async () => {

@@ -119,7 +119,8 @@ function requestsIn({ store }: Pick<Opened, 'store'>): Map<string, StoredRequest
   const found = new Map<string, StoredRequest>();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = collection.bytesAt(slot);
-    if (bytes !== undefined) found.set(collection.idAt(slot) ?? '', decodeRequest(bytes, findCommitted(store)));
+    const id = collection.idAt(slot) ?? '';
+    if (bytes !== undefined) found.set(id, decodeRequest(bytes, findCommitted(store)));
   }
   return found;
 }

@@ -97,6 +97,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     },
     start() {
       worker.start();
+      requests.prepareLists();
       retention.start();
       eventIds.start();
     },

@@ -1,8 +1,8 @@
 /**
  * The columns that a list of stored requests filters by, with one number per column and record, so
  * that a page of a hundred thousand requests is found without touching the records. The columns are
- * built from the stored records when a list is first asked for, follow every change from then on,
- * and are never written anywhere. The status is that of `RequestStates`.
+ * built from the stored records in the background, follow every change from then on, and are never
+ * written anywhere. The status is that of `RequestStates`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

@@ -59,6 +59,8 @@ export interface RequestService {
     transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
   ): StoredRequest;
   reconcile(): Promise<RequestReconciliation>;
+  /** Prepares in the background what the first list with a filter needs. */
+  prepareLists(): void;
   close(): void;
 }
 
@@ -135,6 +137,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
       });
     },
     reconcile: () => reconcileRequests(store, deps.states),
+    prepareLists: () => list.prepare(),
     close: () => list.close(),
   };
 }

@@ -6,8 +6,8 @@
  *
  * with `nextAttemptAt` while it is pending, `failures`, `attempts`, and `attemptCount` if there
  * were more attempts than are kept. Members with their default value are left out, `updatedAt` if
- * it is `createdAt`. `status` is that of a delivery: a route that is done is `delivered`. An attempt
- * writes this record alone.
+ * it is `createdAt`. `status` is that of a delivery: a route that is done is `delivered`. An
+ * attempt writes this record alone.
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

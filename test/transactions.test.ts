@@ -15,7 +15,7 @@ import { createCatalog, type Catalog } from '../src/books/catalog.ts';
 import { bookResource } from '../src/books/book-resource.ts';
 import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
-import { INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';
+import { EVENTS, INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';
 
 type House = {
   readonly store: MemoryStore; readonly catalog: Catalog; readonly webhooks: Webhooks;
@@ -32,6 +32,7 @@ function build(statusCode = 200): House {
     store, clock, makeId, logger: silentLogger, actions: [], random: Math.random,
     http: { request: async () => ({ statusCode, headers: {}, body: Buffer.alloc(0) }) },
     baseUri: () => '', incoming: INCOMING, inbox: INBOX,
+    events: EVENTS,
     outgoing: { ...OUTGOING, retrySchedule: [] },
   });
   const catalog = createCatalog({

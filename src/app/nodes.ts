@@ -18,6 +18,7 @@ import type { Store } from '../store/store-port.ts';
 import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
 import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
+import { eventCollection } from '../webhooks/deliveries/event-record.ts';
 import { requestCollection } from '../webhooks/inbox/stored-request.ts';
 
 type NodesDeps = {
@@ -97,13 +98,15 @@ function findAdvertisedAddress({ addresses }: NodesDeps): string | null {
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
-const ORDERED_COLLECTIONS = [deliveryCollection, fanOutCollection, requestCollection];
+const ORDERED_COLLECTIONS = [
+  eventCollection, deliveryCollection, fanOutCollection, requestCollection,
+];
 
 /**
- * Keeps new ids of deliveries and requests after all existing ones. They are worked off in order of
- * their ids, which must be the order in which they were committed. An id begins with the time of
- * the machine that drew it, so with several nodes whose clocks differ a later one could sort before
- * an earlier. Therefore a node draws ids past all that it has applied.
+ * Keeps new ids of events, deliveries and requests after all existing ones. They are worked off in
+ * order of their ids, which must be the order in which they were committed. An id begins with the
+ * time of the machine that drew it, so with several nodes whose clocks differ a later one could
+ * sort before an earlier. Therefore a node draws ids past all that it has applied.
  */
 function keepIdsInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
   for (const { name } of ORDERED_COLLECTIONS) {

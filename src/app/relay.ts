@@ -87,6 +87,10 @@ export function composeRelay(
       maxCount: settings.inbox.maxCount,
       maxBytes: Math.min(settings.inbox.maxBytes, deps.pendingBytesMax),
     },
+    events: {
+      retentionMs: settings.events.retentionDays * DAY_MS,
+      bytesMax: Math.min(settings.events.maxBytes, deps.pendingBytesMax),
+    },
     outgoing: {
       retrySchedule: settings.outgoing.retrySchedule,
       retentionMs: settings.outgoing.retentionDays * DAY_MS,
@@ -115,7 +119,8 @@ export function createBookEvents(events: EventPublisher): ChangeHook {
     if (book === null || !events.isTrigger(name)) return;
     const timestamp = formatTimestamp(inputs.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
-    events.stageEvent(transaction, inputs, name, `${head},"data":{"book":${book.toString()}}}`);
+    const payloadJson = `${head},"data":{"book":${book.toString()}}}`;
+    events.stageEvent(transaction, inputs, name, payloadJson, { source: 'catalog' });
   };
 }
 

@@ -187,6 +187,15 @@ const outgoing = {
   maxInFlightPerHook: count(8, 'the same for one hook; 1 is strict order', 1, 65_535),
 };
 
+const events = {
+  keep: choice('heard', ['heard', 'all'],
+    'heard: events that fire at least one webhook; all: also those that fire none'),
+  retentionDays: days(7, 'events without deliveries are kept'),
+  maxBytes: count(268_435_456,
+    'of such events; the oldest go first. At most an eighth of --max-memory', 0, BYTES_MAX,
+    'bytes'),
+};
+
 const store = {
   url: {
     ...optional(checkStoreUrl, 'database that keeps the journal for several nodes: '
@@ -203,6 +212,7 @@ const SETTINGS = {
   http,
   incoming,
   inbox,
+  events,
   outgoing,
   store,
   catalog: { events: flag(true, 'whether changes of books are events') },

@@ -2,7 +2,12 @@
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
+import type { Logger } from '../base/log.ts';
+import type { Store } from '../store/store-port.ts';
+import { convertDeliveries } from './deliveries/convert-deliveries.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
+import { EventRetention } from './deliveries/event-retention.ts';
+import { EventUse } from './deliveries/event-use.ts';
 import { createEventPublisher, type EventPublisher } from './deliveries/event-publisher.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
 import { createSystemEvents, type SystemEvents } from './deliveries/system-events.ts';
@@ -26,6 +31,7 @@ import { Retention } from './durable-queue/queue-retention.ts';
 /** The entry of events and forwards; deliveries follow from them. */
 type Queue = {
   readonly fanOuts: FanOuts;
+  readonly eventUse: EventUse;
   readonly capacity: QueueCapacity;
   readonly events: EventPublisher;
   readonly systemEvents: SystemEvents;
@@ -45,13 +51,15 @@ export function composeQueue(
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
   const fanOuts = new FanOuts({ store, clock, log });
-  const capacity = new QueueCapacity(store, {
+  const eventUse = new EventUse(store);
+  const capacity = new QueueCapacity(store, eventUse, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
   const events = createEventPublisher({
     store, webhooks: webhooks.outgoing, fanOuts, makeId, clock, capacity,
   });
-  return { fanOuts, capacity, events, systemEvents: createSystemEvents({ events, log, webhooks }) };
+  const systemEvents = createSystemEvents({ events, log, webhooks });
+  return { fanOuts, eventUse, capacity, events, systemEvents };
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {
@@ -62,7 +70,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED } = options;
   const { webhooks, configurations, actions, runner, health } = shared;
-  const { fanOuts, capacity, systemEvents } = shared.queue;
+  const { fanOuts, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
   });
@@ -74,8 +82,14 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
   const retention = new Retention({
-    ...deliveryRetention(outgoing, store), queue: deliveryQueue, store, clock, log, ownership,
+    ...deliveryRetention(outgoing, store, eventUse),
+    queue: deliveryQueue, store, clock, log, ownership,
   });
+  const eventRetention = new EventRetention({
+    store, eventUse, clock, log, ownership, limits: options.events,
+  });
+  const closing = new AbortController();
+  let converting = Promise.resolve();
   const retirement = { store, webhooks, scheduler, clock };
   return {
     sender, worker,
@@ -85,15 +99,35 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
     },
     start() {
+      // Nodes may share the log with others that cannot read the new form of everything yet.
+      if (store.replica === null) converting = convertFormerRecords(store, log, closing.signal);
       worker.start();
       storeWatch.start();
       retention.start();
+      eventRetention.start();
     },
     async close(graceMs) {
+      closing.abort();
+      await converting;
       await Promise.all([
         fanOuts.close(graceMs), worker.close(graceMs), storeWatch.close(), retention.close(),
+        eventRetention.close(),
       ]);
       capacity.close();
+      eventUse.close();
     },
   };
+}
+
+/** Writes in their present form what an older version has left. Reports an error, never rejects. */
+async function convertFormerRecords(
+  store: Store, log: Logger, closing: AbortSignal,
+): Promise<void> {
+  try {
+    const count = await convertDeliveries(store, closing);
+    if (count > 0) log.info('deliveries and events were converted', { count });
+  } catch (thrown) {
+    // They are read in both forms, so the next start may do the rest.
+    log.warning('older deliveries and events were not all converted', { error: thrown });
+  }
 }

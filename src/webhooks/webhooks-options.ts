@@ -46,6 +46,8 @@ export type WebhooksOptions = {
     readonly maxInFlightPerHook: number;
   };
   readonly inbox: InboxLimits;
+  /** How long, and how many bytes of, events without deliveries are kept. */
+  readonly events: { readonly retentionMs: number; readonly bytesMax: number };
   /** Called with each rejected request, which has no record. */
   readonly onRejected?: (request: StoredRequest) => void;
   readonly onOutcome: OnOutcome;

@@ -19,7 +19,10 @@ import { createActionEndpoints } from './actions/action-endpoints.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import type { EventPublisher } from './deliveries/event-publisher.ts';
+import { deliveryBodyCollection } from './deliveries/delivery-body.ts';
+import { receiverCollection } from './deliveries/event-receivers.ts';
 import { eventCollection } from './deliveries/event-record.ts';
+import { delayedEventCollection } from './deliveries/event-retention.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
@@ -59,7 +62,8 @@ import { ALL_OWNED } from './durable-queue/ownership.ts';
 /** The collections that the store must have before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
-  eventCollection, deliveryCollection, fanOutCollection, deliveryQueue.totals.collection,
+  eventCollection, receiverCollection, delayedEventCollection, deliveryCollection,
+  deliveryBodyCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
   jobCollection, recordFormCollection,
   failingCollection, healthCollection,
@@ -268,7 +272,8 @@ function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionR
     builtIn: [
       createLogAction(),
       createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
-      createEmitEventAction((...event) => events.emitJson(...event)),
+      createEmitEventAction((name, payloadJson, hops) =>
+        events.emitJson(name, payloadJson, { source: 'action', hops })),
     ],
     custom: actions,
     http, log,

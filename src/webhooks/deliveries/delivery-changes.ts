@@ -1,20 +1,20 @@
 /**
- * The durable queue of deliveries, and every change of one. An event record that several deliveries
- * share is marked as finished when none of them is queued any more, and deleted with the last one.
+ * The durable queue of deliveries, and every change of one. A delivery of version 1, which embeds
+ * its event or its body, is written in the present form when it changes: its event and its body
+ * become records in the same transaction.
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import { isSameMemory, type RelatedRecords, type QueueSpec } from '../durable-queue/queue-spec.ts';
+import { isSameMemory, type QueueSpec, type RelatedRecords } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
+import { deliveryBodyCollection, encodeBodyRecord } from './delivery-body.ts';
 import {
-  decodeDelivery, encodeDelivery, readEventId, readStatus,
+  decodeDelivery, encodeDelivery, isForward, readEventId, readStatus,
 } from './delivery-codec.ts';
 import {
-  DELIVERY_STATUSES, deliveryCollection, countsAsQueued, type Delivery, type DeliveryStatus,
+  DELIVERY_STATUSES, deliveryCollection, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
-import {
-  encodeFinishedMark, eventCollection, someListedDelivery, finishedMarkId, findEventStart,
-} from './event-record.ts';
+import { deleteEvent, encodeConvertedEvent, eventCollection } from './event-record.ts';
 
 /** Events whose deliveries are not all written yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
@@ -22,95 +22,73 @@ export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identi
 export type DeliveryTotals = QueueTotals<DeliveryStatus>;
 export type DeliveryUnit = UnitOfWork<Delivery, DeliveryStatus>;
 
+/** A change of a delivery's status changes no other record. */
+const NO_RELATED_RECORDS: RelatedRecords<Delivery, DeliveryStatus, never> = {
+  onStatusChange() {}, stage() {},
+};
+
 export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   noun: 'deliveries',
   collection: deliveryCollection,
   totals: new TotalsAccess('delivery-totals', DELIVERY_STATUSES, []),
   idOf: ({ identifier }) => identifier,
   read: (bytes) => decodeDelivery(bytes),
-  isCurrent: ({ bytes: storedBytes }, bytes) => isSameMemory(storedBytes, bytes),
-  stage: (transaction, delivery) => ({
-    item: delivery,
-    bytes: transaction.put(
-      deliveryCollection.name, delivery.identifier, encodeDelivery(delivery)).bytes,
-  }),
-  stageRemoval: (transaction, id) => void transaction.delete(deliveryCollection.name, id),
+  isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
+  stage: (transaction, delivery) => stageDelivery(transaction, delivery),
+  stageRemoval: (transaction, id) => stageRemoval(transaction, id),
   statusOf: ({ status }) => status,
   readStatus: (bytes) => readStatus(bytes),
-  openRelatedRecords: (transaction) => new EventRecordKeeper(transaction),
+  openRelatedRecords: () => NO_RELATED_RECORDS,
 };
 
 /**
- * Stages new pending deliveries, and the event record that they share. `count` is higher than the
- * number of deliveries if more are written later. The caller has checked that there is room.
+ * Stages new pending deliveries, and the event that they share. `count` is higher than the number
+ * of deliveries if more are written later. The caller has checked that there is room.
  */
 export function acceptDeliveries(
   transaction: Transaction, unit: DeliveryUnit, deliveries: readonly Delivery[],
-  eventRecord: { readonly identifier: string; readonly json: string } | null,
+  event: { readonly identifier: string; readonly json: string } | null,
   count = deliveries.length,
 ): void {
   // The event comes first: when a delivery is applied, its event must be there.
-  if (eventRecord !== null) {
-    transaction.put(eventCollection.name, eventRecord.identifier, eventRecord.json);
-  }
+  if (event !== null) transaction.put(eventCollection.name, event.identifier, event.json);
   for (const delivery of deliveries) unit.put(delivery);
   unit.count('pending', count);
 }
 
-/** Runs `makeChanges` as one unit: totals and event records are written once for all changes. */
+/** Runs `makeChanges` as one unit: the totals are written once for all changes. */
 export function changeDeliveries<T>(
   transaction: Transaction, makeChanges: (unit: DeliveryUnit) => T,
 ): T {
   return changeItems(deliveryQueue, transaction, makeChanges);
 }
 
-/** Stages a delivery that the totals count already. */
-export function putDelivery(transaction: Transaction, delivery: Delivery): void {
-  transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
+/** Stages a delivery that the totals count already, and what its record of version 1 embedded. */
+export function stageDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {
+  const { identifier, createdAt, event: name, eventId, hook, embeddedEvent } = delivery;
+  if (embeddedEvent !== null) {
+    const webhookIds = hook === null ? [] : [hook];
+    const event = { identifier: eventId, createdAt, name, deliveries: [identifier], webhookIds };
+    // The members of an event are found behind a comma, and end with the bracket of a record.
+    const record = Buffer.concat([COMMA, embeddedEvent, CLOSING_BRACE]);
+    transaction.put(eventCollection.name, eventId, encodeConvertedEvent(event, record));
+  }
+  if (delivery.embeddedBody !== null) {
+    const record = encodeBodyRecord(identifier, delivery.embeddedBody);
+    transaction.put(deliveryBodyCollection.name, identifier, record);
+  }
+  const { bytes } =
+    transaction.put(deliveryCollection.name, identifier, encodeDelivery(delivery));
+  return { bytes, item: { ...delivery, embeddedEvent: null, embeddedBody: null } };
 }
 
-/** Marks or deletes event records after all changes of their deliveries are staged. */
-class EventRecordKeeper implements RelatedRecords<Delivery, DeliveryStatus, never> {
-  readonly #transaction: Transaction;
-  readonly #eventIds = new Set<string>();
+const COMMA = Buffer.from(',');
+const CLOSING_BRACE = Buffer.from('}');
 
-  constructor(transaction: Transaction) {
-    this.#transaction = transaction;
-  }
-
-  onStatusChange(
-    _: string, from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery,
-    bytes: Buffer | null,
-  ): void {
-    if (bytes !== null) {
-      // Very many deliveries age out, and most of them embed their event.
-      if (findEventStart(bytes) === -1) this.#eventIds.add(readEventId(bytes));
-      return;
-    }
-    if (to === 'agedOut' || countsAsQueued(from) === countsAsQueued(to)) return;
-    const { embeddedEvent, eventId } = item();
-    if (embeddedEvent === null) this.#eventIds.add(eventId);
-  }
-
-  stage(): void {
-    for (const eventId of this.#eventIds) updateEventRecord(this.#transaction, eventId);
-  }
-}
-
-function updateEventRecord(transaction: Transaction, eventId: string): void {
-  const { name } = eventCollection;
-  const bytes = transaction.find(name, eventId);
-  if (bytes === undefined || transaction.find(fanOutCollection.name, eventId) !== undefined) return;
-  let hasDeliveries = false;
-  const isInQueue = someListedDelivery(bytes, (delivery) => {
-    const deliveryBytes = transaction.find(deliveryCollection.name, delivery);
-    hasDeliveries ||= deliveryBytes !== undefined;
-    return deliveryBytes !== undefined && countsAsQueued(readStatus(deliveryBytes));
-  });
-  const markId = finishedMarkId(eventId);
-  if (isInQueue || !hasDeliveries) transaction.delete(name, markId);
-  else if (transaction.find(name, markId) === undefined) {
-    transaction.put(name, markId, encodeFinishedMark(eventId, bytes.length));
-  }
-  if (!hasDeliveries) transaction.delete(name, eventId);
+/** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */
+function stageRemoval(transaction: Transaction, id: string): void {
+  const bytes = transaction.find(deliveryCollection.name, id);
+  transaction.delete(deliveryCollection.name, id);
+  transaction.delete(deliveryBodyCollection.name, id);
+  if (bytes !== undefined && isForward(bytes)) deleteEvent(transaction, readEventId(bytes));
 }

@@ -1,14 +1,19 @@
 /**
- * A stored delivery is one JSON object on one line. Beside the members that callers see it has:
+ * A stored delivery is one JSON object on one line, which is written with each attempt, so it is
+ * small. Beside the members that callers see it has:
  *
- * - `message`: the id of the record of `events` that has its event, or the members of the event
- *   itself, embedded as the last members (event-record.ts);
+ * - `message`: the id of the record of `events` that has its event; absent if it is its own id;
+ * - `queuedAt`: when it went to the end of its queue again;
  * - `failures`: how many attempts of the schedule are used up;
  * - `proxyFailures`: how many attempts the proxy failed;
  * - `sent`: the head of the last request, as an array of method, URL, and header names and values
  *   in turn;
  * - `resendOf`: the delivery that was sent again as this one;
- * - `body`: what an action or a template has made of the payload, sent by every retry.
+ * - `isPayload`: whether the payload itself was sent last; absent if so, or if nothing was sent.
+ *
+ * A body that was made of the payload is a record of its own: see delivery-body.ts. A record of
+ * version 1 may have it as `body`, and its event embedded as its last members (event-record.ts).
+ * `encodeDelivery` writes neither: see `stageDelivery` in delivery-changes.ts.
  *
  * `status` stands before any free text, so that it is found without parsing. `encodeDelivery`
  * leaves out what follows from other members. A finished delivery keeps what it sent, so that it
@@ -27,7 +32,7 @@ const BACKSLASH = 0x5c;
 
 /** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
-  // The embedded event may be large, so it is kept encoded.
+  // An embedded event may be large, so it is kept encoded.
   const eventStart = findEventStart(bytes);
   const record = decodeRecordAs<DeliveryRecord>(
     eventStart === -1 ? bytes : `${bytes.toString('utf8', 0, eventStart)}}`, isSound);
@@ -39,22 +44,24 @@ export function decodeDelivery(bytes: Buffer): Delivery {
     hook: record.hook ?? null,
     event: record.event ?? null,
     eventId: record.message ?? identifier,
-    embeddedEvent: eventStart === -1 ? null : bytes.subarray(eventStart + 1, bytes.length - 1),
+    queuedAt: record.queuedAt ?? null,
     nextAttemptAt: record.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
     failures: record.failures ?? 0,
     proxyFailures: record.proxyFailures ?? 0,
     resendOf: record.resendOf ?? null,
-    // If something was sent without a made body, it was the payload.
+    // Version 1 kept a made body here, so what it sent without one was the payload.
     isPayload: record.isPayload ?? (record.sent !== undefined && record.body === undefined),
     sent: record.sent === undefined ? null : decodeSentHead(record.sent),
-    body: record.body ?? null,
     attempts: record.attempts ?? [],
+    embeddedEvent: eventStart === -1 ? null : bytes.subarray(eventStart + 1, bytes.length - 1),
+    embeddedBody: record.body ?? null,
   };
 }
 
-type DeliveryRecord = Partial<Omit<Delivery, 'sent' | 'eventId' | 'embeddedEvent'>>
+type DeliveryRecord =
+  Partial<Omit<Delivery, 'sent' | 'eventId' | 'embeddedEvent' | 'embeddedBody'>>
   & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>
-  & { readonly message?: string; readonly sent?: readonly string[] };
+  & { readonly message?: string; readonly sent?: readonly string[]; readonly body?: string };
 
 function decodeSentHead([method = '', url = '', ...headers]: readonly string[]): SentHead {
   return { method, url, headers };
@@ -72,26 +79,26 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, eventId } = delivery;
-  const { nextAttemptAt, failures, proxyFailures, resendOf, isPayload, sent, body } = delivery;
-  const { attempts, embeddedEvent } = delivery;
+  const { queuedAt, nextAttemptAt, failures, proxyFailures, resendOf } = delivery;
+  const { isPayload, sent, attempts } = delivery;
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${status}"`;
   if (hook !== null) json += `,"hook":${encodeString(hook)}`;
   if (event !== null) json += `,"event":${encodeString(event)}`;
   if (eventId !== identifier) json += `,"message":"${eventId}"`;
+  if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
   if (nextAttemptAt !== (status === 'pending' ? createdAt : null)) {
     json += `,"nextAttemptAt":${JSON.stringify(nextAttemptAt)}`;
   }
   if (failures !== 0) json += `,"failures":${failures}`;
   if (proxyFailures !== 0) json += `,"proxyFailures":${proxyFailures}`;
   if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
-  if (isPayload && sent === null) json += ',"isPayload":true';
+  if (isPayload !== (sent !== null)) json += `,"isPayload":${isPayload}`;
   // It is an array, because a header may have the name of a member that is searched for.
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
   if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
-  if (body !== null) json += `,"body":${JSON.stringify(body)}`;
-  return embeddedEvent === null ? `${json}}` : `${json},${embeddedEvent}}`;
+  return `${json}}`;
 }
 
 const IDENTIFIER_MARK = Buffer.from('{"identifier":"');
@@ -101,12 +108,24 @@ const UPDATED_MARK = Buffer.from('"updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
 const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 const MEMBER_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
-const NEXT_MARK = Buffer.from(',"nextAttemptAt":"');
+const LATER_MARKS = [Buffer.from(',"queuedAt":"'), Buffer.from(',"nextAttemptAt":"')] as const;
+const WEBHOOK_MARK = Buffer.from('"hook":"');
+const FORMER_BODY_MARK = Buffer.from(',"body":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at fixed positions. Looking there costs a
 // tenth of a search, and it is done many times for each delivery.
 const SECOND_MEMBER_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
 const THIRD_MEMBER_AT = SECOND_MEMBER_AT + '"updatedAt":"",'.length + TIME_LENGTH;
+
+/** Whether it is a queued forward, which has no webhook. */
+export function isForward(bytes: Buffer): boolean {
+  return bytes.indexOf(WEBHOOK_MARK) === -1;
+}
+
+/** Whether the record has the form of version 1, with its event or its body embedded. */
+export function isFormerDelivery(bytes: Buffer): boolean {
+  return findEventStart(bytes) !== -1 || bytes.indexOf(FORMER_BODY_MARK) !== -1;
+}
 
 /** Reads the status of a stored delivery, without parsing: its first letter identifies it. */
 export function readStatus(bytes: Buffer): DeliveryStatus {
@@ -131,7 +150,8 @@ export function readUntriedWebhookId(bytes: Buffer): string | null {
   }
   // It looks at the only possible position: searching the record took 2,200 of the 190,000 cycles
   // of an event.
-  return hasMarkAt(bytes, NEXT_MARK, at) ? null : bytes.toString('latin1', start, end);
+  for (const mark of LATER_MARKS) if (hasMarkAt(bytes, mark, at)) return null;
+  return bytes.toString('latin1', start, end);
 }
 
 /** Finds the closing quote of a text. */

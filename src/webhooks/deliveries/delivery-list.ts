@@ -47,8 +47,8 @@ export function createDeliveryMatcher(filter: DeliveryFilter): (bytes: Buffer) =
     && isInTime(filter, () => readCreatedMs(bytes));
 }
 
-// Before the embedded event only the member itself reads like the mark, because quotes inside
-// strings are escaped. The payload of the event may hold any members.
+// Only the member itself reads like the mark, because quotes inside strings are escaped. But an
+// event that version 1 has embedded may hold any members in its payload.
 function isBeforeEvent(bytes: Buffer, markAt: number): boolean {
   if (markAt === -1) return false;
   const eventStart = findEventStart(bytes);

@@ -2,12 +2,10 @@
 import type { Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Finish, RetentionRules } from '../durable-queue/queue-retention.ts';
-import { readEventId, readStatus, readUpdatedMs } from './delivery-codec.ts';
+import { readStatus, readUpdatedMs } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
-import {
-  countListedDeliveries, eventCollection, readFinishedBytes, isFinishedMarkId, findEventStart,
-} from './event-record.ts';
+import type { EventUse } from './event-use.ts';
 
 const FINISHES = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
@@ -17,8 +15,7 @@ const FINISHES = {
 export function deliveryRetention(limits: {
   readonly retentionMs: number; readonly retentionCount: number; readonly retentionBytes: number;
   readonly failedRetentionMs: number;
-}, store: Store): RetentionRules {
-  const events = store.collection(eventCollection.name);
+}, store: Store, eventUse: Pick<EventUse, 'bytesBeside' | 'finishedBytes'>): RetentionRules {
   const deliveries = store.collection(deliveryCollection.name);
   return {
     follow: (listener) => followRecords(deliveries, ({ id, before, after }) => {
@@ -29,19 +26,12 @@ export function deliveryRetention(limits: {
     bytesOf(id) {
       const bytes = deliveries.findBytes(id);
       if (bytes === undefined) return 0;
-      if (findEventStart(bytes) !== -1) return bytes.length;
-      const event = events.findBytes(readEventId(bytes));
-      // A shared event is deleted with its last delivery, so each one counts for a part of it.
-      return event === undefined ? bytes.length
-        : bytes.length + Math.ceil(event.length / countListedDeliveries(event));
+      return bytes.length + eventUse.bytesBeside(id, bytes);
     },
     ageMsMax: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
     finishedMax: limits.retentionCount,
     finishedBytesMax: limits.retentionBytes,
-    companions: {
-      collection: eventCollection.name,
-      bytesOf: (id, bytes) => isFinishedMarkId(id) ? readFinishedBytes(bytes) : 0,
-    },
+    otherFinishedBytes: () => eventUse.finishedBytes,
     countMax: Infinity, bytesMax: Infinity, bytesTotal: () => 0,
   };
 }

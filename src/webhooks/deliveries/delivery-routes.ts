@@ -94,9 +94,12 @@ function emitRoute(
     ],
     handle(exchange) {
       const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
+      // Commands on this machine come through the control socket.
+      const source = exchange.isControl ? 'command' : 'api';
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
-        return events.emitJson(String(members['name']), payloadJson.toString(), hops,
+        return events.emitJson(String(members['name']), payloadJson.toString(),
+          { source, hops },
           (transaction, deliveries) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: JSON.stringify({ deliveries }),

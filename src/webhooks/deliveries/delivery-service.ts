@@ -70,11 +70,12 @@ export function createDeliveryService(deps: {
 }): DeliveryService {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
+  const findBytes = (identifier: string): Buffer | undefined =>
+    isRouteDeliveryId(identifier) ? undefined : records.findBytes(identifier);
   const find = (identifier: string): Delivery | undefined => {
-    const bytes = isRouteDeliveryId(identifier) ? undefined : records.find(identifier)?.bytes;
+    const bytes = findBytes(identifier);
     return bytes === undefined ? undefined : decodeDelivery(bytes);
   };
-  const totals = (): DeliveryTotals => deliveryQueue.totals.readCommitted(store);
   return {
     find,
     toPublic(delivery) {
@@ -84,12 +85,12 @@ export function createDeliveryService(deps: {
         webhook?.enabled === false);
     },
     findSentRequest(identifier) {
-      const bytes = isRouteDeliveryId(identifier) ? undefined : records.find(identifier)?.bytes;
+      const bytes = findBytes(identifier);
       if (bytes === undefined) return undefined;
       const delivery = decodeDelivery(bytes);
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
     },
-    totals,
+    totals: () => deliveryQueue.totals.readCommitted(store),
     async list(filter, after, limit, isNewestFirst) {
       await fanOuts.whenWritten();
       return listDeliveries(store, filter, after, limit, isNewestFirst);
@@ -100,7 +101,8 @@ export function createDeliveryService(deps: {
       if ([hook, event, sinceMs, untilMs].some((criterion) => criterion !== null)) {
         return countDeliveries(store, filter);
       }
-      return countByStatus(totals(), filter.status, fanOuts.unwrittenCount);
+      const totals = deliveryQueue.totals.readCommitted(store);
+      return countByStatus(totals, filter.status, fanOuts.unwrittenCount);
     },
     async retry(identifier) {
       const nowMs = clock.now();
@@ -147,7 +149,8 @@ function changeDelivery(
   apply: (transaction: Transaction, before: Delivery) => Delivery | null,
 ): Promise<Delivery> {
   return store.transact((transaction) => {
-    const bytes = transaction.find(deliveryCollection.name, identifier);
+    const bytes = isRouteDeliveryId(identifier) ? undefined
+      : transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined) throw notFoundError('delivery', identifier);
     const delivery = decodeDelivery(bytes);
     const after = changeDeliveries(transaction, (unit) =>

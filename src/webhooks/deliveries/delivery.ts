@@ -40,20 +40,22 @@ export type Delivery = {
   readonly hook: string | null;
   readonly event: string | null;
   readonly eventId: string;
-  /** The members of an event that no other delivery shares; null if the event is a record. */
-  readonly embeddedEvent: string | Buffer | null;
+  /** When it went to the end of its queue again; null: it has the place of its creation. */
+  readonly queuedAt: string | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
   readonly proxyFailures: number;
   /** The delivery that an operator sent again as this one. */
   readonly resendOf: string | null;
-  /** Whether the payload itself was sent before, so that every retry sends it. */
+  /** Whether the payload itself was sent last, so that every retry sends it. */
   readonly isPayload: boolean;
   /** The head of the last request; null before the first, and for a queued forward. */
   readonly sent: SentHead | null;
-  /** The body that an action or a template has made; null without one. */
-  readonly body: string | null;
   readonly attempts: readonly DeliveryAttempt[];
+  /** The members of its event, in a record of version 1; null if the event is a record. */
+  readonly embeddedEvent: Buffer | null;
+  /** The body that was made for it, in a record of version 1; null if it has a record or none. */
+  readonly embeddedBody: string | null;
 };
 
 export type PublicDelivery = Pick<Delivery,
@@ -98,14 +100,14 @@ const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
 
 export function createDelivery(
-  input: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'eventId' | 'embeddedEvent'>
+  input: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'eventId'>
     & { readonly resendOf?: string }, at: string,
 ): Delivery {
-  const { identifier, hook, event, eventId, embeddedEvent, resendOf = null } = input;
+  const { identifier, hook, event, eventId, resendOf = null } = input;
   return {
     identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, eventId,
-    embeddedEvent, nextAttemptAt: at, failures: 0, proxyFailures: 0, resendOf, isPayload: false,
-    sent: null, body: null, attempts: [],
+    queuedAt: null, nextAttemptAt: at, failures: 0, proxyFailures: 0, resendOf, isPayload: false,
+    sent: null, attempts: [], embeddedEvent: null, embeddedBody: null,
   };
 }
 
@@ -177,12 +179,15 @@ function withUpdatedAt(delivery: Delivery, nowMs: number): Delivery {
   return { ...delivery, updatedAt: nextVersionTime(delivery.updatedAt, nowMs) };
 }
 
-/** Makes the delivery due now, with the whole schedule ahead. */
+/**
+ * Makes the delivery due now, with the whole schedule ahead. One that waits keeps its place in the
+ * queue; any other goes to the end.
+ */
 export function resetForRetry(delivery: Delivery, nowMs: number): Delivery {
+  const now = formatTimestamp(nowMs);
   return {
-    ...withUpdatedAt(delivery, nowMs), status: 'pending', failures: 0,
-    nextAttemptAt: formatTimestamp(nowMs),
-    proxyFailures: 0,
+    ...withUpdatedAt(delivery, nowMs), status: 'pending', failures: 0, proxyFailures: 0,
+    nextAttemptAt: now, queuedAt: delivery.status === 'pending' ? delivery.queuedAt : now,
   };
 }
 

@@ -17,9 +17,7 @@ import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import {
   acceptDeliveries, changeDeliveries, deliveryQueue, type DeliveryUnit,
 } from './delivery-changes.ts';
-import {
-  EMBEDDED_LENGTH_MAX, encodeEventRecord, encodeEventMembers, encodeForwardMembers,
-} from './event-record.ts';
+import { encodeEvent, encodeForward, type EventSource } from './event-record.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
@@ -33,7 +31,7 @@ export interface EventPublisher {
    */
   stageEvent(
     transaction: Transaction, inputs: TransactionInputs, name: string, payloadJson: string,
-    more?: EmitOptions,
+    options: EmitOptions,
   ): readonly string[];
   /** Whether a webhook is triggered by that name. If none is, the caller need make no payload. */
   isTrigger(name: string, kind?: EventKind): boolean;
@@ -41,19 +39,29 @@ export interface EventPublisher {
    * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
    * the event has one of its own. `onEmitted` gets the identifiers of the deliveries, and what it
    * stages is committed with that event alone. Throws like `stageEvent`, and `invalid` also for the
-   * name of a system event. `hops` is the length of the chain that led to the event.
+   * name of a system event.
    */
   emitJson(
-    name: string, payloadJson: string, hops?: number,
+    name: string, payloadJson: string, origin: EventOrigin,
     onEmitted?: (transaction: Transaction, deliveries: readonly string[]) => void,
   ): Promise<string[]>;
-  /** Emits an event with a JavaScript value. Throws `invalid` also if it cannot be JSON. */
+  /**
+   * Emits an event with a JavaScript value, as a caller of the API. Throws `invalid` also if it
+   * cannot be JSON.
+   */
   emitValue(name: string, payload: unknown): Promise<string[]>;
   /** Accepts a request that is to be sent durably. Returns the identifier of its delivery. */
   queueForward(forward: Forward): Promise<string>;
 }
 
-type EmitOptions = {
+/** Where an event comes from. */
+type EventOrigin = {
+  readonly source: EventSource;
+  /** The length of the chain that led to it. */
+  readonly hops: number;
+};
+
+type EmitOptions = Pick<EventOrigin, 'source'> & {
   /** Bytes of the payload that are reserved in the queue's capacity already. */
   readonly reservedBytes?: number;
   /** The identifier of a webhook that does not get the event. */
@@ -74,13 +82,14 @@ export function createEventPublisher(deps: {
   const batch = new TurnBatch<Emission, readonly string[] | AppError>(
     store, ({ payloadJson }) => payloadJson.length,
     (transaction, emissions) => stageEmissions(deps, transaction, emissions));
-  const stageEvent: EventPublisher['stageEvent'] = (transaction, inputs, name, json, more = {}) =>
-    stageEmission(deps, transaction, { inputs, name, payloadJson: json, ...more });
-  const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, hops = 0, onEmitted) => {
+  const stageEvent: EventPublisher['stageEvent'] = (transaction, inputs, name, json, options) =>
+    stageEmission(deps, transaction, { inputs, name, payloadJson: json, ...options });
+  const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, origin, onEmitted) => {
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
+    const { source, hops } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
-    const emission = { inputs, name, payloadJson, reservedBytes: payloadJson.length };
+    const emission = { inputs, name, payloadJson, source, reservedBytes: payloadJson.length };
     const identifiersOrError = await capacity.reserveWhile(payloadJson.length, () =>
       onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
         const identifiers = stageEmission(deps, transaction, emission);
@@ -96,23 +105,20 @@ export function createEventPublisher(deps: {
     stageEvent,
     emitJson,
     isTrigger: (name, kind) => webhooks.findTriggered(name, kind).length > 0,
-    emitValue: async (name, payload) => emitJson(name, encodePayload(payload)),
+    emitValue: async (name, payload) =>
+      emitJson(name, encodePayload(payload), { source: 'api', hops: 0 }),
     async queueForward(forward) {
-      const identifier = makeId();
-      const at = formatTimestamp(clock.now());
-      const isEmbedded = (forward.body?.length ?? 0) <= EMBEDDED_LENGTH_MAX;
-      const members = encodeForwardMembers(forward, isEmbedded ? [] : [identifier]);
-      const delivery = createDelivery({
-        identifier, hook: null, event: null, eventId: identifier,
-        embeddedEvent: isEmbedded ? members : null,
-      }, at);
-      const eventRecord = isEmbedded ? null
-        : { identifier, json: encodeEventRecord(identifier, at, null, members) };
-      const { length } = members;
+      const eventId = makeId();
+      const identifier = deriveIds(eventId)();
+      const createdAt = formatTimestamp(clock.now());
+      const delivery =
+        createDelivery({ identifier, hook: null, event: null, eventId }, createdAt);
+      const json = encodeForward({ identifier: eventId, createdAt }, identifier, forward);
+      const { length } = json;
       await capacity.reserveWhile(length, () => store.transact((transaction) => {
         capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, length, length);
         changeDeliveries(transaction, (unit) =>
-          acceptDeliveries(transaction, unit, [delivery], eventRecord));
+          acceptDeliveries(transaction, unit, [delivery], { identifier: eventId, json }));
       }));
       return identifier;
     },
@@ -205,28 +211,28 @@ function stageDeliveries(
   webhookIds: readonly string[],
 ): readonly string[] {
   if (webhookIds.length === 0) return [];
-  const { inputs: { seed, nowMs, hops }, name, payloadJson, reservedBytes = 0 } = emission;
+  const { inputs: { seed, nowMs, hops }, name, payloadJson, source, reservedBytes = 0 } = emission;
   capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadJson.length, reservedBytes);
-  const nextId = deriveIds(seed);
-  const at = formatTimestamp(nowMs);
-  const identifiers = webhookIds.map(() => nextId());
-  const [eventId = ''] = identifiers;
-  const isEmbedded = webhookIds.length === 1 && payloadJson.length <= EMBEDDED_LENGTH_MAX;
-  const members = encodeEventMembers(hops + 1, isEmbedded ? [] : identifiers, payloadJson);
-  const eventRecord = isEmbedded ? null
-    : { identifier: eventId, json: encodeEventRecord(eventId, at, name, members) };
+  // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
+  const identifier = deriveIds(seed)();
+  const nextId = deriveIds(identifier);
+  const createdAt = formatTimestamp(nowMs);
+  const deliveryIds = webhookIds.map(() => nextId());
+  const json = encodeEvent({
+    identifier, createdAt, name, source, hops: hops + 1, deliveries: deliveryIds, webhookIds,
+  }, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
-    acceptDeliveries(transaction, unit, [], eventRecord, webhookIds.length);
-    const fanOut = { identifier: eventId, seed, createdAt: at, event: name, hooks: webhookIds };
-    putFanOut(transaction, fanOut);
-    return identifiers;
+    acceptDeliveries(transaction, unit, [], { identifier, json }, webhookIds.length);
+    putFanOut(transaction, {
+      identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,
+    });
+    return deliveryIds;
   }
   const deliveries = webhookIds.map((webhookId, index) => createDelivery({
-    identifier: identifiers[index] ?? '', hook: webhookId, event: name, eventId,
-    embeddedEvent: isEmbedded ? members : null,
-  }, at));
-  acceptDeliveries(transaction, unit, deliveries, eventRecord);
-  return identifiers;
+    identifier: deliveryIds[index] ?? '', hook: webhookId, event: name, eventId: identifier,
+  }, createdAt));
+  acceptDeliveries(transaction, unit, deliveries, { identifier, json });
+  return deliveryIds;
 }
 
 function encodePayload(payload: unknown): string {

@@ -1,30 +1,68 @@
 /**
- * The event of a delivery, stored once however many deliveries share it. It is encoded as the last
- * members of a record:
+ * An event is written once, however many deliveries and attempts it has. It is a record of the
+ * `events` collection, one JSON object with its members in this order:
  *
- * - an event: `"depth", "deliveries", "payload"`. `depth` is the number of hops. The payload comes
- *   last, so that its bytes are a slice of the record, as they were received. A payload with line
- *   breaks, which a record cannot hold, is the string `payloadText` instead;
- * - a queued forward: `"depth", "deliveries", "forward": {"url", "method", "headers",
- *   "hiddenParameters", "encoding"}, "text"`. `text` is the received body in UTF-8, or in base64 if
- *   `encoding` says so, or null.
+ *     {"identifier":"<UUIDv7>","createdAt":"<time>","name":"<name>","source":"<source>",
+ *      "key":"<key>"?,"deliverAt":"<time>"?,"to":"<webhook>"?,"hooks":["<webhook>",…],
+ *      "depth":<hops>,"deliveries":["<delivery>",…],"payload":<JSON>}
  *
- * A short event of a single delivery is embedded in the delivery's record, and the list
- * `deliveries` is empty. Any other event is a record of the `events` collection, `{"identifier",
- * "createdAt", "name", …}`, that lists its deliveries; so an attempt does not write it again. It is
- * deleted with its last delivery. Once all its deliveries are delivered or cancelled, a finished
- * mark `{"identifier": "<the event's>~", "bytes": <the event's length>}` stands beside it: then the
- * event counts as finished, and no longer as queued.
+ * - `to` is the only webhook that an event is for, if it was sent to that one;
+ * - `hooks` and `deliveries` are parallel: the deliveries that were made with the event, and their
+ *   webhooks. What is made later is in the collection `event-receivers` (event-receivers.ts);
+ * - `depth` is the number of hops;
+ * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
+ *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
+ *
+ * What a queued forward sends is a record of the same collection. Nobody hears it, and it is
+ * deleted with its one delivery:
+ *
+ *     {"identifier":"<UUIDv7>","createdAt":"<time>","name":null,"source":"action","depth":0,
+ *      "deliveries":["<delivery>"],
+ *      "forward":{"url","method","headers","hiddenParameters","encoding"},"text":"<body>"}
+ *
+ * `text` is the received body in UTF-8, or in base64 if `encoding` says so, or null.
+ *
+ * Up to version 1 an event of several deliveries had neither `source` nor `hooks`, and one of a
+ * single delivery was embedded in the delivery's record: its last members were `"depth",
+ * "deliveries":[], "payload"`, or those of a forward. `encodeConvertedEvent` makes the present form
+ * of both. Beside a finished event stood a mark, `{"identifier":"<the event's>~","bytes"}`. It
+ * means nothing any more, and is deleted with its event.
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeString } from '../../base/json/encode.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
-import type { CollectionSpec, Store } from '../../store/store-port.ts';
+import type { CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
+import { isSystemEventName } from '../actions/event-name.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { StoredDelivery } from './delivery.ts';
+import { deleteReceivers } from './event-receivers.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
+
+/**
+ * Who made an event: a change of the catalog, a caller of the API, a command on this machine, an
+ * action, or hookshelf itself.
+ */
+export type EventSource = 'catalog' | 'api' | 'command' | 'action' | 'own';
+
+/** An event without its payload. */
+type EventHead = {
+  readonly identifier: string;
+  readonly createdAt: string;
+  readonly name: string;
+  readonly source: EventSource;
+  readonly key?: string;
+  /** When its deliveries begin, if later than it was made. */
+  readonly deliverAt?: string;
+  /** The only webhook that it is for. */
+  readonly to?: string;
+  readonly hops: number;
+  /** The identifiers of the deliveries made with it, and of their webhooks, in the same order. */
+  readonly deliveries: readonly string[];
+  readonly webhookIds: readonly string[];
+};
 
 type ForwardRecord = {
   readonly forward: Omit<Forward, 'body'> & { readonly encoding?: 'base64' };
@@ -32,8 +70,10 @@ type ForwardRecord = {
 };
 
 // Unescaped quotes are never inside a string, so a mark is found where the member is.
+const CREATED_MARK = Buffer.from('"createdAt":"');
 const START_MARK = Buffer.from(',"depth":');
-const DELIVERIES_MARK = Buffer.from('"deliveries":');
+const SOURCE_MARK = Buffer.from(',"source":"');
+const DELIVERIES_MARK = Buffer.from(',"deliveries":[');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
 const FORWARD_URL_MARK = Buffer.from('],"forward":{"url":"');
@@ -42,58 +82,110 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
-/** A longer event is a record of its own. */
-export const EMBEDDED_LENGTH_MAX = 16 * 1024;
+const MARK_SUFFIX = '~';
 
-const FINISHED_SUFFIX = '~';
-
-/** The id of an event's finished mark. */
-export function finishedMarkId(eventId: string): string {
-  return `${eventId}${FINISHED_SUFFIX}`;
-}
-
+/** Whether it is the id of a mark that an older version has left beside a finished event. */
 export function isFinishedMarkId(id: string): boolean {
-  return id.endsWith(FINISHED_SUFFIX);
+  return id.endsWith(MARK_SUFFIX);
 }
 
-export function encodeFinishedMark(eventId: string, bytes: number): string {
-  return `{"identifier":"${finishedMarkId(eventId)}","bytes":${bytes}}`;
+/** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
+export function deleteEvent(transaction: Transaction, id: string): void {
+  transaction.delete(eventCollection.name, id);
+  deleteFinishedMark(transaction, id);
+  deleteReceivers(transaction, id);
 }
 
-/** Reads from a finished mark how long its event is. */
-export function readFinishedBytes(record: Buffer): number {
-  return decodeRecordAs<{ bytes: number }>(record, ({ bytes }) =>
-    Number.isSafeInteger(bytes)).bytes;
+export function deleteFinishedMark(transaction: Transaction, eventId: string): void {
+  transaction.delete(eventCollection.name, `${eventId}${MARK_SUFFIX}`);
 }
 
-/** Encodes the members of an event. `payloadJson` is valid JSON, whose bytes are preserved. */
-export function encodeEventMembers(
-  hops: number, deliveries: readonly string[], payloadJson: string,
-): string {
+/** Encodes an event. `payloadJson` is valid JSON, whose bytes are preserved. */
+export function encodeEvent(event: EventHead, payloadJson: string): string {
+  const { key, deliverAt, to, webhookIds, hops, deliveries } = event;
   const isOneLine = !/[\r\n]/.test(payloadJson);
   const payload = isOneLine
     ? `"payload":${payloadJson}` : `"payloadText":${JSON.stringify(payloadJson)}`;
-  return `"depth":${hops},"deliveries":${JSON.stringify(deliveries)},${payload}`;
+  let json = encodeHead(event);
+  if (key !== undefined) json += `,"key":${encodeString(key)}`;
+  if (deliverAt !== undefined) json += `,"deliverAt":"${deliverAt}"`;
+  if (to !== undefined) json += `,"to":${encodeString(to)}`;
+  return `${json},"hooks":${encodeTexts(webhookIds)},"depth":${hops}`
+    + `,"deliveries":${encodeTexts(deliveries)},${payload}}`;
 }
 
-/** Encodes the members of a queued forward. */
-export function encodeForwardMembers(
-  { body, ...forward }: Forward, deliveries: readonly string[] = [],
+/** Encodes what the delivery of a queued forward sends. */
+export function encodeForward(
+  event: Pick<EventHead, 'identifier' | 'createdAt'>, delivery: string,
+  { body, ...forward }: Forward,
 ): string {
   const encoding = body === null || isUtf8(body) ? 'utf8' : 'base64';
   const request = JSON.stringify(encoding === 'utf8' ? forward : { ...forward, encoding });
   const text = JSON.stringify(body === null ? null : body.toString(encoding));
-  return `"depth":0,"deliveries":${JSON.stringify(deliveries)},"forward":${request},"text":${text}`;
+  return `${encodeHead({ ...event, name: null, source: 'action' })},"depth":0`
+    + `,"deliveries":["${delivery}"],"forward":${request},"text":${text}}`;
 }
 
-/** Encodes the record of an event that is not embedded. */
-export function encodeEventRecord(
-  identifier: string, createdAt: string, name: string | null, members: string,
+/**
+ * Encodes an event of the former form. `record` is its own record, or that of the delivery that
+ * embeds it. `webhookIds` are those of its deliveries; null: they are not all known any more.
+ */
+export function encodeConvertedEvent(
+  event: Pick<EventHead, 'identifier' | 'createdAt' | 'deliveries'>
+    & { readonly name: string | null; readonly webhookIds: readonly string[] | null },
+  record: Buffer,
 ): string {
-  return `${JSON.stringify({ identifier, createdAt, name }).slice(0, -1)},${members}}`;
+  const { name, deliveries, webhookIds } = event;
+  const source = name === null ? 'action' : guessSource(name);
+  const hooks = webhookIds === null || name === null ? '' : `,"hooks":${encodeTexts(webhookIds)}`;
+  const end = findListEnd(record, findListStart(record));
+  return `${encodeHead({ ...event, source })}${hooks},"depth":${readHops(record)}`
+    + `,"deliveries":${encodeTexts(deliveries).slice(0, -1)}${record.toString('utf8', end)}`;
 }
 
-/** Finds where the embedded event begins, with its comma; -1 in a record without one. */
+/** Returns the source of an event of which none was recorded, as its name has it. */
+function guessSource(name: string): EventSource {
+  if (isSystemEventName(name)) return 'own';
+  return name.startsWith('book.') ? 'catalog' : 'api';
+}
+
+function encodeHead({ identifier, createdAt, name, source }: {
+  readonly identifier: string; readonly createdAt: string; readonly name: string | null;
+  readonly source: EventSource;
+}): string {
+  return `{"identifier":"${identifier}","createdAt":"${createdAt}"`
+    + `,"name":${name === null ? null : encodeString(name)},"source":"${source}"`;
+}
+
+function encodeTexts(texts: readonly string[]): string {
+  const [first] = texts;
+  return texts.length === 1 && first !== undefined ? `[${encodeString(first)}]`
+    : JSON.stringify(texts);
+}
+
+/** Whether the record of an event has the former form. */
+export function isFormerEvent(bytes: Buffer): boolean {
+  const start = findEventStart(bytes);
+  const at = bytes.indexOf(SOURCE_MARK);
+  return at === -1 || at > start;
+}
+
+/** Decodes the members that an event of any form has, without its payload. */
+export function decodeEventHead(bytes: Buffer): {
+  readonly createdAt: string; readonly name: string | null; readonly deliveries: readonly string[];
+} {
+  const start = findListStart(bytes);
+  const json = `${bytes.toString('utf8', 0, findListEnd(bytes, start))}]}`;
+  return decodeRecordAs(json, ({ createdAt }) => typeof createdAt === 'string');
+}
+
+/** Reads the milliseconds since the epoch of an event's creation, without parsing. */
+export function readEventCreatedMs(bytes: Buffer): number {
+  const start = bytes.indexOf(CREATED_MARK) + CREATED_MARK.length;
+  return Date.parse(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
+}
+
+/** Finds where the members of an event begin, with their comma; -1 in a record without one. */
 export function findEventStart(bytes: Buffer): number {
   return bytes.indexOf(START_MARK);
 }
@@ -132,33 +224,28 @@ export function findForwardUrl(bytes: Buffer): string | null {
   return String(JSON.parse(`"${bytes.toString('utf8', start, end)}"`));
 }
 
-/** Encodes the members of the same event for other deliveries. */
-export function copyEventMembers(bytes: Buffer, deliveries: readonly string[]): string {
-  const payload = readPayloadBytes(bytes);
-  return payload === null ? encodeForwardMembers(decodeForward(bytes), deliveries)
-    : encodeEventMembers(readHops(bytes), deliveries, payload.toString());
-}
-
-/** Counts the deliveries that an event lists, without parsing. */
-export function countListedDeliveries(bytes: Buffer): number {
-  const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
-  const end = bytes.indexOf(CLOSING_BRACKET, start);
-  // Each is a UUID of 36 characters, with two quotes and a comma.
-  return Math.round((end - start) / 39);
-}
-
 /** Whether `isMatch` holds for a delivery that an event lists. The newest is asked for first. */
 export function someListedDelivery(
   bytes: Buffer, isMatch: (identifier: string) => boolean,
 ): boolean {
-  const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
-  let end = bytes.lastIndexOf(QUOTE, bytes.indexOf(CLOSING_BRACKET, start));
+  const start = findListStart(bytes);
+  let end = bytes.lastIndexOf(QUOTE, findListEnd(bytes, start));
   while (end > start) {
     const open = bytes.lastIndexOf(QUOTE, end - 1);
     if (isMatch(bytes.toString('latin1', open + 1, end))) return true;
     end = bytes.lastIndexOf(QUOTE, open - 1);
   }
   return false;
+}
+
+/** Finds where the list of the deliveries begins, behind its bracket. */
+function findListStart(bytes: Buffer): number {
+  return bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
+}
+
+/** Finds the bracket that ends the list of the deliveries. */
+function findListEnd(bytes: Buffer, start: number): number {
+  return bytes.indexOf(CLOSING_BRACKET, start);
 }
 
 /** Finds the record that has a delivery's event; undefined when it is gone. */

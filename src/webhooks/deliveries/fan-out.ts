@@ -18,12 +18,15 @@ import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { createDelivery } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
-import { fanOutCollection, putDelivery } from './delivery-changes.ts';
+import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
 type FanOut = {
   /** The identifier of the event. */
   readonly identifier: string;
-  /** The identifiers of the deliveries are derived from it, in the order of the webhooks. */
+  /**
+   * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
+   * event's own identifier; up to version 1 it was the seed of that.
+   */
   readonly seed: string;
   readonly createdAt: string;
   /** The name of the event. */
@@ -157,8 +160,8 @@ function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   const start = bytes === undefined ? 0 : decodeWritten(bytes);
   const nextId = deriveIds(seed, start);
   for (const webhookId of webhookIds.slice(start, start + CHUNK_ITEMS_MAX)) {
-    const origin = { identifier: nextId(), hook: webhookId, event, eventId, embeddedEvent: null };
-    putDelivery(transaction, createDelivery(origin, createdAt));
+    const origin = { identifier: nextId(), hook: webhookId, event, eventId };
+    stageDelivery(transaction, createDelivery(origin, createdAt));
   }
   const end = start + CHUNK_ITEMS_MAX;
   if (end < webhookIds.length) {

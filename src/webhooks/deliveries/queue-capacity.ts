@@ -3,16 +3,17 @@
  * pending and the failed ones take, with the events that they share. These bytes are in memory, so
  * the limit also counts what is being accepted, and the bodies that are made.
  *
- * Committed deliveries are counted as their changes are applied. Bytes that are being accepted are
- * reserved first, so that concurrent callers do not all count on the same room.
+ * Committed deliveries are counted as their changes are applied, and their events by `EventUse`.
+ * Bytes that are being accepted are reserved first, so that concurrent callers do not all count on
+ * the same room.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Collection, Store } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { readStatus } from './delivery-codec.ts';
 import { deliveryCollection, countsAsQueued } from './delivery.ts';
+import type { EventUse } from './event-use.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
-import { eventCollection, readFinishedBytes, isFinishedMarkId } from './event-record.ts';
 
 /** The Retry-After of a response that says that the queue is full. */
 const RETRY_AFTER_FULL_S = 10;
@@ -30,27 +31,32 @@ type BodyRoom = 'free' | 'later' | 'never';
 export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
-  readonly #unfollow: readonly (() => void)[];
+  readonly #eventUse: Pick<EventUse, 'queuedBytes'>;
+  readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
-  #bytes = 0;
+  /** Of the records of queued deliveries. */
+  #recordBytes = 0;
   #reservedBytes = 0;
 
-  constructor(store: Store, limits: { readonly pendingMax: number; readonly bytesMax: number }) {
+  constructor(
+    store: Store, eventUse: Pick<EventUse, 'queuedBytes'>,
+    limits: { readonly pendingMax: number; readonly bytesMax: number },
+  ) {
+    this.#eventUse = eventUse;
     this.#pendingMax = limits.pendingMax;
     this.#bytesMax = limits.bytesMax;
-    this.#unfollow = [
-      this.#followBytes(store.collection(deliveryCollection.name), countDeliveryBytes),
-      followRecords(store.collection(deliveryCollection.name), ({ id, after }) => {
-        if (after === null || readStatus(after) !== 'pending') this.#postponedBodyBytes.delete(id);
-      }),
-      this.#followBytes(store.collection(eventCollection.name), countEventBytes),
-    ];
+    const deliveries = store.collection(deliveryCollection.name);
+    this.#unfollow = followRecords(deliveries, ({ id, before, after }) => {
+      if (isRouteDeliveryId(id)) return;
+      this.#recordBytes += countQueuedBytes(after) - countQueuedBytes(before);
+      if (after === null || readStatus(after) !== 'pending') this.#postponedBodyBytes.delete(id);
+    });
   }
 
-  /** The bytes of the pending and the failed deliveries, and of their events. */
+  /** The bytes of the pending and the failed deliveries, with their events and bodies. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#recordBytes + this.#eventUse.queuedBytes;
   }
 
   /** Reserves bytes while `accept` runs, whether or not there is room. */
@@ -71,9 +77,9 @@ export class QueueCapacity {
     if (pending + count > this.#pendingMax) {
       throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
-    const usedBytes = this.#bytes + this.#reservedBytes - reserved;
+    const usedBytes = this.bytes + this.#reservedBytes - reserved;
     if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
-    throw queueFullError(`${this.#bytes} bytes wait or have failed and are kept `
+    throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
@@ -92,29 +98,16 @@ export class QueueCapacity {
   }
 
   close(): void {
-    for (const unfollow of this.#unfollow) unfollow();
+    this.#unfollow();
   }
 
   #isFree(bytes: number): boolean {
-    return this.#bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
-  }
-
-  #followBytes(
-    collection: Collection, bytesOf: (record: Buffer, id: string) => number,
-  ): () => void {
-    return followRecords(collection, ({ id, before, after }) => {
-      if (before !== null) this.#bytes -= bytesOf(before, id);
-      if (after !== null) this.#bytes += bytesOf(after, id);
-    });
+    return this.bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
 }
 
-function countDeliveryBytes(delivery: Buffer, id: string): number {
-  return !isRouteDeliveryId(id) && countsAsQueued(readStatus(delivery)) ? delivery.length : 0;
-}
-
-function countEventBytes(record: Buffer, id: string): number {
-  return isFinishedMarkId(id) ? -readFinishedBytes(record) : record.length;
+function countQueuedBytes(delivery: Buffer | null): number {
+  return delivery !== null && countsAsQueued(readStatus(delivery)) ? delivery.length : 0;
 }
 
 function queueFullError(reason: string): AppError {

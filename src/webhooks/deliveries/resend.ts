@@ -15,9 +15,9 @@ import {
   countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
   type Delivery, type StoredDelivery,
 } from './delivery.ts';
-import {
-  EMBEDDED_LENGTH_MAX, copyEventMembers, encodeEventRecord, eventCollection,
-} from './event-record.ts';
+import { addReceiver } from './event-receivers.ts';
+import { decodeForward, encodeForward, eventCollection } from './event-record.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
@@ -32,7 +32,8 @@ export function stageResend(
   inputs: Omit<TransactionInputs, 'hops'>,
   capacity: Pick<QueueCapacity, 'assertRoom'>,
 ): Delivery {
-  const bytes = transaction.find(deliveryCollection.name, identifier);
+  const bytes = isRouteDeliveryId(identifier) ? undefined
+    : transaction.find(deliveryCollection.name, identifier);
   if (bytes === undefined) throw notFoundError('delivery', identifier);
   const stored = { bytes, item: decodeDelivery(bytes) };
   const eventRecord = getEventRecord(transaction, stored);
@@ -78,28 +79,38 @@ function stageRetry(
     unit.change(identifier, change, stored)) ?? stored.item;
 }
 
+/** Stages a delivery that shares the event of the one that is resent. */
 function stageNewDelivery(
-  transaction: Transaction, stored: StoredDelivery, original: Buffer,
+  transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer,
   inputs: Omit<TransactionInputs, 'hops'>,
   capacity: Pick<QueueCapacity, 'assertRoom'>,
 ): Delivery {
-  const { identifier: resendOf, status, hook, event } = stored.item;
+  const { identifier: resendOf, status, hook, event, eventId } = stored.item;
   if (status === 'pending') {
     throw new AppError('conflict', `delivery ${resendOf} is still pending: resend it as "retry", `
       + 'which makes it due now');
   }
-  const identifier = deriveIds(inputs.seed)();
-  const at = formatTimestamp(inputs.nowMs);
-  const isEmbedded = original.length <= EMBEDDED_LENGTH_MAX;
-  const members = copyEventMembers(original, isEmbedded ? [] : [identifier]);
-  capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, members.length);
-  const delivery = createDelivery({
-    identifier, hook, event, eventId: identifier, embeddedEvent: isEmbedded ? members : null,
-    resendOf,
-  }, at);
-  const eventRecord = isEmbedded ? null
-    : { identifier, json: encodeEventRecord(identifier, at, event, members) };
-  changeDeliveries(transaction, (unit) =>
-    acceptDeliveries(transaction, unit, [delivery], eventRecord));
+  const { pending } = deliveryQueue.totals.read(transaction);
+  capacity.assertRoom(pending, 1, eventRecord.length);
+  const nextId = deriveIds(inputs.seed);
+  const createdAt = formatTimestamp(inputs.nowMs);
+  if (hook === null) {
+    // What a forward sends is deleted with its delivery, so another delivery has its own.
+    const origin = { identifier: nextId(), createdAt };
+    const delivery = createDelivery(
+      { identifier: nextId(), hook, event, eventId: origin.identifier, resendOf }, createdAt);
+    const json = encodeForward(origin, delivery.identifier, decodeForward(eventRecord));
+    changeDeliveries(transaction, (unit) =>
+      acceptDeliveries(transaction, unit, [delivery], { identifier: origin.identifier, json }));
+    return delivery;
+  }
+  const delivery =
+    createDelivery({ identifier: nextId(), hook, event, eventId, resendOf }, createdAt);
+  changeDeliveries(transaction, (unit) => {
+    // An event that is embedded becomes a record that both share.
+    if (stored.item.embeddedEvent !== null) unit.change(resendOf, (before) => before, stored);
+    acceptDeliveries(transaction, unit, [delivery], null);
+  });
+  addReceiver(transaction, eventId, delivery.identifier, hook);
   return delivery;
 }

@@ -1,11 +1,13 @@
 /** The request that a delivery sent last: its body byte for byte, its head without secrets. */
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import { hasRequestBody } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { StoredDelivery, SentHead } from './delivery.ts';
+import { findMadeBody } from './delivery-body.ts';
 import { decodeForward, readHops, findEventRecord, readPayloadBytes } from './event-record.ts';
 import { SYSTEM_EVENT_HEADER } from './system-events.ts';
 
@@ -33,7 +35,7 @@ export function findSentRequest(store: Store, delivery: StoredDelivery): SentHtt
   }
   if (sent === null) return null;
   const headers = [...sent.headers, ...buildDerivedHeaders(delivery, readHops(eventRecord))];
-  const body = hasRequestBody(sent.method) ? findSentBody(delivery, eventRecord) : null;
+  const body = hasRequestBody(sent.method) ? findSentBody(store, delivery, eventRecord) : null;
   return { ...sent, headers, body };
 }
 
@@ -45,8 +47,10 @@ export function toPublicSentRequest(sent: SentHttpRequest | null): PublicSentReq
   return { method, url, headers: pairs, bodyBytes: body?.length ?? 0 };
 }
 
-function findSentBody({ item }: StoredDelivery, eventRecord: Buffer): Buffer | null {
-  return item.body === null ? readPayloadBytes(eventRecord) : Buffer.from(item.body, 'utf8');
+function findSentBody(
+  store: Store, { item }: StoredDelivery, eventRecord: Buffer,
+): Buffer | null {
+  return findMadeBody(findCommitted(store), item) ?? readPayloadBytes(eventRecord);
 }
 
 /** Builds the headers that follow from the delivery and its last attempt. */

@@ -80,7 +80,7 @@ export function createSystemEvents(deps: {
     if (!events.isTrigger(name, SYSTEM)) return;
     const payload = { type: name, timestamp: formatTimestamp(inputs.nowMs), data };
     try {
-      const options = { except, isSystem: true };
+      const options = { source: 'own', except, isSystem: true } as const;
       events.stageEvent(transaction, inputs, name, JSON.stringify(payload), options);
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;

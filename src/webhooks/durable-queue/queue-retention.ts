@@ -6,8 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Change, Collection, FindRecord, Store } from '../../store/store-port.ts';
-import { followRecords } from '../../resources/projection.ts';
+import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, type QueueSpec } from './queue-spec.ts';
@@ -37,12 +36,10 @@ export type RetentionRules = {
   readonly ageMsMax: Readonly<Record<Finish['kind'], number>>;
   /** Most items to keep that have finished without failing. */
   readonly finishedMax: number;
-  /** Most bytes of these to keep, together with their companion records. */
+  /** Most bytes of these to keep, together with `otherFinishedBytes`. */
   readonly finishedBytesMax: number;
-  /** The collection with further records of the items, such as their bodies; null without one. */
-  readonly companions: {
-    readonly collection: string; readonly bytesOf: (id: string, bytes: Buffer) => number;
-  } | null;
+  /** Counts the bytes of other records that belong to these, such as their events. */
+  readonly otherFinishedBytes: () => number;
   /**
    * Most records and bytes of all items together. Above it, the item that finished first goes
    * first, whether it failed or not.
@@ -76,7 +73,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   readonly #deps: RetentionDeps<Item, Status, Gone>;
   readonly #records: Collection;
   readonly #find: FindRecord;
-  readonly #unfollow: (() => void)[] = [];
+  readonly #unfollow: () => void;
   readonly #finishedItems = {
     finished: new PriorityQueue<FinishedItem>(isEarlier),
     failed: new PriorityQueue<FinishedItem>(isEarlier),
@@ -89,14 +86,10 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   constructor(deps: RetentionDeps<Item, Status, Gone>) {
     this.#deps = deps;
-    const { store, companions, queue, follow } = deps;
+    const { store, queue, follow } = deps;
     this.#records = store.collection(queue.collection.name);
     this.#find = findCommitted(store);
-    if (companions !== null) {
-      this.#unfollow.push(followRecords(store.collection(companions.collection), (change) =>
-        this.#applyCompanionChange(change, companions.bytesOf)));
-    }
-    this.#unfollow.push(follow((change) => this.#applyChange(change)));
+    this.#unfollow = follow((change) => this.#applyChange(change));
   }
 
   start(): void {
@@ -107,7 +100,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#timer?.cancel();
-    for (const unfollow of this.#unfollow) unfollow();
+    this.#unfollow();
     await this.#sweep;
   }
 
@@ -130,23 +123,20 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     this.#finishedBytes += by * bytes;
   }
 
-  #applyCompanionChange(
-    { id, before, after }: Change, bytesOf: (id: string, bytes: Buffer) => number,
-  ): void {
-    if (before !== null) this.#finishedBytes -= bytesOf(id, before);
-    if (after !== null) this.#finishedBytes += bytesOf(id, after);
-    this.#sweepIfOverLimits();
-  }
-
   #enqueue(item: FinishedItem): void {
     this.#finishedItems[item.kind].push(item);
   }
 
   #isOverLimits(): boolean {
-    const { finishedMax, finishedBytesMax } = this.#deps;
-    if (this.#finishedCount > finishedMax || this.#finishedBytes > finishedBytesMax) return true;
+    if (this.#finishedCount > this.#deps.finishedMax) return true;
+    if (this.#computeExcessFinishedBytes() > 0) return true;
     const { count, bytes } = this.#computeExcess();
     return (count > 0 || bytes > 0) && this.#peekOldest() !== undefined;
+  }
+
+  #computeExcessFinishedBytes(): number {
+    const { finishedBytesMax, otherFinishedBytes } = this.#deps;
+    return this.#finishedBytes + otherFinishedBytes() - finishedBytesMax;
   }
 
   /** Computes by how much all items together are over their limits. */
@@ -224,7 +214,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** Takes from their queues the items that have to go, as many as one transaction may remove. */
   #takeRemovable(): FinishedItem[] {
-    const { clock, ageMsMax, finishedMax, finishedBytesMax } = this.#deps;
+    const { clock, ageMsMax, finishedMax } = this.#deps;
     const nowMs = clock.now();
     const removable: FinishedItem[] = [];
     // Takes from the front of a queue, which has the item that finished first.
@@ -237,7 +227,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
       }
     };
     let excessCount = this.#finishedCount - finishedMax;
-    let excessBytes = this.#finishedBytes - finishedBytesMax;
+    let excessBytes = this.#computeExcessFinishedBytes();
     take('finished', (item) => {
       const isYoung = item.finishedAtMs >= nowMs - ageMsMax.finished;
       if (excessCount <= 0 && excessBytes <= 0 && isYoung) return false;

@@ -29,7 +29,7 @@ export function requestRetention(states: RequestStates, limits: InboxLimits): Re
     }),
     bytesOf: (id) => states.find(id)?.bytes ?? 0,
     ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
-    finishedMax: Infinity, finishedBytesMax: Infinity, companions: null,
+    finishedMax: Infinity, finishedBytesMax: Infinity, otherFinishedBytes: () => 0,
     countMax: maxCount, bytesMax: maxBytes, bytesTotal: () => states.bytesTotal,
   };
 }

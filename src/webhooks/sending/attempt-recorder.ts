@@ -45,6 +45,8 @@ export type FinishedAttempt = {
   readonly outcome: AttemptOutcome;
   /** The head of the request, to be stored; null if the target got no request. */
   readonly sent: SentHead | null;
+  /** Whether the body of the request is the payload itself. */
+  readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
   readonly lease: QueueLease;
 };
@@ -62,7 +64,7 @@ export async function recordOutcome(
 }
 
 function writeResult(
-  deps: RecorderDeps, { outcome, sent, storedDelivery, lease }: FinishedAttempt,
+  deps: RecorderDeps, { outcome, sent, isPayload, storedDelivery, lease }: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { hook: webhookId } = storedDelivery.item;
   const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
@@ -76,7 +78,7 @@ function writeResult(
       ? afterAttempt(before, outcome, retrySchedule, nowMs, random)
       : afterLateAttempt(before, outcome, nowMs);
     hasFailed = before.status === 'pending' && after.status === 'failed';
-    return sent === null ? after : { ...after, sent };
+    return sent === null ? after : { ...after, sent, isPayload };
   };
   const systemEvents = outcome.kind === 'delivered' ? null
     : createAttemptEvents(deps, storedDelivery, nowMs);

@@ -32,9 +32,10 @@ export async function attemptDelivery(
   if (!lease.mayBegin()) return null;
   const outcome = await send(deps, preparedAttempt, cutOff);
   if (outcome === null) return null;
-  const { sent, storedDelivery } = preparedAttempt;
+  const { sent, isPayload, storedDelivery } = preparedAttempt;
   // If the proxy failed, the target got no request.
-  return { outcome, sent: outcome.kind === 'proxy' ? null : sent, storedDelivery, lease };
+  const head = outcome.kind === 'proxy' ? null : sent;
+  return { outcome, sent: head, isPayload, storedDelivery, lease };
 }
 
 /** Returns what an outcome shows of the target's health; null for nothing. */

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { MASK, createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import type { BodyMaker } from './body-maker.ts';
@@ -11,7 +12,9 @@ import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, type StoredDelivery, type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
-import { changeDeliveries } from '../deliveries/delivery-changes.ts';
+import {
+  deliveryBodyCollection, encodeBodyRecord, findMadeBody,
+} from '../deliveries/delivery-body.ts';
 import {
   decodeForward, readHops, findEventRecord, readPayloadBytes,
 } from '../deliveries/event-record.ts';
@@ -38,6 +41,8 @@ export type RequestDeps = {
 export type PreparedAttempt = {
   /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
   readonly sent: SentHead | null;
+  /** Whether the body is the payload itself, and not one that was made of it. */
+  readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
 } & ({ readonly request: DeliveryRequest } | { readonly failure: AttemptOutcome });
 
@@ -59,22 +64,24 @@ export function prepareRequest(
   const delivery = storedDelivery.item;
   const eventRecord = findEventRecord(deps.store, storedDelivery);
   const fail = (failure: AttemptOutcome): PreparedAttempt =>
-    ({ failure, sent: null, storedDelivery });
+    ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
   const payload = readPayloadBytes(eventRecord);
   if (payload === null || delivery.hook === null) {
-    return { request: buildForwardRequest(identifier, eventRecord), sent: null, storedDelivery };
+    const request = buildForwardRequest(identifier, eventRecord);
+    return { request, sent: null, isPayload: delivery.isPayload, storedDelivery };
   }
   const webhook = deps.webhooks.find(delivery.hook);
   if (webhook === undefined || !webhook.enabled) return null;
   const hops = readHops(eventRecord);
-  const sendBody = (body: Buffer): PreparedAttempt => {
+  const sendBody = (body: Buffer, isPayload: boolean): PreparedAttempt => {
     const request = addSystemEventHeader(
       buildRequest(webhook, identifier, body, hops), delivery.event);
-    return { request, sent: buildSentHead(webhook), storedDelivery };
+    return { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
   };
-  if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'));
-  if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload);
+  const madeBody = findMadeBody(findCommitted(deps.store), delivery);
+  if (madeBody !== null) return sendBody(madeBody, false);
+  if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload, true);
   // The action runs beside the request and not after it, so what it sends is the same hop.
   return makeAndStoreBody(deps, webhook, identifier, hops - 1, payload)
     .then((failure) => {
@@ -143,16 +150,19 @@ async function makeAndStoreBody(
     if (!(thrown instanceof AppError)) throw thrown;
     return { ...createFailure(deps.clock, messageOf(thrown)), isChainRefused };
   }
-  const recordBytes = Buffer.byteLength(JSON.stringify(text));
+  const record = encodeBodyRecord(identifier, text);
+  const recordBytes = Buffer.byteLength(record);
   const room = capacity.checkBodyRoom(identifier, recordBytes, payload.length);
   if (room === 'later') return NO_BODY_ROOM;
   if (room === 'never') {
     return createFailure(deps.clock,
       'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
-  await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) =>
-    changeDeliveries(transaction, (unit) => unit.change(identifier, (before) =>
-      before.status === 'pending' ? { ...before, body: text } : null))));
+  await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) => {
+    const bytes = transaction.find(deliveryCollection.name, identifier);
+    if (bytes === undefined || readStatus(bytes) !== 'pending') return;
+    transaction.put(deliveryBodyCollection.name, identifier, record);
+  }));
   return null;
 }
 

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, readUntriedWebhookId, readStatus,
+  decodeDelivery, encodeDelivery, isForward, isFormerDelivery, readUntriedWebhookId,
+  readStatus,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { encodeFormerDelivery, encodeFormerShare } from './former-records.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const LATER = '2026-11-22T12:00:05.000Z';
@@ -13,8 +15,7 @@ const EVENT_ID = '019ab000-0000-7000-8000-000000000002';
 const HOOK = '019ab000-0000-7000-8000-000000000003';
 
 const fresh = createDelivery(
-  { identifier: IDENTIFIER, hook: HOOK, event: 'made', eventId: IDENTIFIER, embeddedEvent: null },
-    AT);
+  { identifier: IDENTIFIER, hook: HOOK, event: 'made', eventId: IDENTIFIER }, AT);
 
 const roundTrip = (delivery: Delivery): Delivery =>
   decodeDelivery(Buffer.from(encodeDelivery(delivery)));
@@ -31,7 +32,7 @@ test('what is stored of a delivery is read back', () => {
       status: 'delivered', updatedAt: LATER, nextAttemptAt: null, sent, isPayload: true,
       attempts: [attempt],
     },
-    { resendOf: EVENT_ID, isPayload: true }, { body: '{"a":"ü\n"}' },
+    { resendOf: EVENT_ID, isPayload: true }, { sent, isPayload: false }, { queuedAt: LATER },
   ];
   for (const change of changes) {
     const delivery = { ...fresh, ...change };
@@ -43,13 +44,33 @@ test('what is stored of a delivery is read back', () => {
 test('a delivery that was not written again is known by its webhook alone', () => {
   const hookOf = (change: Partial<Delivery>): string | null =>
     readUntriedWebhookId(Buffer.from(encodeDelivery({ ...fresh, ...change })));
-  const embeddedEvent = '"depth":1,"deliveries":[],"payload":{"nextAttemptAt":"never"}';
   for (const change of [
-    {}, { embeddedEvent }, { event: 'a "b" \\' }, { event: 'a\\', eventId: EVENT_ID },
+    {}, { event: 'a "b" \\' }, { event: 'a\\', eventId: EVENT_ID },
   ]) assert.equal(hookOf(change), HOOK);
   for (const change of [
     { hook: null }, { status: 'failed' as const }, { updatedAt: LATER },
     { nextAttemptAt: LATER }, { nextAttemptAt: LATER, event: 'a "b" \\', eventId: EVENT_ID },
-    { nextAttemptAt: LATER, event: null, embeddedEvent },
+    { nextAttemptAt: LATER, event: null }, { queuedAt: LATER },
   ]) assert.equal(hookOf(change), null);
+  const eventMembers = '"depth":1,"deliveries":[],"payload":{"nextAttemptAt":"never"}';
+  const former = encodeFormerDelivery(IDENTIFIER, HOOK, { eventMembers });
+  assert.equal(readUntriedWebhookId(Buffer.from(former)), HOOK);
+  const waiting = encodeFormerDelivery(IDENTIFIER, HOOK, {
+    more: `,"nextAttemptAt":"${LATER}"`, eventMembers,
+  });
+  assert.equal(readUntriedWebhookId(Buffer.from(waiting)), null);
+});
+
+test('what kind of delivery a record is can be seen without parsing it', () => {
+  const kindsOf = (record: string): unknown => {
+    const bytes = Buffer.from(record);
+    return [isForward(bytes), isFormerDelivery(bytes)];
+  };
+  for (const [record, kinds] of [
+    [encodeDelivery(fresh), [false, false]],
+    [encodeDelivery({ ...fresh, hook: null, event: '"hook":"h"' }), [true, false]],
+    [encodeFormerDelivery(IDENTIFIER, HOOK), [false, true]],
+    [encodeFormerShare(IDENTIFIER, HOOK, EVENT_ID).replace(/}$/, ',"body":"b"}'),
+      [false, true]],
+  ] as const) assert.deepEqual(kindsOf(record), kinds, record);
 });

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, readStatus, readUpdatedMs,
+  decodeDelivery, encodeDelivery, readStatus,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   afterAttempt, afterLateAttempt, cancelIfPending, createDelivery, resetForRetry, type Delivery,
   type AttemptOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
-  decodeForward, readHops, encodeEventRecord, encodeEventMembers, encodeForwardMembers,
-  someListedDelivery, readPayloadBytes,
+  decodeForward, encodeEvent, encodeForward, readHops, readPayloadBytes, someListedDelivery,
 } from '../../../src/webhooks/deliveries/event-record.ts';
 
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
 const START_MS = Date.UTC(2026, 0, 1);
 const fresh = createDelivery(
-  { identifier: 'd1', hook: 'h1', event: 'a.b', eventId: 'd1', embeddedEvent: null },
+  { identifier: 'd1', hook: 'h1', event: 'a.b', eventId: 'd1' },
   new Date(START_MS).toISOString());
 
 function outcome(kind: AttemptOutcome['kind'], retryAfterMs = 0): AttemptOutcome {
@@ -100,24 +99,19 @@ test('updatedAt rises though the clock steps back', () => {
   assert.ok(second.updatedAt > first.updatedAt);
 });
 
-test('a finished delivery keeps what was made for it and what it carries', () => {
-  const made = { ...fresh, body: '{}', embeddedEvent: encodeEventMembers(1, [], '"p"') };
-  const stored = (delivery: Delivery | null): unknown =>
-    delivery !== null && JSON.parse(encodeDelivery(delivery));
-  const failed = stored(afterAttempt(made, outcome('gone'), [], START_MS, 0));
-  const delivered = stored(afterAttempt(made, outcome('delivered'), [], START_MS, 0));
-  const dropped = stored(cancelIfPending(made, START_MS));
-  const kept = ({ body, payload }: { body?: string; payload?: string }): unknown => [body, payload];
-  assert.deepEqual(kept(failed as object), ['{}', 'p']);
-  assert.deepEqual(kept(delivered as object), ['{}', 'p']);
-  assert.deepEqual(kept(dropped as object), ['{}', 'p']);
-});
-
 test('a manual retry starts the schedule anew and keeps what was tried', () => {
   const failed = afterAttempt(fresh, outcome('failed'), [], START_MS, 0);
   const again = resetForRetry(failed, START_MS + 1000);
   assert.deepEqual([again.status, again.failures, again.attempts.length], ['pending', 0, 1]);
   assert.equal(Date.parse(again.nextAttemptAt ?? ''), START_MS + 1000);
+});
+
+test('a manual retry puts a delivery that had ended at the end of its queue, and no other', () => {
+  const failed = afterAttempt(fresh, outcome('failed'), [], START_MS, 0);
+  assert.equal(resetForRetry(failed, START_MS + 1000).queuedAt,
+    new Date(START_MS + 1000).toISOString());
+  const waiting = afterAttempt(fresh, outcome('failed'), [5], START_MS, 0);
+  assert.equal(resetForRetry(waiting, START_MS + 1000).queuedAt, null);
 });
 
 test('whatever a delivery holds, it is read back the same', () => {
@@ -126,7 +120,7 @@ test('whatever a delivery holds, it is read back the same', () => {
     fresh, failing, afterAttempt(failing, outcome('failed'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('proxy'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('delivered'), [5], START_MS, 0),
-    { ...fresh, hook: null, event: null, eventId: 'm1', body: '"status":"failed"' },
+    { ...fresh, hook: null, event: null, eventId: 'm1', resendOf: 'd0' },
     { ...fresh, isPayload: true, event: '"status":"failed"' },
   ];
   for (const delivery of cases) {
@@ -140,31 +134,40 @@ test('whatever a delivery holds, it is read back the same', () => {
 test("a waiting delivery's record is small", () => {
   const id = '019aa000-0000-7000-8000-000000000000';
   const delivery = createDelivery(
-    { identifier: id, hook: id, event: 'book.created', eventId: id, embeddedEvent: null },
+    { identifier: id, hook: id, event: 'book.created', eventId: id },
     fresh.createdAt);
   assert.ok(encodeDelivery(delivery).length < 200);
 });
 
-test('what a delivery carries is passed on byte for byte, whatever stands in it', () => {
+const HEAD = {
+  identifier: 'e1', createdAt: fresh.createdAt, source: 'api', hops: 2, webhookIds: ['h1', 'h2'],
+} as const;
+
+test('an event keeps its payload byte for byte, whatever stands in it', () => {
   const payload = '{"status":"failed", "updatedAt":"1999","depth":9,"deliveries":["x"],"é":1.0}';
-  const alone = { ...fresh, embeddedEvent: encodeEventMembers(2, [], payload) };
-  const first = Buffer.from(encodeDelivery(alone));
-  const failing = afterAttempt(decodeDelivery(first), outcome('failed'), [5], START_MS, 0);
-  for (const bytes of [first, Buffer.from(encodeDelivery(failing))]) {
-    assert.equal(readStatus(bytes), 'pending');
-    assert.equal(String(readPayloadBytes(bytes)), payload);
-    assert.equal(readHops(bytes), 2);
-    assert.deepEqual(deliveriesOf(bytes), []);
-  }
-  assert.deepEqual({ ...decodeDelivery(first), embeddedEvent: null }, fresh);
-  assert.equal(readUpdatedMs(Buffer.from(encodeDelivery(failing))), Date.parse(failing.updatedAt));
+  const event = { ...HEAD, name: 'a', deliveries: ['d1', 'd2'] };
+  const bytes = Buffer.from(encodeEvent(event, payload));
+  assert.equal(String(readPayloadBytes(bytes)), payload);
+  assert.equal(readHops(bytes), 2);
+  assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
+});
+
+test('the members of an event stand in their order', () => {
+  const event = { ...HEAD, name: 'a', deliveries: ['d1', 'd2'] };
+  const head =
+    '{"identifier":"e1","createdAt":"2026-01-01T00:00:00.000Z","name":"a","source":"api"';
+  const lists = '"hooks":["h1","h2"],"depth":2,"deliveries":["d1","d2"],"payload":1}';
+  assert.equal(encodeEvent(event, '1'), `${head},${lists}`);
+  const rest = { key: 'k"1', deliverAt: fresh.createdAt, to: 'h1' };
+  assert.equal(encodeEvent({ ...event, ...rest }, '1'),
+    `${head},"key":"k\\"1","deliverAt":"${fresh.createdAt}","to":"h1",${lists}`);
 });
 
 test("an event's payload and deliveries are found whatever its name says", () => {
-  const name = '],"payload":"x","deliveries":["y"],"depth":7,';
+  const name = '],"payload":"x","deliveries":["y"],"depth":7,"source":"own"';
   const payload = { a: '],"payload":', deliveries: ['z'] };
-  const members = encodeEventMembers(2, ['d1', 'd2'], JSON.stringify(payload));
-  const bytes = Buffer.from(encodeEventRecord('e1', fresh.createdAt, name, members));
+  const event = { ...HEAD, name, deliveries: ['d1', 'd2'] };
+  const bytes = Buffer.from(encodeEvent(event, JSON.stringify(payload)));
   assert.deepEqual(JSON.parse(String(readPayloadBytes(bytes))), payload);
   assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
   assert.equal(readHops(bytes), 2);
@@ -173,20 +176,20 @@ test("an event's payload and deliveries are found whatever its name says", () =>
 test('a queued forward keeps the received bytes as they came', () => {
   for (const body of [Buffer.from('\ufeff{ "a":\n1.0 }'), Buffer.from([0, 0xff, 0x22]), null]) {
     const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: ['x', 'y'] }, body };
-    const embeddedEvent = encodeForwardMembers(forward);
-    const bytes = Buffer.from(encodeDelivery({ ...fresh, embeddedEvent }));
+    const bytes = Buffer.from(encodeForward(HEAD, 'd1', forward));
     assert.equal(readPayloadBytes(bytes), null);
     assert.deepEqual(decodeForward(bytes), forward);
+    assert.deepEqual(deliveriesOf(bytes), ['d1']);
   }
 });
 
-test('the deliveries of a message are asked for from the newest until one is sought', () => {
-  const message = (ids: readonly string[]): Buffer => Buffer.from(
-    encodeEventRecord('e1', fresh.createdAt, 'a', encodeEventMembers(1, ids, '["d0"]')));
+test('the deliveries of an event are asked for from the newest until one is sought', () => {
+  const event = (deliveries: readonly string[]): Buffer =>
+    Buffer.from(encodeEvent({ ...HEAD, name: 'a', deliveries }, '["d0"]'));
   const asked: string[] = [];
-  assert.ok(someListedDelivery(message(['d1', 'd2', 'd3']), (id) => asked.push(id) === 2));
+  assert.ok(someListedDelivery(event(['d1', 'd2', 'd3']), (id) => asked.push(id) === 2));
   assert.deepEqual(asked, ['d3', 'd2']);
-  assert.ok(!someListedDelivery(message([]), () => true));
+  assert.ok(!someListedDelivery(event([]), () => true));
 });
 
 /** Newest first. */

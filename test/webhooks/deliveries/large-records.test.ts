@@ -1,30 +1,25 @@
-/** Deliveries that hold a large body: what is done with many of them is done a few at a time. */
+/** Deliveries that hold much: what is done with many of them is done a few at a time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { Simulation } from '../sending/simulation.ts';
 
-const BODY_LENGTH = 100_000;
+/** In JSON it takes six bytes for each. */
+const RESPONSE = '\u0001'.repeat(1024);
+const ATTEMPTS = 15;
 const COUNT = 60;
 /** Deliveries in one transaction, by their bytes. */
 const CHANGED_MAX = 6;
 const DAY_MS = 86_400_000;
 
-class Large {
-  static identifier(): string { return 'large'; }
-  static label(): string { return 'Makes a large body'; }
-  execute(): object { return { success: true, data: { text: 'x'.repeat(BODY_LENGTH) } }; }
-}
-
-/** So many deliveries that have failed once, or for good when there is no schedule. */
-async function withDeliveries(retrySchedule: readonly number[]): Promise<{
+/** So many deliveries that have failed often, or for good when there is no more schedule. */
+async function withDeliveries(laterSchedule: readonly number[]): Promise<{
   readonly simulation: Simulation; readonly hook: string; readonly lines: () => number[];
 }> {
-  const simulation = new Simulation({ actions: [Large], outgoing: { retrySchedule } });
-  const { configurations } = simulation.webhooks.resources;
-  await simulation.run(configurations.add({ identifier: 'large', actionType: 'large' }));
-  simulation.targets.set('target', { kind: 'answer', status: 500 });
-  const hook = await simulation.addHook('target', { actionConfiguration: 'large' });
+  const retrySchedule = [...Array<number>(ATTEMPTS - 1).fill(1), ...laterSchedule];
+  const simulation = new Simulation({ outgoing: { retrySchedule } });
+  simulation.targets.set('target', { kind: 'answer', status: 500, body: RESPONSE });
+  const hook = await simulation.addHook('target');
   for (let count = 0; count < COUNT; count += 1) await simulation.emit();
   await simulation.clock.advance(60_000);
   const before = simulation.store.lines.length;

@@ -100,7 +100,8 @@ test('the bytes outlast a crash, and are the same in every attempt', async () =>
   simulation.targets.set('target', { kind: 'refuse' });
   const payloads = ['{"a":\n1.0}', '{"a":\r1.0}', '1e2'];
   for (const payload of payloads) {
-    await simulation.run(simulation.webhooks.events.emitJson('thing.happened', payload));
+    await simulation.run(simulation.webhooks.events.emitJson(
+      'thing.happened', payload, { source: 'api', hops: 0 }));
   }
   // Until the results are on disk as well.
   await simulation.clock.advance(0);

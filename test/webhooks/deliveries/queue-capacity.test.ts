@@ -19,7 +19,8 @@ async function acceptedOf(works: readonly Promise<unknown>[]): Promise<number> {
 }
 
 function keptBytes(simulation: Simulation): number {
-  return ['deliveries', 'events'].map((name) => simulation.store.collection(name).bytesTotal)
+  return ['deliveries', 'events', 'delivery-bodies']
+    .map((name) => simulation.store.collection(name).bytesTotal)
     .reduce((sum, bytes) => sum + bytes, 0);
 }
 
@@ -52,7 +53,7 @@ test('events of one turn are one line, and what is refused of one is not of othe
   assert.deepEqual(results.map((result) => result.status === 'fulfilled'
     ? result.value.length : result.reason.code), [1, 'invalid', 0, 1, 'unavailable']);
   assert.deepEqual(store.lines[before]?.map(({ collection }) => collection),
-    ['deliveries', 'deliveries', 'delivery-totals']);
+    ['events', 'deliveries', 'events', 'deliveries', 'delivery-totals']);
   assert.equal(webhooks.deliveries.totals().pending, 2);
 });
 

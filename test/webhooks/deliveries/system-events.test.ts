@@ -98,7 +98,8 @@ test('a failed forward is told with the hops of its chain', async () => {
 
 test('a failure at the end of a chain is logged, and written all the same', async () => {
   const { simulation, told } = await withListener('delivery.failed');
-  await simulation.run(simulation.webhooks.events.emitJson('thing.x', '{}', 7));
+  await simulation.run(simulation.webhooks.events.emitJson(
+    'thing.x', '{}', { source: 'api', hops: 7 }));
   await simulation.clock.advance(1000);
   assert.deepEqual([simulation.webhooks.deliveries.totals().failed, told().length], [1, 0]);
   assert.ok(simulation.logLines.some((line) => /an event of our own could not be told/.test(line)));
@@ -123,7 +124,8 @@ test('a webhook on all events hears none about hookshelf, and a shop\'s own', as
   await simulation.addHook('named', { triggerEvent: 'delivery.*' });
   simulation.targets.set('named', UP);
   await simulation.emit();
-  await simulation.run(simulation.webhooks.events.emitJson('delivery.shipped', '{}'));
+  await simulation.run(simulation.webhooks.events.emitJson(
+    'delivery.shipped', '{}', { source: 'api', hops: 0 }));
   await simulation.clock.advance(1000);
   const heard = (host: string): unknown[] => simulation.requests
     .filter((request) => request.host === host).map(({ headers }) => headers['x-hookshelf-event']);

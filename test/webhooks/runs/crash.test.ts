@@ -24,7 +24,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { DIRECTORY } from '../../support/open-store.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
-import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
+import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
@@ -76,7 +76,8 @@ async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise
     store, clock, logger, makeId, random: () => 0, baseUri: () => 'http://localhost',
     http: { request: () => Promise.reject(new Error('nothing is sent')) },
     actions: [{ actionClass: Scripted, origin: 'the test' }],
-    incoming: { ...INCOMING, retrySchedule: [5, 5, 5, 5, 5] }, inbox: INBOX, outgoing: OUTGOING,
+    incoming: { ...INCOMING, retrySchedule: [5, 5, 5, 5, 5] }, inbox: INBOX,
+    events: EVENTS, outgoing: OUTGOING,
   });
   return {
     store, files, clock, webhooks, runs, makeId,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
+import { encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -177,6 +178,7 @@ test('what is old, or too many, is removed, and the books still balance', async 
       retentionCount: 5, retentionMs: 10 * HOUR_MS, failedRetentionMs: 20 * HOUR_MS,
       retrySchedule: [],
     },
+    events: { retentionMs: 20 * HOUR_MS },
   });
   await simulation.addHook('target', { secret });
   const ids: string[] = [];
@@ -201,7 +203,7 @@ for (const size of [1000, 50_000]) {
   for (const hooks of [1, 3]) {
     test(`what is kept of ${hooks} × ${size} bytes stays below its limit in bytes`, async () => {
       const retentionBytes = 10 * size * hooks;
-      const simulation = new Simulation({ outgoing: { retentionBytes } });
+      const simulation = new Simulation({ outgoing: { retentionBytes }, events: { bytesMax: 0 } });
       for (let count = 0; count < hooks; count += 1) await simulation.addHook(`target${count}`);
       const ids: string[] = [];
       const keptBytes = (): number => ['deliveries', 'events'].map((name) =>
@@ -209,7 +211,6 @@ for (const size of [1000, 50_000]) {
       for (let count = 0; count < 40 * hooks; count += 1) {
         ids.push(...await simulation.emit('x'.repeat(size)));
         await simulation.clock.advance(1000);
-        // The records that say of messages that they are idle are not counted.
         assert.ok(keptBytes() < retentionBytes + 10_000, String(keptBytes()));
       }
       const kept = ids.filter((id) => simulation.delivery(id) !== undefined);
@@ -246,13 +247,18 @@ test('what was lost or made up is named by the reconciliation', async () => {
   await simulation.addHook('target', { triggerEvent: 'thing.happened' });
   const [id = '', other = ''] = await simulation.emit();
   await simulation.run(simulation.store.transact((transaction) => {
-    transaction.delete('events', id);
-    transaction.put('events', 'stray', '{"identifier":"stray","deliveries":["x"],"payload":1}');
+    transaction.delete('events', simulation.delivery(id)?.eventId ?? '');
+    const forward = encodeForward({ identifier: 'stray', createdAt: '' }, 'x', {
+      url: 'http://there/', method: 'POST', headers: {}, body: null,
+    });
+    transaction.put('events', 'stray', forward);
+    transaction.put('delivery-bodies', 'y', '{"identifier":"y","bodyText":"b"}');
   }));
   const { problems } = await simulation.run(simulation.webhooks.deliveries.reconcile());
   assert.deepEqual(problems, [
     `pending delivery ${id} has lost its payload`,
     `pending delivery ${other} has lost its payload`, 'payload stray belongs to no delivery',
+    'body y belongs to no delivery',
   ]);
   await simulation.run(simulation.store.transact((transaction) =>
     transaction.delete('deliveries', id)));

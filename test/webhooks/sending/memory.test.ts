@@ -7,10 +7,10 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import { encodeEventMembers } from '../../../src/webhooks/deliveries/event-record.ts';
+import { encodeEvent } from '../../../src/webhooks/deliveries/event-record.ts';
 import { createWebhooks, webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
-import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
+import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
 
 const COUNT = 20_000;
 const PAYLOAD_BYTES = 1024;
@@ -28,15 +28,20 @@ test('what waits costs the queue a fraction of its bytes', async () => {
   const makeId = createIdSource(systemClock);
   const store = createMemoryStore(webhookCollections);
   const payload = JSON.stringify({ text: 'x'.repeat(PAYLOAD_BYTES - 11) });
-  const ids = Array.from({ length: COUNT }, makeId);
+  const ids = Array.from({ length: COUNT }, () => [makeId(), makeId()] as const);
   const recordBytes = await store.transact((transaction) => {
     let bytes = 0;
-    for (const [count, identifier] of ids.entries()) {
-      const origin = { identifier, hook: `hook-${count % 10}`, event: 'a.b', eventId: identifier };
-      const embeddedEvent = encodeEventMembers(1, [], payload);
-      const delivery = encodeDelivery(createDelivery({ ...origin, embeddedEvent }, AT));
+    for (const [count, [eventId, identifier]] of ids.entries()) {
+      const hook = `hook-${count % 10}`;
+      const event = encodeEvent({
+        identifier: eventId, createdAt: AT, name: 'a.b', source: 'api', hops: 1,
+        deliveries: [identifier], webhookIds: [hook],
+      }, payload);
+      transaction.put('events', eventId, event);
+      const delivery = encodeDelivery(
+        createDelivery({ identifier, hook, event: 'a.b', eventId }, AT));
       transaction.put('deliveries', identifier, delivery);
-      bytes += delivery.length;
+      bytes += event.length + delivery.length;
     }
     return bytes;
   });
@@ -45,6 +50,7 @@ test('what waits costs the queue a fraction of its bytes', async () => {
     onOutcome() {},
     store, clock: systemClock, makeId, logger: silentLogger, random: () => 0, actions: [],
     http: { request: () => Promise.reject(new Error('nothing is sent here')) },
+    events: EVENTS,
     baseUri: () => '', incoming: INCOMING, inbox: INBOX, outgoing: OUTGOING,
   });
   const bytesEach = (heapBytes() - before) / COUNT;

@@ -17,14 +17,17 @@ import {
 import type { WebhooksOptions } from '../../../src/webhooks/webhooks-options.ts';
 import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
+import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
 
 // As the settings have it.
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
 /** What a target does with a request. */
 export type Behaviour =
-  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter?: string }
+  | {
+    readonly kind: 'answer'; readonly status: number; readonly retryAfter?: string;
+    readonly body?: string;
+  }
   | { readonly kind: 'refuse' | 'proxy' | 'hang' }
   | { readonly kind: 'slow'; readonly ms: number };
 
@@ -91,6 +94,7 @@ async function settle(): Promise<void> {
 export type SimulationOptions = {
   readonly incoming?: Partial<WebhooksOptions['incoming']>;
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
+  readonly events?: Partial<WebhooksOptions['events']>;
   readonly actions?: readonly unknown[];
   readonly random?: () => number;
   readonly ownership?: Ownership;
@@ -181,6 +185,7 @@ export class Simulation {
       random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
       actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
       incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
+      events: { ...EVENTS, ...this.#options.events },
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
       ...this.#options.ownership === undefined ? {} : { ownership: this.#options.ownership },
     });
@@ -212,9 +217,10 @@ export class Simulation {
     if (generation !== this.#generation) return new Promise(() => {});
     const status = behaviour.kind === 'answer' ? behaviour.status : 200;
     request.result = status;
+    const body = behaviour.kind === 'answer' ? behaviour.body : undefined;
     const retryAfter = behaviour.kind === 'answer' ? behaviour.retryAfter : undefined;
     return {
-      statusCode: status, body: Buffer.from(`answer ${status}`),
+      statusCode: status, body: Buffer.from(body ?? `answer ${status}`),
       headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
     };
   }

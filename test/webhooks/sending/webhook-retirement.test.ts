@@ -11,8 +11,7 @@ import { createMemoryStore } from '../../support/memory-store.ts';
 test('a lease that has ended retires no webhook, and writes no result', async () => {
   const store = createMemoryStore(webhookCollections);
   const item = createDelivery({
-    identifier: 'd1', hook: 'h1', event: 'a', eventId: 'd1',
-    embeddedEvent: '"depth":0,"deliveries":[],"payload":1',
+    identifier: 'd1', hook: 'h1', event: 'a', eventId: 'e1',
   }, '2026-01-01T00:00:00.000Z');
   const webhook = JSON.stringify({ identifier: 'h1', targetUrl: 'http://a/', enabled: true });
   await store.transact((transaction) => {

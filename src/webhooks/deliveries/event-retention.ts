@@ -1,0 +1,155 @@
+/**
+ * Removes events of which no delivery is kept, when they are too old or take too many bytes: the
+ * oldest first. An event that was delayed and has not begun stays, and so does one whose deliveries
+ * are still being written. All this is checked by id inside the transaction that removes the event,
+ * so a delivery that is staged at the same time keeps it.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type {
+  Collection, CollectionSpec, FindRecord, Store, Transaction,
+} from '../../store/store-port.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
+import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
+import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { fanOutCollection } from './delivery-changes.ts';
+import { deliveryCollection } from './delivery.ts';
+import { findReceivers } from './event-receivers.ts';
+import {
+  deleteEvent, eventCollection, isFinishedMarkId, readEventCreatedMs, someListedDelivery,
+} from './event-record.ts';
+import type { EventUse } from './event-use.ts';
+
+/** Events that have not begun: `{"identifier":"<event>","deliverAt":"<time>"}`. */
+export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
+
+type EventRetentionDeps = {
+  readonly store: Store;
+  readonly eventUse: Pick<EventUse, 'unusedBytes' | 'isUnused' | 'onUnused'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly ownership: Pick<Ownership, 'isMaintainer'>;
+  /** How long, and how many bytes of, events without deliveries are kept. */
+  readonly limits: { readonly retentionMs: number; readonly bytesMax: number };
+};
+
+type UnusedEvent = { readonly id: string; readonly bytes: number };
+
+const SWEEP_MS = 60_000;
+
+export class EventRetention {
+  readonly #deps: EventRetentionDeps;
+  readonly #events: Collection;
+  readonly #unfollow: () => void;
+  /** All events up to this id have deliveries, so no sweep need look at them. */
+  #sweptUpTo: string | null = null;
+  #timer: Timer | null = null;
+  #sweep: Promise<void> | null = null;
+  #isStarted = false;
+
+  constructor(deps: EventRetentionDeps) {
+    this.#deps = deps;
+    this.#events = deps.store.collection(eventCollection.name);
+    deps.eventUse.onUnused((eventId) => this.#onUnused(eventId));
+    this.#unfollow = this.#events.onChange(({ id, before }) => {
+      if (before === null) this.#onUnused(id);
+    });
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#startSweep();
+  }
+
+  async close(): Promise<void> {
+    this.#isStarted = false;
+    this.#timer?.cancel();
+    this.#unfollow();
+    await this.#sweep;
+  }
+
+  #onUnused(eventId: string): void {
+    // A part of an id sorts right before it.
+    if (this.#sweptUpTo !== null && eventId <= this.#sweptUpTo) {
+      this.#sweptUpTo = eventId.slice(0, -1);
+    }
+    if (this.#computeExcess() > 0 && this.#deps.ownership.isMaintainer()) this.#startSweep();
+  }
+
+  #computeExcess(): number {
+    return this.#deps.eventUse.unusedBytes - this.#deps.limits.bytesMax;
+  }
+
+  #startSweep(): void {
+    if (this.#sweep !== null || !this.#isStarted) return;
+    this.#timer?.cancel();
+    // Not at once: the caller may be applying a transaction of which the rest is to come.
+    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
+      this.#deps.log.error('old events could not be removed', { error: thrown });
+    }).finally(() => {
+      this.#sweep = null;
+      if (this.#isStarted) {
+        this.#timer = this.#deps.clock.startTimer(SWEEP_MS, () => this.#startSweep());
+      }
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    const { store, ownership } = this.#deps;
+    while (this.#isStarted && ownership.isMaintainer()) {
+      const removable = await this.#findRemovable();
+      if (removable.length === 0) return;
+      const chunk = takeChunk(removable, ({ bytes }) => bytes);
+      const isAnyRemoved = await store.transact((transaction) =>
+        chunk.filter(({ id }) => removeUnusedEvent(transaction, id)).length > 0);
+      // The others wait for the next sweep.
+      if (!isAnyRemoved) return;
+    }
+  }
+
+  /** Finds the oldest events that have to go, as many as one transaction may remove. */
+  async #findRemovable(): Promise<UnusedEvent[]> {
+    const { store, clock, eventUse, limits } = this.#deps;
+    const oldestMs = clock.now() - limits.retentionMs;
+    const removable: UnusedEvent[] = [];
+    let excess = this.#computeExcess();
+    let lastUsedId = this.#sweptUpTo;
+    let isUnusedFound = false;
+    await visitInSteps(this.#events, (event, slot) => {
+      const id = this.#events.idAt(slot) ?? '';
+      if (isFinishedMarkId(id)) return 'searched';
+      if (!eventUse.isUnused(slot)) {
+        // Another event may have become unused in the meantime, which has lowered it.
+        if (!isUnusedFound && this.#sweptUpTo === lastUsedId) this.#sweptUpTo = lastUsedId = id;
+        return 'searched';
+      }
+      isUnusedFound = true;
+      if (excess <= 0 && readEventCreatedMs(event) >= oldestMs) return 'done';
+      if (hasNotEnded(findCommitted(store), id)) return 'searched';
+      removable.push({ id, bytes: event.length });
+      excess -= event.length;
+      return removable.length < CHUNK_ITEMS_MAX ? 'searched' : 'done';
+    }, this.#sweptUpTo);
+    return removable;
+  }
+}
+
+/** Deletes an event unless a delivery of it is kept or to come. Returns whether it did. */
+function removeUnusedEvent(transaction: Transaction, id: string): boolean {
+  const find = findStaged(transaction);
+  const event = find(eventCollection.name, id);
+  if (event === undefined || hasNotEnded(find, id)) return false;
+  const isKept = (delivery: string): boolean =>
+    find(deliveryCollection.name, delivery) !== undefined;
+  if (someListedDelivery(event, isKept)) return false;
+  if (findReceivers(transaction, id).deliveries.some(isKept)) return false;
+  deleteEvent(transaction, id);
+  return true;
+}
+
+/** Whether an event has not begun, or some of its deliveries are not written yet. */
+function hasNotEnded(find: FindRecord, id: string): boolean {
+  return find(delayedEventCollection.name, id) !== undefined
+    || find(fanOutCollection.name, id) !== undefined;
+}

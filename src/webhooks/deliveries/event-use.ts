@@ -1,0 +1,192 @@
+/**
+ * Counts for each event how many of its deliveries are kept, and how many of these are queued, so
+ * that its bytes are counted once however many share it:
+ *
+ * - queued: a delivery of it is pending, or has failed and may be retried. These bytes count for
+ *   the capacity of the queue;
+ * - finished: all deliveries that are kept are delivered or cancelled. These bytes count for the
+ *   retention of deliveries;
+ * - unused: no delivery is kept. These bytes count for the retention of events.
+ *
+ * The body that was made for a delivery counts like the delivery. It is a projection: it follows
+ * from the applied changes alone, in whatever order those of one transaction are applied. The
+ * counts are typed arrays by the slot of the event, as an object for each of a million events would
+ * take more memory than the events.
+ */
+import { followRecords } from '../../resources/projection.ts';
+import type { Change, Collection, Store } from '../../store/store-port.ts';
+import { deliveryBodyCollection } from './delivery-body.ts';
+import { readEventId, readStatus } from './delivery-codec.ts';
+import { countsAsQueued, deliveryCollection } from './delivery.ts';
+import { eventCollection, findEventStart, isFinishedMarkId } from './event-record.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
+
+/** How many deliveries of an event are kept, and how many of them are queued. */
+type UseCounts = { readonly kept: number; readonly queued: number };
+type UseKind = 'queued' | 'finished' | 'unused';
+type BodyUse = Exclude<UseKind, 'unused'>;
+
+const NO_USE: UseCounts = { kept: 0, queued: 0 };
+const FINISHED_USE: UseCounts = { kept: 1, queued: 0 };
+const QUEUED_USE: UseCounts = { kept: 1, queued: 1 };
+const CAPACITY_MIN = 1024;
+
+export class EventUse {
+  readonly #events: Collection;
+  readonly #deliveries: Collection;
+  readonly #bodies: Collection;
+  readonly #unfollow: readonly (() => void)[];
+  readonly #eventBytes = { queued: 0, finished: 0, unused: 0 };
+  readonly #bodyBytes = { queued: 0, finished: 0 };
+  /** Of deliveries whose event is not applied yet, or is gone. */
+  readonly #countsWithoutEvent = new Map<string, UseCounts>();
+  readonly #unusedListeners: ((eventId: string) => void)[] = [];
+  #keptBySlot = new Uint32Array(CAPACITY_MIN);
+  #queuedBySlot = new Uint32Array(CAPACITY_MIN);
+
+  constructor(store: Pick<Store, 'collection'>) {
+    this.#events = store.collection(eventCollection.name);
+    this.#deliveries = store.collection(deliveryCollection.name);
+    this.#bodies = store.collection(deliveryBodyCollection.name);
+    this.#addExistingEvents();
+    this.#unfollow = [
+      this.#events.onChange((change, slot) => this.#applyEvent(change, slot)),
+      // Each body that is there counts with its delivery.
+      followRecords(this.#deliveries, (change) => this.#applyDelivery(change)),
+      this.#bodies.onChange((change) => this.#applyBody(change)),
+    ];
+  }
+
+  /** The bytes of queued events and bodies. */
+  get queuedBytes(): number {
+    return this.#eventBytes.queued + this.#bodyBytes.queued;
+  }
+
+  /** The bytes of finished events and bodies. */
+  get finishedBytes(): number {
+    return this.#eventBytes.finished + this.#bodyBytes.finished;
+  }
+
+  /** The bytes of unused events. */
+  get unusedBytes(): number {
+    return this.#eventBytes.unused;
+  }
+
+  /** Whether no delivery of the event in a slot is kept. */
+  isUnused(slot: number): boolean {
+    return this.#keptBySlot[slot] === 0;
+  }
+
+  /** The bytes that a delivery has beside its record: its body, and its part of its event. */
+  bytesBeside(id: string, delivery: Buffer): number {
+    const bodyBytes = this.#bodies.findBytes(id)?.length ?? 0;
+    const slot = this.#events.findSlot(readEventId(delivery));
+    const eventBytes = this.#events.bytesAt(slot)?.length ?? 0;
+    return bodyBytes + Math.ceil(eventBytes / Math.max(1, this.#keptBySlot[slot] ?? 1));
+  }
+
+  /** Calls `listener` with the id of each event whose last delivery has gone. */
+  onUnused(listener: (eventId: string) => void): void {
+    this.#unusedListeners.push(listener);
+  }
+
+  close(): void {
+    for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  #addExistingEvents(): void {
+    const walk = this.#events.walk();
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const id = this.#events.idAt(slot) ?? '';
+      if (!isFinishedMarkId(id)) this.#setCounts(slot, NO_USE, 0);
+    }
+  }
+
+  #applyEvent({ id, before, after }: Change, slot: number): void {
+    if (isFinishedMarkId(id)) return;
+    if (before === null) {
+      const counts = this.#countsWithoutEvent.get(id) ?? NO_USE;
+      this.#countsWithoutEvent.delete(id);
+      return this.#setCounts(slot, counts, 0);
+    }
+    const counts = this.#countsAt(slot);
+    this.#eventBytes[kindOf(counts)] -= before.length;
+    if (after !== null) this.#eventBytes[kindOf(counts)] += after.length;
+    else if (counts.kept > 0) this.#countsWithoutEvent.set(id, counts);
+  }
+
+  #applyDelivery({ id, before, after }: Change): void {
+    if (isRouteDeliveryId(id)) return;
+    if (this.#bodies.size > 0) this.#moveBody(id, bodyKind(before), bodyKind(after));
+    const [from, to] = [countUse(before), countUse(after)];
+    const record = after ?? before;
+    if (from === to || record === null) return;
+    const eventId = readEventId(record);
+    const slot = this.#events.findSlot(eventId);
+    const counts = slot === -1
+      ? this.#countsWithoutEvent.get(eventId) ?? NO_USE : this.#countsAt(slot);
+    const next = {
+      kept: counts.kept + to.kept - from.kept, queued: counts.queued + to.queued - from.queued,
+    };
+    if (slot !== -1) this.#setCounts(slot, next, this.#events.bytesAt(slot)?.length ?? 0);
+    else if (next.kept > 0) this.#countsWithoutEvent.set(eventId, next);
+    else this.#countsWithoutEvent.delete(eventId);
+    if (next.kept === 0) for (const listener of this.#unusedListeners) listener(eventId);
+  }
+
+  #applyBody({ id, before, after }: Change): void {
+    const kind = bodyKind(this.#deliveries.findBytes(id) ?? null);
+    if (kind !== null) this.#bodyBytes[kind] += (after?.length ?? 0) - (before?.length ?? 0);
+  }
+
+  #moveBody(id: string, from: BodyUse | null, to: BodyUse | null): void {
+    if (from === to) return;
+    const bytes = this.#bodies.findBytes(id)?.length ?? 0;
+    if (from !== null) this.#bodyBytes[from] -= bytes;
+    if (to !== null) this.#bodyBytes[to] += bytes;
+  }
+
+  #countsAt(slot: number): UseCounts {
+    return { kept: this.#keptBySlot[slot] ?? 0, queued: this.#queuedBySlot[slot] ?? 0 };
+  }
+
+  /** Sets the counts of an event, whose bytes were counted by its former ones as `countedBytes`. */
+  #setCounts(slot: number, counts: UseCounts, countedBytes: number): void {
+    this.#makeRoom(slot);
+    this.#eventBytes[kindOf(this.#countsAt(slot))] -= countedBytes;
+    this.#keptBySlot[slot] = counts.kept;
+    this.#queuedBySlot[slot] = counts.queued;
+    this.#eventBytes[kindOf(counts)] += this.#events.bytesAt(slot)?.length ?? 0;
+  }
+
+  #makeRoom(slot: number): void {
+    const { length } = this.#keptBySlot;
+    if (slot < length) return;
+    const capacity = Math.max(2 * length, this.#events.slotBound);
+    this.#keptBySlot = growTo(this.#keptBySlot, capacity);
+    this.#queuedBySlot = growTo(this.#queuedBySlot, capacity);
+  }
+}
+
+function growTo(counts: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(length);
+  grown.set(counts);
+  return grown;
+}
+
+function kindOf({ kept, queued }: UseCounts): UseKind {
+  if (queued > 0) return 'queued';
+  return kept > 0 ? 'finished' : 'unused';
+}
+
+/** How a delivery counts for its event. One of version 1 that embeds its event counts for none. */
+function countUse(delivery: Buffer | null): UseCounts {
+  if (delivery === null || findEventStart(delivery) !== -1) return NO_USE;
+  return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
+}
+
+/** How the body of a delivery counts; null without a delivery. */
+function bodyKind(delivery: Buffer | null): BodyUse | null {
+  if (delivery === null) return null;
+  return countsAsQueued(readStatus(delivery)) ? 'queued' : 'finished';
+}

@@ -43,7 +43,7 @@ const QUERIES: readonly PlantedFault[] = [
     tests: ['books/query/parse-query.test.ts'],
   },
   {
-    file: 'books/query/words.ts', text: ' || run.text.length > CUT_LENGTH_MAX', replacement: '',
+    file: 'base/text/words.ts', text: ' || run.text.length > CUT_LENGTH_MAX', replacement: '',
     tests: ['books/query/words.test.ts'],
   },
 ];

@@ -1,7 +1,8 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/text/fold.ts';
+import { tokenize } from '../../base/text/words.ts';
 import type { BookFilter } from './parse-query.ts';
-import { matchesWords, tokenize } from './words.ts';
+import { matchesWords } from './words.ts';
 
 /** The members that are searched for words and keywords. */
 type SearchableBook = {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eachTerm, matchesWords, parseClauses, tokenize, deriveTermPrefixes }
-  from '../../../src/books/query/words.ts';
+import { tokenize } from '../../../src/base/text/words.ts';
+import {
+  deriveTermPrefixes, eachTerm, matchesWords, parseClauses,
+} from '../../../src/books/query/words.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
 

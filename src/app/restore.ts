@@ -4,12 +4,15 @@
  * a revoked token valid again. Tokens that only the backup has come with it.
  */
 import { TOKENS, Tokens } from '../access/tokens.ts';
+import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createIdSource } from '../base/uuid.ts';
+import { checkNotHalfCopied } from '../store/backup/pending-marks.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
+import { recoverState } from '../store/generations/recovery.ts';
 import { openStore } from '../store/store.ts';
 import type { OpenedStore } from '../store/store.ts';
 
@@ -29,19 +32,24 @@ export async function restoreData(options: RestoreDataOptions): Promise<RestoreR
   return { ...report, notes: [...report.notes, note] };
 }
 
-/** The tokens of the directory, by identifier; null when its data cannot be opened. */
+/**
+ * The tokens of the directory, by identifier; null when its data cannot be read. The files stay as
+ * they are: an older release, whose data this may be, can go on with them when they are put back.
+ */
 async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
+  const { directory, files, specs } = options;
   try {
-    return await withStore(options, options.directory, async (store) => {
-      const tokens = new Map<string, string>();
-      const collection = store.collection(TOKENS.name);
-      const walk = collection.walk();
-      for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-        const id = collection.idAt(slot);
-        if (id !== undefined) tokens.set(id, String(collection.bytesAt(slot)));
-      }
-      return tokens;
-    });
+    checkNotHalfCopied(files, directory);
+    const { collections } = await recoverState({ directory, files, specs });
+    const tokens = new Map<string, string>();
+    const collection = collections.get(TOKENS.name);
+    assert(collection !== undefined, 'the specs of a data directory have its tokens');
+    const walk = collection.walk();
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const id = collection.idAt(slot);
+      if (id !== undefined) tokens.set(id, String(collection.bytesAt(slot)));
+    }
+    return tokens;
   } catch (thrown) {
     if (thrown instanceof AppError || systemCodeOf(thrown) !== undefined) return null;
     throw thrown;

@@ -28,7 +28,7 @@ test('what a newer version wrote is refused and kept', () => inFolder(async (dat
   const path = join(data, JOURNAL);
   const ours = readFileSync(path, 'utf8').trimEnd().split('\n');
   const [start = '', ...others] = ours;
-  const newer = seal(start.replace('hookshelf-journal-1', 'hookshelf-journal-2'));
+  const newer = seal(start.replace('hookshelf-journal-2', 'hookshelf-journal-3'));
   const sequence = JSON.parse(ours.at(-1) ?? '').seq;
   const unknown = seal(`{"crc":"00000000","seq":${sequence + 1},"durable":${sequence},"new":[]}`);
   const put = ours.findIndex((line) => line.includes('"put"'));

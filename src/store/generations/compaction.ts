@@ -30,6 +30,7 @@ import type { Logger } from '../../base/log.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
 import { deleteGradually } from './gradual-deletion.ts';
+import { SNAPSHOT_FORMAT } from './snapshot.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 // A new generation is worth writing when the journals are larger than the live records, and than
@@ -130,6 +131,20 @@ export class Compaction implements Snapshots {
     }
   }
 
+  /**
+   * Begins a new journal, without snapshots, at a start that found one of an older format: from its
+   * first line on, a program that does not know our format refuses the directory. A crash before
+   * that line leaves an abandoned journal, and one after it a journal that the next start goes on
+   * with, whether the old one names it or not.
+   */
+  async beginJournal(): Promise<void> {
+    const { writer, directory, files } = this.#options;
+    assert(this.#running === null, 'no generation is written during a start');
+    this.#newestGeneration += 1;
+    const file = await nameJournalFile(files, directory, this.#newestGeneration);
+    await writer.runExclusively(() => this.#switchTo(file));
+  }
+
   /** Cancels a running compaction; resolves when it has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
@@ -145,14 +160,18 @@ export class Compaction implements Snapshots {
     const generation = this.#newestGeneration;
     // Writers wait during the switch, so as much as possible is done before it.
     const file = await nameJournalFile(files, directory, generation);
-    const { frozen, sequence } = await writer.runExclusively(() => this.#switchTo(file));
+    const { frozen, sequence } = await writer.runExclusively(async () => {
+      await this.#switchTo(file);
+      return { frozen: this.#freeze(), sequence: writer.sequence };
+    });
     const names = [...collections.keys()];
     try {
       for (const [collection, view] of frozen) {
         const path = join(directory, temporaryName(snapshotName(collection, generation)));
-        await writeSnapshot(
-          files, path, { collection, generation, sequence, collections: names }, view,
-          () => this.isStopping);
+        const header = {
+          format: SNAPSHOT_FORMAT, collection, generation, sequence, collections: names,
+        };
+        await writeSnapshot(files, path, header, view, () => this.isStopping);
       }
       for (const name of names) {
         const path = join(directory, snapshotName(name, generation));
@@ -177,12 +196,9 @@ export class Compaction implements Snapshots {
     });
   }
 
-  async #switchTo(
-    file: JournalFile,
-  ): Promise<{ frozen: Map<string, FrozenCollection>; sequence: number }> {
-    const { writer, directory, files, collections } = this.#options;
-    const { sequence } = writer;
-    await startJournalFile(files, directory, file, sequence);
+  async #switchTo(file: JournalFile): Promise<void> {
+    const { writer, directory, files } = this.#options;
+    await startJournalFile(files, directory, file, writer.sequence);
     const previousFile = writer.file;
     try {
       await writer.switchTo(file);
@@ -191,9 +207,11 @@ export class Compaction implements Snapshots {
       throw error;
     }
     this.#closedBytes += previousFile.length;
-    const frozen = new Map([...collections].map(([name, collection]) =>
-      [name, collection.freeze()]));
-    return { frozen, sequence };
+  }
+
+  #freeze(): Map<string, FrozenCollection> {
+    const { collections } = this.#options;
+    return new Map([...collections].map(([name, collection]) => [name, collection.freeze()]));
   }
 
   /** Deletes all that belongs neither to the new generation nor to the one before it. */

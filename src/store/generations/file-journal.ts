@@ -11,13 +11,14 @@ import type { Files } from '../disk/files.ts';
 import { unsyncedName } from '../disk/inventory.ts';
 import { SpaceProbe } from '../disk/space-probe.ts';
 import { FailureLog } from '../journal/failure-log.ts';
+import { JOURNAL_FORMAT } from '../journal/journal-line.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
 import { JournalWriter } from '../journal/journal-writer.ts';
 import type { AppendRequest, Journal, Snapshots } from '../journal/journal-port.ts';
 import type { LogReader } from '../store-port.ts';
 import { Compaction } from './compaction.ts';
 import { openReader } from './journal-reader.ts';
-import type { RecoveredState } from './recovery.ts';
+import type { RecoveredState, ReplayedJournal } from './recovery.ts';
 
 type FileJournalOptions = {
   readonly directory: string;
@@ -85,7 +86,10 @@ export class FileJournal implements Journal {
   /** Bytes that a start would replay. */
   get bytes(): number { return this.#compaction.journalBytes; }
 
-  /** Writes what a crash or a failing disk has left unwritten: a note, or a whole generation. */
+  /**
+   * Writes what a crash, a failing disk or an older release has left unwritten: a note, a journal
+   * of the present format, or a whole generation.
+   */
   async completeRecovery(state: RecoveredState): Promise<void> {
     const { base, snapshotErrors, inventory, journals: replayedJournals } = state;
     const last = replayedJournals.at(-1);
@@ -103,6 +107,7 @@ export class FileJournal implements Journal {
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;
     if (hasUnsyncedJournal) await this.#compaction.write();
+    else if (this.#isOfOlderFormat(last)) await this.#compaction.beginJournal();
     this.#compaction.endStart();
     if (snapshotErrors.length > 0 && !hasUnsyncedJournal) this.#compactInBackground();
     else this.#compactWhenDue();
@@ -141,6 +146,12 @@ export class FileJournal implements Journal {
     await this.#probe.stop();
     await this.#compaction.stop();
     await this.#writer.close();
+  }
+
+  /** Whether the file in use, which is `last` unless that lacked its first line, is of one. */
+  #isOfOlderFormat(last: ReplayedJournal | undefined): boolean {
+    return last !== undefined && last.replay.startSequence !== null
+      && last.replay.format < JOURNAL_FORMAT;
   }
 
   #compactWhenDue(): void {

@@ -18,6 +18,8 @@ export type ReplayResult = {
   readonly sequence: number;
   /** The sequence of the state that the journal continues; null without a valid first line. */
   readonly startSequence: number | null;
+  /** The format of the journal (journal-line.ts); 0 without a valid first line. */
+  readonly format: number;
   /** The snapshots of the generation, if a note says that they are complete; else empty. */
   readonly completeSnapshots: readonly string[];
   /** The generation that a `next` note names; null without one. */
@@ -122,6 +124,7 @@ class Replay {
     return {
       sequence: this.#sequence,
       startSequence: this.#startLine?.sequence ?? null,
+      format: this.#startLine?.format ?? 0,
       completeSnapshots: this.#completeSnapshots,
       nextGeneration: this.#nextGeneration,
       validEnd: this.#validEnd,

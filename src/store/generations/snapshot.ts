@@ -4,7 +4,7 @@
  * UTF-8 with these lines. A capital letter stands for a value, and `,…` for any number of further
  * ones of the same form:
  *
- *   {"format":"hookshelf-snapshot-1","collection":"S","generation":G,"sequence":N,
+ *   {"format":"hookshelf-snapshot-2","collection":"S","generation":G,"sequence":N,
  *     "collections":["S",…],"records":[     in one line with the above, without the white space
  *   R,                                      each record but the last one
  *   R                                       the last record, if there is any
@@ -15,6 +15,11 @@
  * is its key. B: the count of records. C: eight lower-case hex digits, the CRC-32 (zlib) of all
  * bytes before them. G (the generation), N (the sequence) and B are decimal integers. A file is
  * valid when it has this form, B and C are right and the keys rise.
+ *
+ * A snapshot of a release before 1.1 has the format `hookshelf-snapshot-1`, and is the same but for
+ * that; these releases refuse format 2 as that of a newer version. Nodes, beside which an older one
+ * may be, keep format 1 among themselves: what is in their log says who may read it
+ * (webhooks/inbox/record-form.ts).
  *
  * The records lie as they do in memory, each followed by `,` and a line feed. So the bytes read
  * become chunks of the arena as they are; only a line that crosses two chunks is copied.
@@ -27,9 +32,13 @@ import { damageError, unknownFormatError } from './damage-error.ts';
 import { readFully, readLines } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 
-const SNAPSHOT_FORMAT = 'hookshelf-snapshot-1';
+/** The format of snapshots that an older release must not read. */
+export const SNAPSHOT_FORMAT = 2;
+/** The format of snapshots that older nodes may have to read. */
+export const SHARED_SNAPSHOT_FORMAT = 1;
 
 export type SnapshotHeader = {
+  readonly format: number;
   readonly collection: string;
   readonly generation: number;
   readonly sequence: number;
@@ -43,11 +52,13 @@ const BRACKET = 0x5d;
 const RECORDS = ',"records":[';
 const CRC_HEX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
-const UNKNOWN_FORMAT_HEADER = /^\{"format":"hookshelf-snapshot-(?!1")\d+"/;
+const FORMAT_PATTERN = /^hookshelf-snapshot-([12])$/;
+const UNKNOWN_FORMAT_HEADER = /^\{"format":"hookshelf-snapshot-(?![12]")\d+"/;
 
 export function encodeHeader(header: SnapshotHeader): string {
   const { collection, generation, sequence, collections } = header;
-  const members = { format: SNAPSHOT_FORMAT, collection, generation, sequence, collections };
+  const format = `hookshelf-snapshot-${header.format}`;
+  const members = { format, collection, generation, sequence, collections };
   return `${JSON.stringify(members).slice(0, -1)}${RECORDS}\n`;
 }
 
@@ -229,12 +240,16 @@ function parseHeader(line: string): SnapshotHeader | null {
   if (!line.endsWith(RECORDS)) return null;
   try {
     const header: unknown = JSON.parse(`${line}]}`);
-    if (!isJsonObject(header) || header.format !== SNAPSHOT_FORMAT) return null;
+    if (!isJsonObject(header)) return null;
+    const format = FORMAT_PATTERN.exec(String(header.format))?.[1];
+    if (format === undefined) return null;
     const { collection, generation, sequence, collections } = header;
     if (typeof collection !== 'string' || !Array.isArray(collections)) return null;
     if (typeof generation !== 'number' || typeof sequence !== 'number') return null;
     const names = collections.filter((name) => typeof name === 'string');
-    const snapshotHeader = { collection, generation, sequence, collections: names };
+    const snapshotHeader = {
+      format: Number(format), collection, generation, sequence, collections: names,
+    };
     // Anything that is written otherwise is not of this format.
     return encodeHeader(snapshotHeader) === `${line}\n` ? snapshotHeader : null;
   } catch {

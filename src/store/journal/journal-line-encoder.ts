@@ -65,8 +65,8 @@ export class JournalLineEncoder {
   }
 
   addStart(sequence: number, generation: number): void {
-    const start = `"start":{"format":"${JOURNAL_FORMAT}","generation":${generation}}`;
-    this.#addNote(sequence, start);
+    const format = `hookshelf-journal-${JOURNAL_FORMAT}`;
+    this.#addNote(sequence, `"start":{"format":"${format}","generation":${generation}}`);
   }
 
   // A note is only written while everything before it is on disk.

@@ -113,10 +113,10 @@ export class LocalSnapshot {
     }
   }
 
-  /** Writes a snapshot of frozen collections, and removes the older ones. */
+  /** Writes a snapshot of frozen collections in `format`, and removes the older ones. */
   async write(
-    log: string, position: LogPosition, frozen: ReadonlyMap<string, FrozenCollection>,
-    isStopping: () => boolean,
+    format: number, log: string, position: LogPosition,
+    frozen: ReadonlyMap<string, FrozenCollection>, isStopping: () => boolean,
   ): Promise<SnapshotManifest & { readonly journalBytes: number }> {
     this.#makeDirectory();
     const generation = this.#newestGeneration() + 1;
@@ -125,7 +125,7 @@ export class LocalSnapshot {
     const files: { collection: string; bytes: number }[] = [];
     for (const [collection, view] of frozen) {
       const path = this.getPath(collection, generation);
-      const header = { collection, generation, sequence, collections: names };
+      const header = { format, collection, generation, sequence, collections: names };
       await writeSnapshot(this.#files, path, header, view, isStopping);
       files.push({ collection, bytes: this.#sizeOf(path) });
     }

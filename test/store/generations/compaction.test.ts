@@ -85,13 +85,13 @@ test('a snapshot and a journal are JSON, and a snapshot of nothing too', async (
   const { crc, ...books } = JSON.parse(read('books-000002.json'));
   assert.match(crc, /^[0-9a-f]{8}$/);
   assert.deepEqual(books, {
-    format: 'hookshelf-snapshot-1', collection: 'books', generation: 2, sequence: 2,
+    format: 'hookshelf-snapshot-2', collection: 'books', generation: 2, sequence: 2,
     collections: ['books', 'hooks'], records: [{ id: 'a' }, { id: 'b' }], count: 2,
   });
   assert.deepEqual(JSON.parse(read('hooks-000002.json')).records, []);
   const lines = read('journal-000002.jsonl').trimEnd().split('\n').map((line) => JSON.parse(line));
   assert.deepEqual(lines.map(({ crc: _, ...line }) => line), [
-    { seq: 2, durable: 2, start: { format: 'hookshelf-journal-1', generation: 2 } },
+    { seq: 2, durable: 2, start: { format: 'hookshelf-journal-2', generation: 2 } },
     { seq: 2, durable: 2, snapshots: ['books', 'hooks'] },
     { seq: 3, durable: 2, ops: [{ delete: 'books', key: 'a' }] },
     { seq: 3, durable: 3, mark: true },

@@ -17,7 +17,9 @@ import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 const MEBIBYTE = 1 << 20;
 const files = createNodeFiles();
 const spec = { name: 'books', key: 'id' } as const;
-const header = { collection: 'books', generation: 2, sequence: 9, collections: ['books'] };
+const header = {
+  format: 2, collection: 'books', generation: 2, sequence: 9, collections: ['books'],
+};
 
 function makeCollection(records: readonly string[]): StoredCollection {
   const collection = new StoredCollection(spec);

@@ -1,0 +1,118 @@
+/** The first start on the files of an older release, and crashes within it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { toOldFormat } from '../support/old-format.ts';
+import { DIRECTORY, openOn, openWith } from '../support/open-store.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import { SimulatedFiles } from '../support/simulated-files.ts';
+import { contentOf, createSteps, runSteps } from '../support/workload.ts';
+import type { Content, Outcome } from '../support/workload.ts';
+
+type OldDirectory = {
+  readonly disk: Disk; readonly outcomes: Outcome[]; readonly content: Content;
+};
+
+const HISTORIES = { 'a journal alone': false, 'a generation': true };
+
+for (const [name, isCompacted] of Object.entries(HISTORIES)) {
+  test(`the first start on ${name} of an older release begins a journal, and writes no snapshot`,
+    async () => {
+      const { disk, content } = await createOldDirectory(isCompacted);
+      const before = listFiles(new SimulatedFiles(disk));
+      const { store, files } = await openOn(disk.clone());
+      assert.deepEqual(contentOf(store), content);
+      const generation = isCompacted ? 3 : 2;
+      const after = listFiles(files);
+      assert.deepEqual([...after.keys()].filter((file) => !before.has(file)),
+        [`journal-00000${generation}.jsonl`]);
+      const { sequence } = store.statistics;
+      assert.deepEqual(parseLines(after.get(`journal-00000${generation}.jsonl`)), [{
+        seq: sequence, durable: sequence, start: { format: 'hookshelf-journal-2', generation },
+      }]);
+      assert.deepEqual(parseLines(after.get(`journal-00000${generation - 1}.jsonl`)).at(-1),
+        { seq: sequence, durable: sequence, next: generation });
+      await store.close();
+      const again = await openOn(files.disk.clone());
+      assert.deepEqual(contentOf(again.store), content);
+      assert.deepEqual(listFiles(again.files), listFiles(files), 'a second start changes nothing');
+      await again.store.close();
+    });
+
+  test(`a crash at any moment of the first start on ${name} of an older release keeps everything`,
+    async () => {
+      const { disk, outcomes } = await createOldDirectory(isCompacted);
+      const { store, files } = await openOn(disk.clone());
+      await store.close();
+      const images = imagesOf(files, { seeds: 4, pageBytes: 32, tornEvery: 1 })
+        .map((image) => ({ ...image, index: Infinity }));
+      assert.equal(await checkImages(images, outcomes, 4), 1);
+    });
+
+  test(`a crash after the first start on ${name} of an older release keeps what followed, too`,
+    async () => {
+      const { disk, outcomes } = await createOldDirectory(isCompacted);
+      const { store, files } = await openOn(disk.clone());
+      const later = await runSteps(store, createSteps(6, 6, 'n'), 2, () => files.history.length);
+      await store.compact();
+      await store.close();
+      const before = outcomes.map((outcome) => ({ ...outcome, seenAt: 0 }));
+      const images = imagesOf(files, { seeds: 2, pageBytes: 64 });
+      await checkImages(sample(images, 80, 7), [...before, ...later], 8);
+    });
+}
+
+test('an older release\'s directory on a disk without room is refused, and stays as it is',
+  async () => {
+    const { disk, content } = await createOldDirectory(false);
+    const files = new SimulatedFiles(disk.clone());
+    const before = listFiles(files);
+    files.onCall = ({ kind, path }) =>
+      kind === 'write' && path.endsWith('journal-000002.jsonl') ? { code: 'ENOSPC' } : null;
+    await assert.rejects(openWith(files), { code: 'storage_full' });
+    files.onCall = () => null;
+    assert.deepEqual(listFiles(files), before);
+    const { store } = await openWith(files);
+    assert.deepEqual(contentOf(store), content);
+    await store.close();
+  });
+
+async function createOldDirectory(isCompacted: boolean): Promise<OldDirectory> {
+  const { store, files } = await openOn(new Disk());
+  const outcomes = await runSteps(store, createSteps(2, 8), 3, () => files.history.length);
+  if (isCompacted) {
+    await store.compact();
+    outcomes.push(...await runSteps(store, createSteps(3, 4, 'u'), 2, () => files.history.length));
+  }
+  const content = contentOf(store);
+  await store.close();
+  const old = new SimulatedFiles();
+  old.makeDirectorySync('/var');
+  old.makeDirectorySync(DIRECTORY);
+  for (const [name, bytes] of listFiles(files)) {
+    const descriptor = old.openSync(join(DIRECTORY, name), 'create');
+    old.writeSync(descriptor, toOldFormat(name, bytes), 0);
+    old.datasyncSync(descriptor);
+    old.closeSync(descriptor);
+  }
+  for (const directory of ['/', '/var', DIRECTORY]) old.syncDirectorySync(directory);
+  return { disk: old.disk, outcomes, content };
+}
+
+function listFiles(files: SimulatedFiles): Map<string, Buffer> {
+  return new Map(files.listSync(DIRECTORY).map((name) => {
+    const descriptor = files.openSync(join(DIRECTORY, name), 'read');
+    const content = Buffer.alloc(files.sizeSync(descriptor));
+    files.readSync(descriptor, content, 0);
+    files.closeSync(descriptor);
+    return [name, content];
+  }));
+}
+
+function parseLines(content: Buffer | undefined): object[] {
+  return String(content).trimEnd().split('\n').map((line) => {
+    const { crc, ...members } = JSON.parse(line);
+    return members;
+  });
+}

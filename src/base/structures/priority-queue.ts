@@ -52,6 +52,13 @@ export class PriorityQueue<T> {
     return least;
   }
 
+  /** Pops items for as long as `shouldDrop` holds for the least one. */
+  popWhile(shouldDrop: (item: T) => boolean): void {
+    for (let least = this.peek(); least !== undefined && shouldDrop(least); least = this.peek()) {
+      this.pop();
+    }
+  }
+
   /** Drops every item that `isKept` refuses. */
   prune(shouldKeep: (item: T) => boolean): void {
     const remaining = this.#items.filter(shouldKeep);

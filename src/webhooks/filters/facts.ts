@@ -159,7 +159,7 @@ export function findPathProblem(path: string, sources: readonly string[]): strin
     return `must begin with ${sources.slice(0, -1).join(', ')} or ${last}, not ${quote(source)}`
       + didYouMean(source, sources);
   }
-  if (source === 'event' || source === 'method') {
+  if (source === 'event' || source === 'method' || source === 'key') {
     return rest === null ? null : `must be ${source} alone, which is a text without members`;
   }
   if (source === 'payload') {

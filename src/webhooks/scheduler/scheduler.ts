@@ -9,8 +9,11 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
-import { TaskQueues, type RunLimits } from './task-queues.ts';
-import type { RunningTask, TaskTarget, TargetHealth, Task, TaskQueue } from './task.ts';
+import type { HeldBackKey } from './lanes.ts';
+import { TaskQueues, type RunLimits, type TaskOrder } from './task-queues.ts';
+import type {
+  LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
+} from './task.ts';
 
 /** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
 export type QueueSettings = {
@@ -105,10 +108,10 @@ export class Scheduler {
    * settled yet, the new one counts as unsettled too: two attempts of it must not overlap, and
    * `settle` of the removed one gives it its due time.
    */
-  add(id: string, settings: QueueSettings, dueAtMs: number): void {
+  add(id: string, settings: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
     const { key, target, mayStart, runningMax } = settings;
     const queue = this.#queues.getOrCreate(key, target, mayStart, runningMax);
-    const task = this.#queues.add(id, queue);
+    const task = this.#queues.add(id, queue, order);
     this.#tasks.set(id, task);
     if (this.#unsettledIds.has(id)) task.state = 'unsettled';
     else this.#wait(task, dueAtMs);
@@ -136,6 +139,19 @@ export class Scheduler {
     this.#queues.update(queue, target, mayStart);
     this.#queues.setRunningMax(queue, runningMax, (limited) => this.#tasksIn(limited));
     this.#onRunnable();
+  }
+
+  /** Puts a task into another lane of its queue; null: into none. Unknown ids are ignored. */
+  setLane(id: string, name: LaneName | null): void {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return;
+    this.#queues.setLane(task, name);
+    this.#onRunnable();
+  }
+
+  /** Lists up to `max` keys that hold back more than a hundred tasks, the longest first. */
+  listHeldBack(max: number): readonly HeldBackKey[] {
+    return this.#queues.listHeldBack(max);
   }
 
   /** Lets the queue of that key start nothing until `resume`, whatever its settings say. */

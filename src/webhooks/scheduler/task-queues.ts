@@ -7,9 +7,25 @@
  * The health of a target, which its last attempt showed, says how many attempts may run there at
  * once. All targets that are not known to be healthy share one half of the attempts, so that
  * unreachable and slow targets never delay the healthy ones.
+ *
+ * Among its ready tasks a queue starts the one whose place is first. Lanes (lanes.ts) say which of
+ * them may be there at all.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import type { RunningTask, TaskTarget, TargetHealth, Task, TaskQueue } from './task.ts';
+import { Lanes, isBefore, type HeldBackKey } from './lanes.ts';
+import type {
+  LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
+} from './task.ts';
+
+/** Where a task stands in its queue. */
+export type TaskOrder = {
+  /** Made by `createPlace`; default: the place of its id. */
+  readonly place?: string;
+  /** Whether it holds back nobody until it is due for the first time; default: it does at once. */
+  readonly isDelayed?: boolean;
+  /** Default: the task is in no lane. */
+  readonly lane?: LaneName | null;
+};
 
 export type RunLimits = {
   readonly runningMax: number;
@@ -41,6 +57,7 @@ export class TaskQueues {
   readonly #runnableQueues = new Set<TaskQueue>();
   /** Queues that wait for one of the attempts which all targets that are not healthy share. */
   readonly #blockedUnhealthy = new Set<TaskQueue>();
+  readonly #lanes = new Lanes();
   /** The number of attempts under way, and of those at targets that are not healthy. */
   #runningCount = 0;
   #unhealthyRunningCount = 0;
@@ -74,8 +91,9 @@ export class TaskQueues {
     const existing = this.#queues.get(key);
     if (existing !== undefined) return existing;
     const queue: TaskQueue = {
-      key, ready: new PriorityQueue(isOlder), all: runningMax === 1 ? queueById([]) : null,
-      target: this.#joinTarget(targetKey), mayStart, runningMax, runningCount: 0, size: 0,
+      key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? queueByPlace([]) : null,
+      lanes: null, target: this.#joinTarget(targetKey), mayStart, runningMax, runningCount: 0,
+      size: 0,
     };
     this.#queues.set(key, queue);
     return queue;
@@ -102,7 +120,7 @@ export class TaskQueues {
   ): void {
     if (queue.runningMax === runningMax) return;
     queue.runningMax = runningMax;
-    queue.all = runningMax === 1 ? queueById(listTasks(queue)) : null;
+    queue.all = runningMax === 1 ? queueByPlace(listTasks(queue)) : null;
     this.#runnableQueues.add(queue);
   }
 
@@ -122,16 +140,23 @@ export class TaskQueues {
   }
 
   /** Adds a task. The caller must set its due time, or call `makeReady`. */
-  add(id: string, queue: TaskQueue): Task {
-    const task: Task = { id, queue, dueAtMs: 0, state: 'waiting' };
-    queue.all?.push(task);
+  add(
+    id: string, queue: TaskQueue, { place = id, isDelayed = false, lane = null }: TaskOrder = {},
+  ): Task {
+    const task: Task = {
+      id, queue, place, lane: null, hasBegun: false, dueAtMs: 0, state: 'waiting',
+    };
     queue.size += 1;
+    if (lane !== null) this.#lanes.enter(task, lane);
+    if (!isDelayed) this.#begin(task);
     return task;
   }
 
   makeReady(task: Task): void {
     task.state = 'ready';
-    task.queue.ready.push(task);
+    if (!task.hasBegun) this.#begin(task);
+    if (task.lane === null) task.queue.ready.push(task);
+    else this.#lanes.offerFirst(task.lane);
     this.#runnableQueues.add(task.queue);
   }
 
@@ -139,8 +164,23 @@ export class TaskQueues {
     if (task.state === 'gone') return;
     task.state = 'gone';
     task.queue.size -= 1;
+    this.#lanes.leave(task);
     this.#runnableQueues.add(task.queue);
     this.#dropIfIdle(task.queue);
+  }
+
+  /** Puts a task into another lane; null: into none. Its place stays. */
+  setLane(task: Task, name: LaneName | null): void {
+    if (task.state === 'gone' || task.lane?.name === name?.name) return;
+    this.#lanes.leave(task);
+    if (name !== null) this.#lanes.enter(task, name);
+    if (task.state === 'ready' && task.lane === null) task.queue.ready.push(task);
+    this.#runnableQueues.add(task.queue);
+  }
+
+  /** Lists up to `max` keys that hold back many tasks, those first that hold back most. */
+  listHeldBack(max: number): readonly HeldBackKey[] {
+    return this.#lanes.listHeldBack(max);
   }
 
   /** Starts the next task. Returns null when none may start. */
@@ -171,13 +211,14 @@ export class TaskQueues {
    * Ends an attempt. `health` is null when the attempt says nothing about its target. Returns the
    * milliseconds after which the caller must call `resumeTarget`, or 0 when there is no pause.
    */
-  release({ task, target }: RunningTask, health: TargetHealth | null): number {
+  release({ task, target, lane }: RunningTask, health: TargetHealth | null): number {
     const { queue } = task;
     queue.runningCount -= 1;
     target.runningCount -= 1;
     this.#runningCount -= 1;
     if (target.health !== 'healthy') this.#unhealthyRunningCount -= 1;
     const pauseMs = health === null ? 0 : this.#updateHealth(target, health);
+    if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
     this.#unblock(target);
     this.#unblockUnhealthy();
@@ -191,26 +232,33 @@ export class TaskQueues {
     this.#unblock(target);
   }
 
+  #begin(task: Task): void {
+    task.hasBegun = true;
+    task.queue.all?.push(task);
+    this.#lanes.begin(task);
+  }
+
   #start(task: Task, target: TaskTarget): RunningTask {
-    const { queue } = task;
+    const { queue, lane } = task;
     task.state = 'unsettled';
     queue.runningCount += 1;
     target.runningCount += 1;
     this.#runningCount += 1;
     if (target.health !== 'healthy') this.#unhealthyRunningCount += 1;
+    if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
-    return { task, target };
+    return { task, target, lane };
   }
 
   #canStart(queue: TaskQueue): boolean {
     const { mayStart, runningCount, runningMax, ready, all, key } = queue;
     if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return false;
-    dropWhile(ready, ({ state }) => state !== 'ready');
+    ready.popWhile((task) => !this.#lanes.mayStart(task));
     const first = ready.peek();
     if (first === undefined) return false;
     if (all === null) return true;
-    // In strict order a task starts only if it is the oldest of all, also of those that wait.
-    dropWhile(all, ({ state }) => state === 'gone');
+    // In strict order a task starts only if it is the first of all, also of those that wait.
+    all.popWhile(({ state }) => state === 'gone');
     return all.peek() === first;
   }
 
@@ -283,20 +331,8 @@ function countFreeSlots({ health, isPaused, runningCount }: TaskTarget): number 
   return isPaused ? 0 : RUNNING_MAX_BY_HEALTH[health] - runningCount;
 }
 
-/** Queues tasks in order of creation. */
-function queueById(tasks: Iterable<Task>): PriorityQueue<Task> {
-  const queue = new PriorityQueue(isOlder);
-  for (const task of tasks) queue.push(task);
+function queueByPlace(tasks: Iterable<Task>): PriorityQueue<Task> {
+  const queue = new PriorityQueue(isBefore);
+  for (const task of tasks) if (task.hasBegun) queue.push(task);
   return queue;
-}
-
-/** Identifiers are UUIDv7: they rise with the time of creation. */
-function isOlder(left: Task, right: Task): boolean {
-  return left.id < right.id;
-}
-
-function dropWhile(queue: PriorityQueue<Task>, isDropped: (task: Task) => boolean): void {
-  for (let first = queue.peek(); first !== undefined && isDropped(first); first = queue.peek()) {
-    queue.pop();
-  }
 }

@@ -6,8 +6,12 @@
  *   another process attempts the queue;
  * - its queue is suspended for as long as the webhook is being retired (`Scheduler.suspend`);
  * - its target is paused for a moment, after many failures in a row (`isPaused`).
+ *
+ * And two things hold a task behind others of its queue: a queue that runs one attempt at once
+ * keeps strict order among all its tasks, and a lane among its own.
  */
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import type { OrderKey } from '../filters/order.ts';
 
 /**
  * - `waiting`: the task is not due yet.
@@ -17,20 +21,54 @@ import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
  */
 type TaskState = 'waiting' | 'ready' | 'unsettled' | 'gone';
 
+/** Says which lane of its queue a task is in. */
+export type LaneName = {
+  /** Unique in the queue. */
+  readonly name: string;
+  /** What its tasks have in common; null: they are in one lane for another reason. */
+  readonly key: OrderKey | null;
+};
+
+/** The tasks of a queue that start one at a time, the next one only when the first is gone. */
+export type Lane = LaneName & {
+  readonly queue: TaskQueue;
+  /** The tasks that have begun, by place. Some of them are gone, or in another lane by now. */
+  readonly tasks: PriorityQueue<Task>;
+  /** The number of tasks that are not gone, and of those that have begun. */
+  size: number;
+  begunCount: number;
+  /** The number of attempts under way. */
+  runningCount: number;
+  /** The task that stands among the ready ones of the queue for this lane. */
+  offeredTask: Task | null;
+};
+
 export type Task = {
   readonly id: string;
   readonly queue: TaskQueue;
+  /**
+   * Tasks of a queue start in the order of these texts: the id of a task, which rises with the time
+   * of creation as a UUIDv7 does, or what `createPlace` made.
+   */
+  readonly place: string;
+  /** null: the task is in no lane. */
+  lane: Lane | null;
+  /** False for a delayed task that was never due: it holds back nobody. */
+  hasBegun: boolean;
   dueAtMs: number;
   state: TaskState;
 };
 
 export type TaskQueue = {
   readonly key: string;
+  /** The ready tasks, by place; of each lane the first one alone. */
   readonly ready: PriorityQueue<Task>;
-  /** All tasks in order of creation, if the queue keeps strict order; else null. */
+  /** All tasks that have begun, by place, if the queue keeps strict order; else null. */
   all: PriorityQueue<Task> | null;
+  /** The lanes that have tasks, by name; null: there never was one. */
+  lanes: Map<string, Lane> | null;
   target: TaskTarget;
-  /** Most attempts at once; 1 means strict order of creation. */
+  /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
   /** The number of attempts under way. */
@@ -57,5 +95,7 @@ export type TaskTarget = {
 /** The health of a target, as an attempt showed it. */
 export type TargetHealth = 'healthy' | 'slow' | 'unreachable';
 
-/** An attempt under way. Its target is the one it began with; the queue may have another by now. */
-export type RunningTask = { readonly task: Task; readonly target: TaskTarget };
+/** An attempt under way. Target and lane are those it began with; it may have others by now. */
+export type RunningTask = {
+  readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
+};

@@ -1,0 +1,133 @@
+/**
+ * The lanes of queues. The tasks of a lane start one at a time, in the order of their places, and
+ * the next one only when the first is gone: while that waits for a retry it holds back its lane, and
+ * no other. A lane exists for as long as it has a task, or an attempt under way. This file does no
+ * I/O and reads no clock.
+ *
+ * Of each lane at most the first task is offered: it stands among the ready tasks of the queue. A
+ * task that is offered may cease to be the first, so `mayStart` is asked before it starts.
+ */
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import type { OrderKey } from '../filters/order.ts';
+import type { Lane, LaneName, Task } from './task.ts';
+
+/** A key of a queue whose first task holds back more than `WAITING_MIN` others. */
+export type HeldBackKey = {
+  readonly queueKey: string; readonly key: OrderKey; readonly waiting: number;
+};
+
+const WAITING_MIN = 100;
+/** The first 48 bits of a UUIDv7 are its milliseconds, in twelve digits with a hyphen. */
+const TIME_DIGITS = 12;
+const TIME_DIGITS_BEFORE_HYPHEN = 8;
+
+export class Lanes {
+  /** The lanes of a key that hold back more than `WAITING_MIN` tasks. */
+  readonly #longLanes = new Set<Lane>();
+
+  /** Puts a task that is in no lane into that of its queue with this name. */
+  enter(task: Task, { name, key }: LaneName): void {
+    const { queue } = task;
+    queue.lanes ??= new Map();
+    let lane = queue.lanes.get(name);
+    if (lane === undefined) {
+      lane = {
+        name, key, queue, tasks: new PriorityQueue(isBefore), size: 0, begunCount: 0,
+        runningCount: 0, offeredTask: null,
+      };
+      queue.lanes.set(name, lane);
+    }
+    task.lane = lane;
+    lane.size += 1;
+    if (task.hasBegun) this.begin(task);
+  }
+
+  /** Must be called when a task has begun: from now on it holds back those behind it. */
+  begin(task: Task): void {
+    const { lane } = task;
+    if (lane === null) return;
+    lane.tasks.push(task);
+    lane.begunCount += 1;
+    this.#updateLength(lane);
+    this.offerFirst(lane);
+  }
+
+  /** Takes a task out of its lane, if it is in one. */
+  leave(task: Task): void {
+    const { lane } = task;
+    if (lane === null) return;
+    task.lane = null;
+    if (lane.offeredTask === task) lane.offeredTask = null;
+    lane.size -= 1;
+    if (task.hasBegun) lane.begunCount -= 1;
+    this.#updateLength(lane);
+    this.offerFirst(lane);
+    dropIfIdle(lane);
+  }
+
+  beginAttempt(lane: Lane): void {
+    lane.runningCount += 1;
+    lane.offeredTask = null;
+  }
+
+  endAttempt(lane: Lane): void {
+    lane.runningCount -= 1;
+    this.offerFirst(lane);
+    dropIfIdle(lane);
+  }
+
+  /** Puts the first task of a lane among the ready tasks of its queue, if it is ready. */
+  offerFirst(lane: Lane): void {
+    const first = findFirst(lane);
+    if (first?.state !== 'ready' || lane.runningCount > 0 || lane.offeredTask === first) return;
+    lane.offeredTask = first;
+    lane.queue.ready.push(first);
+  }
+
+  /** Whether a task is ready, and its lane lets it start. If not, it must be offered anew. */
+  mayStart(task: Task): boolean {
+    const { lane, state } = task;
+    if (lane === null) return state === 'ready';
+    if (state === 'ready' && lane.runningCount === 0 && findFirst(lane) === task) return true;
+    if (lane.offeredTask === task) lane.offeredTask = null;
+    return false;
+  }
+
+  listHeldBack(max: number): readonly HeldBackKey[] {
+    const heldBack: HeldBackKey[] = [];
+    for (const { queue, key, begunCount } of this.#longLanes) {
+      if (key !== null) heldBack.push({ queueKey: queue.key, key, waiting: begunCount - 1 });
+    }
+    return heldBack.sort((left, right) => right.waiting - left.waiting).slice(0, max);
+  }
+
+  #updateLength(lane: Lane): void {
+    if (lane.key === null) return;
+    if (lane.begunCount - 1 > WAITING_MIN) this.#longLanes.add(lane);
+    else this.#longLanes.delete(lane);
+  }
+}
+
+/** Whether the first task of the two starts before the other. */
+export function isBefore(left: Task, right: Task): boolean {
+  return left.place < right.place;
+}
+
+/**
+ * Makes the place of a task that went to its queue at another time than its id, a UUIDv7, says. It
+ * compares with places that are such ids by the milliseconds, and among its like by id.
+ */
+export function createPlace(queuedAtMs: number, id: string): string {
+  const digits = queuedAtMs.toString(16).padStart(TIME_DIGITS, '0');
+  return `${digits.slice(0, TIME_DIGITS_BEFORE_HYPHEN)}-`
+    + `${digits.slice(TIME_DIGITS_BEFORE_HYPHEN)}-${id}`;
+}
+
+function findFirst(lane: Lane): Task | undefined {
+  lane.tasks.popWhile((task) => task.state === 'gone' || task.lane !== lane);
+  return lane.tasks.peek();
+}
+
+function dropIfIdle({ name, queue, size, runningCount }: Lane): void {
+  if (size === 0 && runningCount === 0) queue.lanes?.delete(name);
+}

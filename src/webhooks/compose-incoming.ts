@@ -87,12 +87,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     receive: {
       webhooks, clock, limits: incoming, onOutcome, health, payloadBudget,
       handleRequest: (request) => intake.handle(request),
-      addRejected(exchange, webhook, body, { check }) {
-        const inputs = { id: makeId(), atMs: clock.now(), failedCheck: check };
-        const request = buildRejectedRequest(exchange, webhook, body, inputs);
-        rejectedRequests.add(request, body);
-        options.onRejected?.(request);
-      },
+      addRejected: createRejectionRecorder(options, rejectedRequests),
       previousSecretUses: new PreviousSecretUses(store, log),
     },
     start() {
@@ -108,6 +103,18 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       requests.close();
       states.close();
     },
+  };
+}
+
+/** Keeps a rejected request in memory, and announces it. */
+function createRejectionRecorder(
+  { makeId, clock, onRejected }: WebhooksOptions, rejectedRequests: RejectedRing,
+): ReceiveDeps['addRejected'] {
+  return (exchange, webhook, body, { check }) => {
+    const inputs = { id: makeId(), atMs: clock.now(), failedCheck: check };
+    const request = buildRejectedRequest(exchange, webhook, body, inputs);
+    rejectedRequests.add(request, body);
+    onRejected?.(request);
   };
 }
 

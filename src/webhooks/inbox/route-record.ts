@@ -14,7 +14,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { RouteDelivery, RunAttempt } from './stored-request.ts';
 
-type DeliveryRecord = {
+type RouteRecord = {
   readonly createdAt: string;
   readonly updatedAt?: string;
   readonly status: keyof typeof ROUTE_STATUS;
@@ -31,7 +31,7 @@ const DELIVERY_STATUS = { pending: 'pending', done: 'delivered', failed: 'failed
 
 /** Decodes a record. Throws a TypeError for one that is not of the format. */
 export function decodeRoute(bytes: Buffer): RouteDelivery {
-  const record = decodeRecordAs<DeliveryRecord>(bytes, ({ status, route, createdAt }) =>
+  const record = decodeRecordAs<RouteRecord>(bytes, ({ status, route, createdAt }) =>
     typeof route === 'string' && typeof createdAt === 'string'
     && typeof status === 'string' && Object.hasOwn(ROUTE_STATUS, status));
   const { createdAt, updatedAt = createdAt, status, route: name } = record;

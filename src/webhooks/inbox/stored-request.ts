@@ -24,7 +24,7 @@ export type RunAttempt = {
   readonly data: object | null;
 };
 
-/** The delivery of a request to one of its webhook's routes: see route-delivery.ts. */
+/** The delivery of a request to one of its webhook's routes: see route-record.ts. */
 export type RouteDelivery = {
   readonly name: string;
   readonly createdAt: string;

@@ -7,6 +7,9 @@ import {
 import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
@@ -15,11 +18,11 @@ const NO_TOTALS = {
 };
 const LARGE = Buffer.alloc(20_000, 'x');
 
-const newStore = (): ReturnType<typeof createMemoryStore> =>
-  createMemoryStore([
-    requestCollection, requestBodyCollection, deliveryCollection, requestQueue.totals.collection,
-    eventIdCollection,
-  ]);
+const COLLECTIONS = [
+  requestCollection, requestBodyCollection, deliveryCollection, requestQueue.totals.collection,
+  eventIdCollection,
+];
+const newStore = (): ReturnType<typeof createMemoryStore> => createMemoryStore(COLLECTIONS);
 const totalsOf = (store: ReturnType<typeof newStore>): object =>
   ({ ...requestQueue.totals.readCommitted(store) });
 const done = (request: StoredRequest): StoredRequest => withRoutes(request,
@@ -41,8 +44,10 @@ test('totals follow a request from arrival to its end', async () => {
   await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => false));
   assert.equal(store.collection('requests').size, 1, 'it is not meant');
   await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => true));
-  assert.deepEqual([store.collection('requests').size, store.collection('request-bodies').size,
-    totalsOf(store)], [0, 0, { ...NO_TOTALS, accepted: 1, agedOut: 1 }]);
+  const sizes = ['requests', 'request-bodies', 'deliveries'].map((name) =>
+    store.collection(name).size);
+  assert.deepEqual([sizes, totalsOf(store)], [[0, 0, 0],
+    { ...NO_TOTALS, accepted: 1, agedOut: 1 }]);
 });
 
 test('a pending and a pinned request can be deleted', async () => {
@@ -55,3 +60,22 @@ test('a pending and a pinned request can be deleted', async () => {
     assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, deleted: 1 });
   }
 });
+
+test('a request that was read before is read again once one of its deliveries has changed',
+  async () => {
+    const store = await openStore({
+      directory: '/data', files: new SimulatedFiles(), specs: COLLECTIONS, logger: silentLogger,
+    });
+    const request = makeStoredRequest({});
+    const stored = await commitRequests(store, (unit) => unit.add(request, Buffer.from('{}')));
+    const changed: StoredRequest[] = [];
+    for (const _ of [1, 2]) {
+      await commitRequests(store, (unit) => unit.change(request.id, (before) => {
+        changed.push(before);
+        return done(before);
+      }, stored));
+    }
+    assert.equal(changed[0], stored.item, 'what was read before is taken while it is current');
+    assert.deepEqual(changed.map(({ status }) => status), ['pending', 'done']);
+    await store.close();
+  });

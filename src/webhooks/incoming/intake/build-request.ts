@@ -19,7 +19,7 @@ import { X_SIGNATURE_PRESET } from '../receiving/verify-request.ts';
  * The members of a stored request that its processing sets: status, runs of routes and answer, and
  * whether it repeats an earlier request or its event id.
  */
-type RequestState = Pick<StoredRequest, 'id' | 'status' | 'routes'> & Partial<
+type RequestOutcome = Pick<StoredRequest, 'id' | 'status' | 'routes'> & Partial<
   Pick<StoredRequest, 'answered' | 'duplicateOf' | 'eventIdReused'>>;
 
 const MESSAGE_LENGTH_MAX = 1024;
@@ -29,7 +29,7 @@ const HEADER_BYTES = 3;
 
 /** The stored form of a request that passed its checks. */
 export function buildAcceptedRequest(
-  request: AdmittedRequest, state: RequestState,
+  request: AdmittedRequest, state: RequestOutcome,
 ): StoredRequest {
   const { exchange, webhook, body, eventNames, verified, signedAtMs, receivedAtMs } = request;
   const receivedBody = { body, bodyBytes: body.length, atMs: receivedAtMs };
@@ -55,7 +55,7 @@ export function buildRejectedRequest(
   const preset = webhook.sender?.preset ?? (webhook.hasSecret ? X_SIGNATURE_PRESET : null);
   const declaredBytes = Number(exchange.request.headers['content-length'] ?? 0);
   const bodyBytes = body?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0);
-  const state: RequestState = { id, status: 'rejected', routes: [] };
+  const state: RequestOutcome = { id, status: 'rejected', routes: [] };
   return buildRequest(exchange, webhook, { body, bodyBytes, atMs }, state, {
     event: null, eventId: null, unparsed: null,
     verdict: { preset, accepted: false, failedCheck, secret: null, signedAt: null },
@@ -100,7 +100,7 @@ type ReceivedBody = {
 // anew for each request, which took 10 of the 70 µs of CPU time that storing a request takes.
 function buildRequest(
   exchange: Exchange, webhook: ReadyIncomingWebhook,
-  { body, bodyBytes, atMs }: ReceivedBody, state: RequestState,
+  { body, bodyBytes, atMs }: ReceivedBody, state: RequestOutcome,
   findings: Pick<StoredRequest, 'event' | 'eventId' | 'verdict' | 'unparsed'>,
 ): StoredRequest {
   const { request: { rawHeaders, method = '' }, search } = exchange;

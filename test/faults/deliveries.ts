@@ -31,7 +31,8 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delivery-codec.ts',
-    text: 'return hasMarkAt(bytes, NEXT_MARK, at) ? null : bytes', replacement: 'return bytes',
+    text: 'for (const mark of LATER_MARKS) if (hasMarkAt(bytes, mark, at)) return null;',
+    replacement: '',
     tests: ['webhooks/deliveries/delivery-codec.test.ts'],
   },
   {
@@ -46,18 +47,8 @@ const DELIVERIES: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delivery-list.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/delivery-changes.ts',
-    text: 'if (!hasDeliveries) transaction.delete(name, eventId);', replacement: '',
-    tests: ['webhooks/sending/delivery-worker.test.ts'],
-  },
-  {
-    file: 'webhooks/deliveries/delivery-changes.ts',
-    text: ' || transaction.find(fanOutCollection.name, eventId) !== undefined', replacement: '',
-    tests: ['webhooks/deliveries/delivery-changes.test.ts'],
-  },
-  {
     file: 'webhooks/deliveries/fan-out.ts',
-    text: 'deriveIds(seed, start)', replacement: 'deriveIds(eventId, start)',
+    text: 'deriveIds(seed, start)', replacement: 'deriveIds(seed)',
     tests: ['webhooks/deliveries/fan-out.test.ts'],
   },
   {
@@ -67,7 +58,7 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'encodeEventMembers(hops + 1,', replacement: 'encodeEventMembers(hops,',
+    text: 'hops: hops + 1,', replacement: 'hops,',
     tests: ['webhooks/deliveries/deliveries.test.ts'],
   },
   {
@@ -112,19 +103,78 @@ const DELIVERIES: readonly PlantedFault[] = [
     tests: ['webhooks/sending/limits.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/resend.ts',
-    text: 'isEmbedded ? [] : [identifier]', replacement: '[]',
-    tests: ['webhooks/deliveries/sent-request.test.ts'],
-  },
-  {
-    file: 'webhooks/deliveries/queue-capacity.ts',
-    text: '-readFinishedBytes(record)', replacement: '0',
-    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
-  },
-  {
     file: 'webhooks/deliveries/event-record.ts',
     text: '!/[\\r\\n]/.test(payloadJson)', replacement: 'true',
     tests: ['webhooks/deliveries/payload-bytes.test.ts'],
+  },
+];
+
+const EVENTS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/deliveries/delivery-codec.ts',
+    text: 'if (isPayload !== (sent !== null))', replacement: 'if (isPayload && sent === null)',
+    tests: ['webhooks/deliveries/delivery-codec.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery.ts',
+    text: "delivery.status === 'pending' ? delivery.queuedAt : now", replacement: 'now',
+    tests: ['webhooks/deliveries/delivery.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-changes.ts',
+    text: 'if (embeddedEvent !== null) {', replacement: 'if (hook === null) {',
+    tests: ['webhooks/deliveries/convert-deliveries.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-changes.ts',
+    text: 'transaction.delete(deliveryBodyCollection.name, id);', replacement: '',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-changes.ts',
+    text: ' && isForward(bytes)', replacement: '',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/convert-deliveries.ts',
+    text: 'if (webhookId === null) return null;', replacement: 'if (webhookId === null) continue;',
+    tests: ['webhooks/deliveries/convert-deliveries.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/convert-deliveries.ts',
+    text: 'deleteFinishedMark(transaction, id);', replacement: '',
+    tests: ['webhooks/deliveries/convert-deliveries.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-use.ts',
+    text: 'this.#countsWithoutEvent.get(id) ?? NO_USE;', replacement: 'NO_USE;',
+    tests: ['webhooks/deliveries/event-use.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-use.ts',
+    text: 'if (isRouteDeliveryId(id)) return;', replacement: '',
+    tests: ['webhooks/deliveries/event-use.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: 'this.#sweptUpTo = eventId.slice(0, -1);', replacement: '{}',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: 'if (findReceivers(transaction, id).deliveries.some(isKept)) return false;',
+    replacement: '',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: '    || find(fanOutCollection.name, id) !== undefined;', replacement: ';',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'addReceiver(transaction, eventId, delivery.identifier, hook);', replacement: '',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
   },
 ];
 
@@ -369,5 +419,5 @@ const BULK: readonly PlantedFault[] = [
 ];
 
 export const DELIVERY_FAULTS: readonly PlantedFault[] = [
-  ...DELIVERIES, ...DURABLE_QUEUE, ...INBOX, ...RUNS, ...SCHEDULER, ...SENDING, ...BULK,
+  ...DELIVERIES, ...EVENTS, ...DURABLE_QUEUE, ...INBOX, ...RUNS, ...SCHEDULER, ...SENDING, ...BULK,
 ];

@@ -51,6 +51,7 @@ test('the defaults are the contract\'s', () => {
     inbox: {
       retentionDays: 7, failedRetentionDays: 30, maxCount: 100000, maxBytes: 268435456,
     },
+    events: { keep: 'heard', retentionDays: 7, maxBytes: 268435456 },
     outgoing: {
       retrySchedule: [5, 300, 1800, 7200, 18000, 36000, 36000], retentionDays: 7,
       retentionCount: 10000, retentionBytes: 67108864, failedRetentionDays: 30,
@@ -211,6 +212,7 @@ test('the least values are those that make sense', () => {
   assert.deepEqual(zero.map(({ name }) => name), [
     'server.port', 'server.shutdownTimeout', 'http.retries', 'http.retryDelayMs',
     'incoming.rateLimit', 'inbox.retentionDays', 'inbox.failedRetentionDays',
+    'events.retentionDays', 'events.maxBytes',
     'outgoing.retentionDays', 'outgoing.retentionCount', 'outgoing.retentionBytes',
     'outgoing.failedRetentionDays',
   ]);

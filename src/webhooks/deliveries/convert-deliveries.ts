@@ -1,7 +1,7 @@
 /**
- * Writes deliveries and events of version 1 in their present form, a chunk in each transaction. It
- * may be interrupted anywhere, also by a crash: each record is readable in both forms, and the next
- * call goes on with those that are left.
+ * Writes deliveries and events of version 1.0 in their present form, a chunk in each transaction.
+ * It may be interrupted anywhere, also by a crash: each record is readable in both forms, and the
+ * next call goes on with those that are left.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';

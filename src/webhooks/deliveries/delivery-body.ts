@@ -5,7 +5,7 @@
  *
  *     {"identifier":"<delivery>","bodyText":"<body>"}
  *
- * Up to version 1 it was the member `body` of the delivery.
+ * Up to version 1.0 it was the member `body` of the delivery.
  */
 import type { CollectionSpec, FindRecord } from '../../store/store-port.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

@@ -1,5 +1,5 @@
 /**
- * The durable queue of deliveries, and every change of one. A delivery of version 1, which embeds
+ * The durable queue of deliveries, and every change of one. A delivery of version 1.0, which embeds
  * its event or its body, is written in the present form when it changes: its event and its body
  * become records in the same transaction.
  */
@@ -63,7 +63,7 @@ export function changeDeliveries<T>(
   return changeItems(deliveryQueue, transaction, makeChanges);
 }
 
-/** Stages a delivery that the totals count already, and what its record of version 1 embedded. */
+/** Stages a delivery that the totals count already, and what its record of version 1.0 embedded. */
 export function stageDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {
   const { identifier, createdAt, event: name, eventId, hook, embeddedEvent } = delivery;
   if (embeddedEvent !== null) {

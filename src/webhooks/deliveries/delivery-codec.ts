@@ -12,7 +12,7 @@
  * - `isPayload`: whether the payload itself was sent last; absent if so, or if nothing was sent.
  *
  * A body that was made of the payload is a record of its own: see delivery-body.ts. A record of
- * version 1 may have it as `body`, and its event embedded as its last members (event-record.ts).
+ * version 1.0 may have it as `body`, and its event embedded as its last members (event-record.ts).
  * `encodeDelivery` writes neither: see `stageDelivery` in delivery-changes.ts.
  *
  * `status` stands before any free text, so that it is found without parsing. `encodeDelivery`
@@ -122,7 +122,7 @@ export function isForward(bytes: Buffer): boolean {
   return bytes.indexOf(WEBHOOK_MARK) === -1;
 }
 
-/** Whether the record has the form of version 1, with its event or its body embedded. */
+/** Whether the record has the form of version 1.0, with its event or its body embedded. */
 export function isFormerDelivery(bytes: Buffer): boolean {
   return findEventStart(bytes) !== -1 || bytes.indexOf(FORMER_BODY_MARK) !== -1;
 }

@@ -48,7 +48,7 @@ export function createDeliveryMatcher(filter: DeliveryFilter): (bytes: Buffer) =
 }
 
 // Only the member itself reads like the mark, because quotes inside strings are escaped. But an
-// event that version 1 has embedded may hold any members in its payload.
+// event that version 1.0 has embedded may hold any members in its payload.
 function isBeforeEvent(bytes: Buffer, markAt: number): boolean {
   if (markAt === -1) return false;
   const eventStart = findEventStart(bytes);

@@ -52,9 +52,9 @@ export type Delivery = {
   /** The head of the last request; null before the first, and for a queued forward. */
   readonly sent: SentHead | null;
   readonly attempts: readonly DeliveryAttempt[];
-  /** The members of its event, in a record of version 1; null if the event is a record. */
+  /** The members of its event, in a record of version 1.0; null if the event is a record. */
   readonly embeddedEvent: Buffer | null;
-  /** The body that was made for it, in a record of version 1; null if it has a record or none. */
+  /** The body that was made for it, in a record of version 1.0; null if it has a record or none. */
   readonly embeddedBody: string | null;
 };
 

@@ -22,7 +22,7 @@
  *
  * `text` is the received body in UTF-8, or in base64 if `encoding` says so, or null.
  *
- * Up to version 1 an event of several deliveries had neither `source` nor `hooks`, and one of a
+ * Up to version 1.0 an event of several deliveries had neither `source` nor `hooks`, and one of a
  * single delivery was embedded in the delivery's record: its last members were `"depth",
  * "deliveries":[], "payload"`, or those of a forward. `encodeConvertedEvent` makes the present form
  * of both. Beside a finished event stood a mark, `{"identifier":"<the event's>~","bytes"}`. It

@@ -179,7 +179,7 @@ function kindOf({ kept, queued }: UseCounts): UseKind {
   return kept > 0 ? 'finished' : 'unused';
 }
 
-/** How a delivery counts for its event. One of version 1 that embeds its event counts for none. */
+/** How a delivery counts for its event. One of version 1.0 that embeds it counts for none. */
 function countUse(delivery: Buffer | null): UseCounts {
   if (delivery === null || findEventStart(delivery) !== -1) return NO_USE;
   return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;

@@ -25,7 +25,7 @@ type FanOut = {
   readonly identifier: string;
   /**
    * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
-   * event's own identifier; up to version 1 it was the seed of that.
+   * event's own identifier; up to version 1.0 it was the seed of that.
    */
   readonly seed: string;
   readonly createdAt: string;

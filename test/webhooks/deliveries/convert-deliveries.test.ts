@@ -1,4 +1,4 @@
-/** What version 1 wrote is read, goes on, and is written in the present form. */
+/** What version 1.0 wrote is read, goes on, and is written in the present form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { convertDeliveries } from '../../../src/webhooks/deliveries/convert-deliveries.ts';
@@ -23,7 +23,7 @@ const [ALONE, FILLED, FORWARDED, FIRST, SECOND, LAST] =
 /** An event of which one delivery is gone. */
 const PARTLY_GONE = idOf(0);
 
-/** Puts records of all the forms that version 1 had. */
+/** Puts records of all the forms that version 1.0 had. */
 async function putFormerRecords(store: MemoryStore, hook: string): Promise<void> {
   const shared = encodeFormerEvent(FIRST, [FIRST, SECOND]);
   const records: readonly (readonly [string, string, string])[] = [

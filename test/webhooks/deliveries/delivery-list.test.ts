@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { NO_FILTER, listDeliveries } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
+import { encodeFormerDelivery } from './former-records.ts';
 
 test("a list by hook holds that hook's deliveries, whatever another's payload says", async () => {
   const simulation = new Simulation();
@@ -28,6 +31,20 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
   await simulation.clock.advance(3_600_000);
   assert.equal(simulation.delivery(own)?.status, 'delivered');
   assert.deepEqual(await found(), [[own], 1]);
+});
+
+test('a list by webhook or event looks at no payload that a delivery embeds', async () => {
+  const store = createMemoryStore(webhookCollections);
+  const eventMembers = '"depth":1,"deliveries":[],"payload":{"hook":"h1","event":"a"}';
+  await store.transact((transaction) => {
+    transaction.put('deliveries', 'd1', encodeFormerDelivery('d1', 'h1', { event: 'a' }));
+    transaction.put('deliveries', 'd2',
+      encodeFormerDelivery('d2', 'h2', { event: 'b', eventMembers }));
+  });
+  for (const filter of [{ ...NO_FILTER, hook: 'h1' }, { ...NO_FILTER, event: 'a' }]) {
+    const found = await listDeliveries(store, filter, null, 10);
+    assert.deepEqual(found.map(({ identifier }) => identifier), ['d1']);
+  }
 });
 
 test('the books balance also where deliveries arrive while the messages are looked through',

@@ -1,4 +1,4 @@
-/** Records as version 1 wrote them: deliveries that embed event or body, and shared events. */
+/** Records as version 1.0 wrote them: deliveries that embed event or body, and shared events. */
 
 const AT = '2026-01-01T00:00:00.000Z';
 

@@ -1,0 +1,108 @@
+/** What is written of an event, its deliveries and their bodies: each once, and nothing twice. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DOWN, Simulation, UP } from '../sending/simulation.ts';
+
+/** The names of the collections that each transaction since `from` wrote to, without totals. */
+function collectionsSince(simulation: Simulation, from: number): readonly (readonly string[])[] {
+  const others = ['delivery-totals', 'outgoing-health', 'outgoing-failing'];
+  return simulation.store.lines.slice(from)
+    .map((line) => line.map(({ collection }) => collection)
+      .filter((name) => !others.includes(name) && !name.includes('health')));
+}
+
+function recordOf(simulation: Simulation, collection: string, id: string): unknown {
+  return JSON.parse(String(simulation.store.collection(collection).findBytes(id)));
+}
+
+test('an event is a record beside its deliveries, and says which webhooks they are for',
+  async () => {
+    const simulation = new Simulation();
+    const hooks = [await simulation.addHook('a'), await simulation.addHook('b')];
+    const ids = await simulation.emit({ n: 1 });
+    const { eventId = '' } = simulation.delivery(ids[0] ?? '') ?? {};
+    assert.ok(ids.every((id) => id > eventId));
+    const { createdAt, ...event } = recordOf(simulation, 'events', eventId) as
+      { createdAt: string };
+    assert.deepEqual(event, {
+      identifier: eventId, name: 'thing.happened', source: 'api', hooks, depth: 1,
+      deliveries: ids, payload: { n: 1 },
+    });
+    assert.equal(createdAt, simulation.delivery(ids[0] ?? '')?.createdAt);
+  });
+
+test('an attempt writes the delivery alone, and a made body is written once before', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', DOWN);
+  await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
+  const from = simulation.store.lines.length;
+  const [id = ''] = await simulation.emit({ n: 1 });
+  await simulation.clock.advance(6000);
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(24 * 3_600_000);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  assert.deepEqual(collectionsSince(simulation, from).filter(({ length }) => length > 0),
+    [['events', 'deliveries'], ['delivery-bodies'],
+      ...Array.from({ length: simulation.requests.length }, () => ['deliveries'])]);
+  assert.deepEqual(recordOf(simulation, 'delivery-bodies', id),
+    { identifier: id, bodyText: '{"made": 1}' });
+  const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent;
+  assert.equal(sent?.body?.toString(), '{"made": 1}');
+});
+
+test('a body goes with its delivery', async () => {
+  const simulation = new Simulation({ outgoing: { retentionCount: 0 } });
+  simulation.targets.set('target', { kind: 'slow', ms: 100 });
+  await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
+  await simulation.emit({ n: 1 });
+  assert.equal(simulation.store.collection('delivery-bodies').size, 1);
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.store.collection('deliveries').size, 0);
+  assert.equal(simulation.store.collection('delivery-bodies').size, 0);
+});
+
+test('what is made anew for a resend is kept beside what was sent first', async () => {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
+  const [id = ''] = await simulation.emit({ n: 1 });
+  await simulation.clock.advance(1000);
+  const { deliveries, resources } = simulation.webhooks;
+  await simulation.run(resources.outgoing.patch(hook, { payloadTemplate: '{"now": "{{ n }}"}' }));
+  const again = await simulation.run(deliveries.resend(id, 'new'));
+  await simulation.clock.advance(1000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['{"made": 1}', '{"now": 1}']);
+  const eventId = simulation.delivery(id)?.eventId ?? '';
+  assert.equal(again.eventId, eventId);
+  assert.equal(simulation.store.collection('events').size, 1);
+  assert.deepEqual(recordOf(simulation, 'event-receivers', eventId),
+    { identifier: eventId, deliveries: [again.identifier], hooks: [hook] });
+  assert.equal(deliveries.findSentRequest(id)?.sent?.body?.toString(), '{"made": 1}');
+});
+
+test('a forward goes with what it sent, and a resend as new has its own', async () => {
+  const simulation = new Simulation({ outgoing: { retentionCount: 1 } });
+  const forward = { url: 'http://there/', method: 'POST', headers: {}, body: Buffer.from('said') };
+  const { deliveries, events } = simulation.webhooks;
+  const id = await simulation.run(events.queueForward(forward));
+  await simulation.clock.advance(1000);
+  const again = await simulation.run(deliveries.resend(id, 'new'));
+  assert.notEqual(again.eventId, simulation.delivery(id)?.eventId);
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.delivery(id), undefined);
+  assert.equal(simulation.store.collection('events').size, 1);
+  assert.equal(deliveries.findSentRequest(again.identifier)?.sent?.body?.toString(), 'said');
+  const { problems } = await simulation.run(deliveries.reconcile());
+  assert.deepEqual(problems, []);
+});
+
+test('a delivery that had ended has its place from its resend on', async () => {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
+  simulation.targets.set('target', DOWN);
+  await simulation.addHook('target');
+  const [id = ''] = await simulation.emit();
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.delivery(id)?.queuedAt, null);
+  const { queuedAt, nextAttemptAt } =
+    await simulation.run(simulation.webhooks.deliveries.resend(id, 'retry'));
+  assert.ok(queuedAt !== null && queuedAt === nextAttemptAt);
+});

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
+import { openStore } from '../../src/store/store.ts';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { toOldFormat } from '../support/old-format.ts';
 import { DIRECTORY, openOn, openWith } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
-import { contentOf, createSteps, runSteps } from '../support/workload.ts';
+import { COLLECTIONS, contentOf, createSteps, runSteps } from '../support/workload.ts';
 import type { Content, Outcome } from '../support/workload.ts';
 
 type OldDirectory = {
@@ -75,6 +77,38 @@ test('an older release\'s directory on a disk without room is refused, and stays
     assert.deepEqual(listFiles(files), before);
     const { store } = await openWith(files);
     assert.deepEqual(contentOf(store), content);
+    await store.close();
+  });
+
+test('a program that reads only leaves the format of an older release; its first write begins ours',
+  async () => {
+    const { disk } = await createOldDirectory(false);
+    const files = new SimulatedFiles(disk.clone());
+    const options = {
+      directory: DIRECTORY, files, specs: COLLECTIONS, logger: silentLogger,
+      keepsFormatUntilWrite: true,
+    };
+    const before = listFiles(files);
+    const reader = await openStore(options);
+    await reader.openBackupSources().then(({ close }) => close());
+    await reader.close();
+    assert.deepEqual(listFiles(files), before);
+    const writer = await openStore(options);
+    files.onCall = ({ kind, path }) =>
+      kind === 'write' && path.endsWith('journal-000002.jsonl') ? { code: 'ENOSPC' } : null;
+    const put = (id: string): Promise<unknown> => writer.transact((transaction) =>
+      transaction.put('books', id, JSON.stringify({ id })));
+    await assert.rejects(put('refused'), { code: 'storage_full' });
+    assert.deepEqual(listFiles(files), before);
+    files.onCall = () => null;
+    await Promise.all([put('one'), put('two')]);
+    await writer.close();
+    // Each attempt has a generation of its own.
+    assert.deepEqual([...listFiles(files).keys()],
+      ['journal-000001.jsonl', 'journal-000003.jsonl']);
+    const { store } = await openWith(files);
+    assert.deepEqual(['refused', 'one', 'two'].map((id) =>
+      store.collection('books').find(id) !== undefined), [false, true, true]);
     await store.close();
   });
 

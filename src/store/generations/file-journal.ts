@@ -5,8 +5,9 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { AppError } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
 import { unsyncedName } from '../disk/inventory.ts';
 import { SpaceProbe } from '../disk/space-probe.ts';
@@ -18,7 +19,7 @@ import type { AppendRequest, Journal, Snapshots } from '../journal/journal-port.
 import type { LogReader } from '../store-port.ts';
 import { Compaction } from './compaction.ts';
 import { openReader } from './journal-reader.ts';
-import type { RecoveredState, ReplayedJournal } from './recovery.ts';
+import type { RecoveredState } from './recovery.ts';
 
 type FileJournalOptions = {
   readonly directory: string;
@@ -48,6 +49,8 @@ export class FileJournal implements Journal {
   readonly #compaction: Compaction;
   readonly #probe: SpaceProbe;
   #nextCompactionMs = -Infinity;
+  /** The generation of the journal if that was found in an older format; else null. */
+  #olderGeneration: number | null = null;
 
   constructor(options: FileJournalOptions, state: RecoveredState, file: JournalFile) {
     const { directory, files, logger, clock } = options;
@@ -88,9 +91,10 @@ export class FileJournal implements Journal {
 
   /**
    * Writes what a crash, a failing disk or an older release has left unwritten: a note, a journal
-   * of the present format, or a whole generation.
+   * of the present format, or a whole generation. With `keepsFormat` a journal of an older format
+   * stays in use until a transaction is written.
    */
-  async completeRecovery(state: RecoveredState): Promise<void> {
+  async completeRecovery(state: RecoveredState, keepsFormat = false): Promise<void> {
     const { base, snapshotErrors, inventory, journals: replayedJournals } = state;
     const last = replayedJournals.at(-1);
     const lacksSnapshotsNote = last !== undefined && last.replay.completeSnapshots.length === 0;
@@ -107,15 +111,29 @@ export class FileJournal implements Journal {
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;
     if (hasUnsyncedJournal) await this.#compaction.write();
-    else if (this.#isOfOlderFormat(last)) await this.#compaction.beginJournal();
+    // The file in use is `last`, unless that lacked its first line.
+    const format = last === undefined || last.replay.startSequence === null
+      ? JOURNAL_FORMAT : last.replay.format;
+    if (format < JOURNAL_FORMAT) this.#olderGeneration = last?.generation ?? null;
+    if (this.#isOfOlderFormat && !keepsFormat) await this.#beginJournal();
     this.#compaction.endStart();
+    // A compaction would be of the present format.
+    if (this.#isOfOlderFormat) return;
     if (snapshotErrors.length > 0 && !hasUnsyncedJournal) this.#compactInBackground();
     else this.#compactWhenDue();
   }
 
   async catchUp(): Promise<void> {}
 
-  append({ collectOperations, onEnded }: AppendRequest): void {
+  append(request: AppendRequest): void {
+    if (this.#isOfOlderFormat) {
+      this.#beginJournal().then(() => this.#append(request), request.onEnded);
+    } else {
+      this.#append(request);
+    }
+  }
+
+  #append({ collectOperations, onEnded }: AppendRequest): void {
     void this.#writer.append({
       collectOperations,
       onEnded: (error) => {
@@ -148,10 +166,19 @@ export class FileJournal implements Journal {
     await this.#writer.close();
   }
 
-  /** Whether the file in use, which is `last` unless that lacked its first line, is of one. */
-  #isOfOlderFormat(last: ReplayedJournal | undefined): boolean {
-    return last !== undefined && last.replay.startSequence !== null
-      && last.replay.format < JOURNAL_FORMAT;
+  /** Whether the file in use is of an older format. */
+  get #isOfOlderFormat(): boolean {
+    return this.generation === this.#olderGeneration;
+  }
+
+  /** Goes on in a journal of the present format. Throws `AppError`. */
+  async #beginJournal(): Promise<void> {
+    try {
+      await this.#compaction.beginJournal();
+    } catch (error) {
+      throw error instanceof AppError ? error
+        : diskError('a journal of the present format cannot be begun', error);
+    }
   }
 
   #compactWhenDue(): void {

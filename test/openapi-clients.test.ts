@@ -78,8 +78,8 @@ test('an answer says which members are always there, a request which ones it nee
     IncomingWebhookBody: ['pathSegment'],
     OutgoingWebhook: ['enabled', 'hasSecret', 'health', 'httpMethod', 'targetUrl', ...stamps],
     OutgoingWebhookBody: ['targetUrl'], OutgoingWebhookPatch: [],
-    Delivery: ['attempts', 'createdAt', 'event', 'hook', 'hookName', 'identifier', 'nextAttemptAt',
-      'resendOf', 'status', 'target', 'waitsFor'],
+    Delivery: ['attempts', 'createdAt', 'event', 'eventId', 'hook', 'hookName', 'identifier',
+      'nextAttemptAt', 'resendOf', 'status', 'target', 'waitsFor'],
     DeliveryAttempt: ['at', 'durationMs', 'error', 'response', 'statusCode'],
   };
   for (const [name, names] of Object.entries(expected)) {

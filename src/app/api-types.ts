@@ -136,7 +136,7 @@ type Routes = [
   ...ResourceRoutes<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
   ['GET', '/api/actions', undefined, readonly ActionDescription[]],
   ['POST', '/api/events', { readonly name: string; readonly payload?: JsonValue },
-    { readonly deliveries: readonly string[] }],
+    { readonly event: string | null; readonly deliveries: readonly string[] }],
   ['GET', '/api/deliveries', undefined, readonly Delivery[]],
   ['GET', '/api/deliveries/reconcile', undefined, DeliveryReconciliation],
   ['GET', `/api/deliveries/${string}`, undefined, DeliveryWithRequest],

@@ -88,6 +88,7 @@ export function composeRelay(
       maxBytes: Math.min(settings.inbox.maxBytes, deps.pendingBytesMax),
     },
     events: {
+      keep: settings.events.keep,
       retentionMs: settings.events.retentionDays * DAY_MS,
       bytesMax: Math.min(settings.events.maxBytes, deps.pendingBytesMax),
     },
@@ -115,8 +116,8 @@ export function createBookEvents(events: EventPublisher): ChangeHook {
   return (transaction, { before, after }, inputs) => {
     const book = after ?? before;
     const name = chooseEventName(before, after);
-    // No payload is made while no webhook listens, which is the usual case.
-    if (book === null || !events.isTrigger(name)) return;
+    // No payload is made of an event that would not be kept, which is the usual case.
+    if (book === null || !events.mayKeep(name)) return;
     const timestamp = formatTimestamp(inputs.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
     const payloadJson = `${head},"data":{"book":${book.toString()}}}`;

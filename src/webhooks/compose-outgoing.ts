@@ -18,6 +18,7 @@ import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
+import { mustWriteOldForm } from './inbox/record-form.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
 import { cancelPending, stageCancelPending } from './sending/webhook-retirement.ts';
@@ -47,7 +48,7 @@ type Outgoing = {
 };
 
 export function composeQueue(
-  { store, clock, logger: log, makeId, outgoing }: WebhooksOptions,
+  { store, clock, logger: log, makeId, events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
   const fanOuts = new FanOuts({ store, clock, log });
@@ -57,6 +58,8 @@ export function composeQueue(
   });
   const events = createEventPublisher({
     store, webhooks: webhooks.outgoing, fanOuts, makeId, clock, capacity,
+    // Older nodes beside us expect deliveries of every event.
+    mayKeepUnheard: (find) => keep === 'all' && !mustWriteOldForm(find),
   });
   const systemEvents = createSystemEvents({ events, log, webhooks });
   return { fanOuts, eventUse, capacity, events, systemEvents };

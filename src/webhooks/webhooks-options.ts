@@ -46,8 +46,13 @@ export type WebhooksOptions = {
     readonly maxInFlightPerHook: number;
   };
   readonly inbox: InboxLimits;
-  /** How long, and how many bytes of, events without deliveries are kept. */
-  readonly events: { readonly retentionMs: number; readonly bytesMax: number };
+  readonly events: {
+    /** `heard`: events that fire a webhook; `all`: also those that fire none. */
+    readonly keep: 'heard' | 'all';
+    /** How long, and how many bytes of, events without deliveries are kept. */
+    readonly retentionMs: number;
+    readonly bytesMax: number;
+  };
   /** Called with each rejected request, which has no record. */
   readonly onRejected?: (request: StoredRequest) => void;
   readonly onOutcome: OnOutcome;

@@ -85,7 +85,7 @@ export interface Webhooks {
   describeWebhook(identifier: string): {
     readonly hookName: string | null; readonly target: string | null;
   };
-  /** Publishes the catalog's events, through `isTrigger` and `stageEvent`. */
+  /** Publishes the catalog's events, through `mayKeep` and `stageEvent`. */
   readonly events: EventPublisher;
   /**
    * Sends now, with a stored webhook, by identifier or name, or with one that is not stored. Throws
@@ -162,7 +162,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
-    emit: (name, payload) => events.emitValue(name, payload),
+    emit: async (name, payload) => [...(await events.emitValue(name, payload)).deliveries],
     start() {
       for (const part of [outgoing, incoming, jobs]) part.start();
       warnOfUnusableWebhooks(indexes.incoming, options.logger);
@@ -272,8 +272,8 @@ function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionR
     builtIn: [
       createLogAction(),
       createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
-      createEmitEventAction((name, payloadJson, hops) =>
-        events.emitJson(name, payloadJson, { source: 'action', hops })),
+      createEmitEventAction(async (name, payloadJson, hops) =>
+        (await events.emitJson(name, payloadJson, { source: 'action', hops })).deliveries),
     ],
     custom: actions,
     http, log,

@@ -61,7 +61,7 @@ export const INBOX = {
   retentionMs: 7 * 86_400_000, failedRetentionMs: 30 * 86_400_000, maxCount: 100_000,
   maxBytes: 256 << 20,
 };
-export const EVENTS = { retentionMs: 7 * 86_400_000, bytesMax: 256 << 20 };
+export const EVENTS = { keep: 'heard', retentionMs: 7 * 86_400_000, bytesMax: 256 << 20 } as const;
 const CLIENT: HttpClientOptions = {
   timeoutMs: 2000, connectTimeoutMs: 1000, totalTimeoutMs: 3000, retries: 0, retryDelayMs: 1,
   maxSocketsPerHost: 64, verify: true, proxy: null, noProxy: [], denyAddresses: [],
@@ -71,6 +71,7 @@ const BODY_BYTES_MAX = 1_048_576;
 export type RelayOptions = {
   readonly incoming?: Partial<WebhooksOptions['incoming']>;
   readonly inbox?: Partial<WebhooksOptions['inbox']>;
+  readonly events?: Partial<WebhooksOptions['events']>;
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly client?: Partial<HttpClientOptions>;
   readonly actions?: readonly unknown[];
@@ -114,7 +115,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...options.incoming },
     inbox: { ...INBOX, ...options.inbox },
-    events: EVENTS, outgoing: { ...OUTGOING, ...options.outgoing },
+    events: { ...EVENTS, ...options.events }, outgoing: { ...OUTGOING, ...options.outgoing },
   });
   const dispatcher = createDispatcher({
     routes: webhooks.routes, guard: null, clock: systemClock, logger, metrics: new Metrics(),

@@ -6,7 +6,7 @@ import { findUnknownOptions } from './action-registry.ts';
 import type { RegisteredAction } from './action-registry.ts';
 
 /** Resolves with the deliveries' identifiers once they are on disk. */
-type EmitEvent = (name: string, payloadJson: string, hops: number) => Promise<string[]>;
+type EmitEvent = (name: string, payloadJson: string, hops: number) => Promise<readonly string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 
@@ -28,7 +28,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
       const bytes = call.bytes();
       const payloadJson = bytes === null ? '[]' : withoutByteOrderMark(bytes).toString();
       const deliveries = await emit(String(call.options['name']), payloadJson, call.hops);
-      return ActionResult.ok({ deliveries });
+      return ActionResult.ok({ deliveries: [...deliveries] });
     },
   };
 }

@@ -87,7 +87,7 @@ function emitRoute(
     body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
     responses: [
       {
-        ...jsonResponse('Accepted: on disk, and it will be delivered', emittedSchema, 202),
+        ...jsonResponse('Accepted: what is kept of it is on disk', emittedSchema, 202),
         headers: REPLAYED_HEADERS,
       },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
@@ -100,9 +100,9 @@ function emitRoute(
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
         return events.emitJson(String(members['name']), payloadJson.toString(),
           { source, hops },
-          (transaction, deliveries) => keepResponse(transaction, {
+          (transaction, { eventId, deliveries }) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
-            body: JSON.stringify({ deliveries }),
+            body: JSON.stringify({ event: eventId, deliveries }),
           }));
       });
     },

@@ -21,7 +21,8 @@ const members = {
     kind: 'string',
     description: 'Host and path: where a pending delivery goes, and a finished one went',
   },
-  event: TEXT,
+  event: { kind: 'string', description: 'The name of the event' },
+  eventId: { kind: 'string', description: 'The id of the event, by which it is found' },
   status: { kind: 'string', values: DELIVERY_STATUSES },
   createdAt: time, nextAttemptAt: time,
   waitsFor: {
@@ -31,7 +32,9 @@ const members = {
   },
   resendOf: TEXT, attempts: arraySchema(attemptSchema),
 } as const;
-const nullable = ['hook', 'hookName', 'target', 'event', 'nextAttemptAt', 'waitsFor', 'resendOf'];
+const nullable = [
+  'hook', 'hookName', 'target', 'event', 'eventId', 'nextAttemptAt', 'waitsFor', 'resendOf',
+];
 
 export const deliverySchema = objectSchema('Delivery', members, { nullable });
 
@@ -53,7 +56,12 @@ export const resendSchema: ObjectSchema = {
 };
 
 export const retriedSchema = objectSchema('Retried', { retried: integer });
-export const emittedSchema = objectSchema('Emitted', { deliveries: arraySchema(TEXT) });
+export const emittedSchema = objectSchema('Emitted', {
+  event: {
+    kind: 'string', description: 'Its id; null: it is not kept, as nobody heard it',
+  },
+  deliveries: arraySchema(TEXT),
+}, { nullable: ['event'] });
 export const reconciliationSchema = objectSchema('Reconciliation', {
   accepted: integer, pending: integer, delivered: integer, failed: integer, cancelled: integer,
   agedOut: integer, isReconciled: { kind: 'boolean' },

@@ -61,6 +61,8 @@ export type Delivery = {
 export type PublicDelivery = Pick<Delivery,
   'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
   | 'attempts'> & DeliveryWebhook & {
+  /** null for a queued forward, which has no event. */
+  readonly eventId: string | null;
   /** `webhook`: the webhook is off, and nothing is attempted until it is on again. */
   readonly waitsFor: 'webhook' | null;
 };
@@ -209,9 +211,10 @@ export function toPublicDelivery(
 ): PublicDelivery {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   const { attempts } = delivery;
+  const eventId = event === null ? null : delivery.eventId;
   const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
   return {
-    identifier, hook, hookName, target, event, status, createdAt, nextAttemptAt, waitsFor,
-    resendOf, attempts,
+    identifier, hook, hookName, target, event, eventId, status, createdAt, nextAttemptAt,
+    waitsFor, resendOf, attempts,
   };
 }

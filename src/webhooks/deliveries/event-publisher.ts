@@ -1,6 +1,7 @@
 /**
- * Turns events into deliveries. The deliveries are staged in the transaction that causes the event,
- * so that the cause and its deliveries are on disk together, or not at all.
+ * Turns events into deliveries. An event that no webhook hears is kept only if the setting
+ * `events.keep` says so. The event and its deliveries are staged in the transaction that
+ * causes the event, so that the cause and its deliveries are on disk together, or not at all.
  */
 import { nextHop } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
@@ -8,7 +9,8 @@ import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type { FindRecord, TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
@@ -17,7 +19,7 @@ import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import {
   acceptDeliveries, changeDeliveries, deliveryQueue, type DeliveryUnit,
 } from './delivery-changes.ts';
-import { encodeEvent, encodeForward, type EventSource } from './event-record.ts';
+import { encodeEvent, encodeForward, eventCollection, type EventSource } from './event-record.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
@@ -25,34 +27,43 @@ import type { QueueCapacity } from './queue-capacity.ts';
 
 export interface EventPublisher {
   /**
-   * Stages the deliveries of an event and returns their identifiers. Throws `invalid` for a bad
-   * name or a chain that is too long, and `unavailable` when the queue is full. `payloadJson` is
-   * JSON that is sent byte for byte. For the options see `EmitOptions`.
+   * Stages an event and its deliveries. Throws `invalid` for a bad name or a chain that is too
+   * long, and `unavailable` when the queue is full. `payloadJson` is JSON that is sent byte for
+   * byte. For the options see `EmitOptions`.
    */
   stageEvent(
     transaction: Transaction, inputs: TransactionInputs, name: string, payloadJson: string,
     options: EmitOptions,
-  ): readonly string[];
-  /** Whether a webhook is triggered by that name. If none is, the caller need make no payload. */
-  isTrigger(name: string, kind?: EventKind): boolean;
+  ): EmittedEvent;
+  /**
+   * Whether an event of that name may be kept: a webhook is triggered by it, or all events are
+   * kept. If not, the caller need make no payload.
+   */
+  mayKeep(name: string, kind?: EventKind): boolean;
   /**
    * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
-   * the event has one of its own. `onEmitted` gets the identifiers of the deliveries, and what it
-   * stages is committed with that event alone. Throws like `stageEvent`, and `invalid` also for the
-   * name of a system event.
+   * the event has one of its own, and what `onEmitted` stages is committed with that event alone.
+   * Throws like `stageEvent`, and `invalid` also for the name of a system event.
    */
   emitJson(
     name: string, payloadJson: string, origin: EventOrigin,
-    onEmitted?: (transaction: Transaction, deliveries: readonly string[]) => void,
-  ): Promise<string[]>;
+    onEmitted?: (transaction: Transaction, event: EmittedEvent) => void,
+  ): Promise<EmittedEvent>;
   /**
    * Emits an event with a JavaScript value, as a caller of the API. Throws `invalid` also if it
    * cannot be JSON.
    */
-  emitValue(name: string, payload: unknown): Promise<string[]>;
+  emitValue(name: string, payload: unknown): Promise<EmittedEvent>;
   /** Accepts a request that is to be sent durably. Returns the identifier of its delivery. */
   queueForward(forward: Forward): Promise<string>;
 }
+
+export type EmittedEvent = {
+  /** null: it was not kept, as no webhook hears it. */
+  readonly eventId: string | null;
+  /** The identifiers of its deliveries. */
+  readonly deliveries: readonly string[];
+};
 
 /** Where an event comes from. */
 type EventOrigin = {
@@ -77,9 +88,11 @@ export function createEventPublisher(deps: {
   readonly makeId: () => string;
   readonly clock: Clock;
   readonly capacity: QueueCapacity;
+  readonly mayKeepUnheard: MayKeepUnheard;
 }): EventPublisher {
-  const { store, webhooks, fanOuts, makeId, clock, capacity } = deps;
-  const batch = new TurnBatch<Emission, readonly string[] | AppError>(
+  const { store, webhooks, fanOuts, makeId, clock, capacity, mayKeepUnheard } = deps;
+  const find = findCommitted(store);
+  const batch = new TurnBatch<Emission, EmittedEvent | AppError>(
     store, ({ payloadJson }) => payloadJson.length,
     (transaction, emissions) => stageEmissions(deps, transaction, emissions));
   const stageEvent: EventPublisher['stageEvent'] = (transaction, inputs, name, json, options) =>
@@ -90,21 +103,22 @@ export function createEventPublisher(deps: {
     const { source, hops } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
     const emission = { inputs, name, payloadJson, source, reservedBytes: payloadJson.length };
-    const identifiersOrError = await capacity.reserveWhile(payloadJson.length, () =>
+    const eventOrError = await capacity.reserveWhile(payloadJson.length, () =>
       onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
-        const identifiers = stageEmission(deps, transaction, emission);
-        onEmitted(transaction, identifiers);
-        return identifiers;
+        const event = stageEmission(deps, transaction, emission);
+        onEmitted(transaction, event);
+        return event;
       }));
-    if (identifiersOrError instanceof AppError) throw identifiersOrError;
+    if (eventOrError instanceof AppError) throw eventOrError;
     // The fan-out is on disk, but the caller may look for the deliveries.
-    if (identifiersOrError.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
-    return [...identifiersOrError];
+    if (eventOrError.deliveries.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
+    return eventOrError;
   };
   return {
     stageEvent,
     emitJson,
-    isTrigger: (name, kind) => webhooks.findTriggered(name, kind).length > 0,
+    mayKeep: (name, kind) =>
+      webhooks.findTriggered(name, kind).length > 0 || mayKeepUnheard(find),
     emitValue: async (name, payload) =>
       emitJson(name, encodePayload(payload), { source: 'api', hops: 0 }),
     async queueForward(forward) {
@@ -132,10 +146,16 @@ type Emission = EmitOptions & {
   readonly payloadJson: string;
 };
 
+/** Whether an event that no webhook hears is kept, as the records say that `find` finds. */
+type MayKeepUnheard = (find: FindRecord) => boolean;
+
 type StagingDeps = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching' | 'findTriggered'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
+  readonly mayKeepUnheard: MayKeepUnheard;
 };
+
+const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
 
 /**
  * Stages the events of one turn of the event loop, with one write of the totals for all of them.
@@ -143,17 +163,25 @@ type StagingDeps = {
  */
 function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
-): readonly (readonly string[] | AppError)[] {
+): readonly (EmittedEvent | AppError)[] {
   const results = emissions.map((emission) =>
     catchAppError(() => findWebhooks(deps, transaction, emission)));
+  const stageAll = (stageHeard: StageHeard): readonly (EmittedEvent | AppError)[] =>
+    emissions.map((emission, index) => {
+      const webhookIds = results[index] ?? [];
+      if (webhookIds instanceof AppError) return webhookIds;
+      return webhookIds.length === 0 ? stageUnheard(deps, transaction, emission)
+        : catchAppError(() => stageHeard(emission, webhookIds));
+    });
   // If no event goes to a webhook, the totals are not written.
-  if (results.every((ids) => ids instanceof AppError || ids.length === 0)) return results;
-  return changeDeliveries(transaction, (unit) => emissions.map((emission, index) => {
-    const webhookIds = results[index] ?? [];
-    if (webhookIds instanceof AppError) return webhookIds;
-    return catchAppError(() => stageDeliveries(deps, transaction, unit, emission, webhookIds));
-  }));
+  if (results.every((ids) => ids instanceof AppError || ids.length === 0)) {
+    return stageAll(() => NOT_KEPT);
+  }
+  return changeDeliveries(transaction, (unit) => stageAll((emission, webhookIds) =>
+    stageDeliveries(deps, transaction, unit, emission, webhookIds)));
 }
+
+type StageHeard = (emission: Emission, webhookIds: readonly string[]) => EmittedEvent;
 
 function catchAppError<T>(stage: () => T): T | AppError {
   try {
@@ -166,11 +194,25 @@ function catchAppError<T>(stage: () => T): T | AppError {
 
 function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
-): readonly string[] {
+): EmittedEvent {
   const webhookIds = findWebhooks(deps, transaction, emission);
-  if (webhookIds.length === 0) return [];
+  if (webhookIds.length === 0) return stageUnheard(deps, transaction, emission);
   return changeDeliveries(transaction, (unit) =>
     stageDeliveries(deps, transaction, unit, emission, webhookIds));
+}
+
+/** Stages an event without deliveries, if such events are kept. */
+function stageUnheard(
+  { mayKeepUnheard }: StagingDeps, transaction: Transaction, emission: Emission,
+): EmittedEvent {
+  if (!mayKeepUnheard(findStaged(transaction))) return NOT_KEPT;
+  const { inputs: { seed, nowMs, hops }, name, payloadJson, source } = emission;
+  const identifier = deriveIds(seed)();
+  const createdAt = formatTimestamp(nowMs);
+  transaction.put(eventCollection.name, identifier, encodeEvent({
+    identifier, createdAt, name, source, hops: hops + 1, deliveries: [], webhookIds: [],
+  }, payloadJson));
+  return { eventId: identifier, deliveries: [] };
 }
 
 /** Finds the identifiers of the webhooks that get an event. Throws like `stageEvent`. */
@@ -209,8 +251,7 @@ function describeReceivers(
 function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
   webhookIds: readonly string[],
-): readonly string[] {
-  if (webhookIds.length === 0) return [];
+): EmittedEvent {
   const { inputs: { seed, nowMs, hops }, name, payloadJson, source, reservedBytes = 0 } = emission;
   capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadJson.length, reservedBytes);
   // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
@@ -226,13 +267,13 @@ function stageDeliveries(
     putFanOut(transaction, {
       identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,
     });
-    return deliveryIds;
+    return { eventId: identifier, deliveries: deliveryIds };
   }
   const deliveries = webhookIds.map((webhookId, index) => createDelivery({
     identifier: deliveryIds[index] ?? '', hook: webhookId, event: name, eventId: identifier,
   }, createdAt));
   acceptDeliveries(transaction, unit, deliveries, { identifier, json });
-  return deliveryIds;
+  return { eventId: identifier, deliveries: deliveryIds };
 }
 
 function encodePayload(payload: unknown): string {

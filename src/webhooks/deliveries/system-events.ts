@@ -62,14 +62,14 @@ export interface SystemEvents {
     transaction: Transaction, seeds: readonly [string, string], nowMs: number,
     failure: { readonly sinceMs: number; readonly reason: string },
   ): void;
-  /** Whether a webhook listens to the events about the store. */
-  hasStoreListeners(): boolean;
+  /** Whether the events about the store may be kept. */
+  mayKeepStoreEvents(): boolean;
 }
 
 const SYSTEM = { isSystem: true };
 
 export function createSystemEvents(deps: {
-  readonly events: Pick<EventPublisher, 'stageEvent' | 'isTrigger'>; readonly log: Logger;
+  readonly events: Pick<EventPublisher, 'stageEvent' | 'mayKeep'>; readonly log: Logger;
   readonly webhooks: WebhookDirectories;
 }): SystemEvents {
   const { events, log, webhooks } = deps;
@@ -77,7 +77,7 @@ export function createSystemEvents(deps: {
     transaction: Transaction, inputs: TransactionInputs, name: SystemEventName, data: object,
     except: string | null = null,
   ): void => {
-    if (!events.isTrigger(name, SYSTEM)) return;
+    if (!events.mayKeep(name, SYSTEM)) return;
     const payload = { type: name, timestamp: formatTimestamp(inputs.nowMs), data };
     try {
       const options = { source: 'own', except, isSystem: true } as const;
@@ -116,8 +116,8 @@ export function createSystemEvents(deps: {
       stage(transaction, inputs(second), 'store.recovered',
         { since, until: formatTimestamp(nowMs), reason });
     },
-    hasStoreListeners: () =>
-      events.isTrigger('store.unwritable', SYSTEM) || events.isTrigger('store.recovered', SYSTEM),
+    mayKeepStoreEvents: () =>
+      events.mayKeep('store.unwritable', SYSTEM) || events.mayKeep('store.recovered', SYSTEM),
   };
 }
 

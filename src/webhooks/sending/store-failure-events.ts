@@ -13,7 +13,7 @@ type StoreFailureDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  readonly systemEvents: Pick<SystemEvents, 'storeRecovered' | 'hasStoreListeners'>;
+  readonly systemEvents: Pick<SystemEvents, 'storeRecovered' | 'mayKeepStoreEvents'>;
 };
 
 type StoreFailure = { readonly sinceMs: number; readonly reason: string };
@@ -62,7 +62,7 @@ export class StoreFailureEvents {
     const failure = this.#failure;
     const { store, clock, log, makeId, systemEvents } = this.#deps;
     this.#failure = null;
-    if (failure === null || !systemEvents.hasStoreListeners()) return;
+    if (failure === null || !systemEvents.mayKeepStoreEvents()) return;
     const nowMs = clock.now();
     const seeds = [makeId(), makeId()] as const;
     try {

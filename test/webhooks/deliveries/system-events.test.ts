@@ -5,6 +5,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { createSystemEvents } from '../../../src/webhooks/deliveries/system-events.ts';
 import { SYSTEM_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
+import type { EmittedEvent } from '../../../src/webhooks/deliveries/event-publisher.ts';
 import type { Transaction } from '../../../src/store/store-port.ts';
 import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
 
@@ -137,7 +138,7 @@ test('nobody listens for the store where all are on `*`', async () => {
   const { simulation } = await withListener('*');
   const { events } = simulation.webhooks;
   const answers = [false, true].map((isSystem) =>
-    events.isTrigger('store.unwritable', { isSystem }));
+    events.mayKeep('store.unwritable', { isSystem }));
   assert.deepEqual(answers, [true, false]);
 });
 
@@ -240,12 +241,12 @@ test('a store that fails while it is told, of which nothing is said, is told all
 test('a request that one of these events has caused is not told of', () => {
   const names: string[] = [];
   const events = {
-    isTrigger: () => true,
+    mayKeep: () => true,
     stageEvent(
       _: Transaction, { hops }: { hops: number }, name: string, payload: string,
-    ): string[] {
+    ): EmittedEvent {
       names.push(`${name} ${hops} ${payload}`);
-      return [];
+      return { eventId: null, deliveries: [] };
     },
   };
   const find = (identifier: string) =>

@@ -172,6 +172,11 @@ const EVENTS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/event-retention.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/delivery-routes.ts',
+    text: "exchange.isControl ? 'command' : 'api'", replacement: "'api'",
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/resend.ts',
     text: 'addReceiver(transaction, eventId, delivery.identifier, hook);', replacement: '',
     tests: ['webhooks/deliveries/written-records.test.ts'],

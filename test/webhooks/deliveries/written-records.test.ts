@@ -1,6 +1,7 @@
 /** What is written of an event, its deliveries and their bodies: each once, and nothing twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startRelay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
 /** The names of the collections that each transaction since `from` wrote to, without totals. */
@@ -105,4 +106,27 @@ test('a delivery that had ended has its place from its resend on', async () => {
   const { queuedAt, nextAttemptAt } =
     await simulation.run(simulation.webhooks.deliveries.resend(id, 'retry'));
   assert.ok(queuedAt !== null && queuedAt === nextAttemptAt);
+});
+
+test('an event says who made it', async () => {
+  const relay = await startRelay();
+  try {
+    const target = { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'told' };
+    await relay.ask('POST', '/api/outgoing-webhooks', target);
+    await relay.hook({ actionType: 'emit-event', options: { name: 'told' } });
+    await relay.ask('POST', '/api/events', { name: 'told' });
+    await relay.control('/api/events', { name: 'told' });
+    await relay.ask('POST', '/webhook/in/hook', {});
+    await relay.webhooks.emit('told', {});
+    const events = relay.store.collection('events');
+    const sources: string[] = [];
+    for (let slot = 0; slot < events.slotBound; slot += 1) {
+      const bytes = events.bytesAt(slot);
+      if (bytes !== undefined) sources.push(String(JSON.parse(bytes.toString())['source']));
+    }
+    assert.deepEqual(sources, ['api', 'command', 'action', 'api']);
+  } finally {
+    await relay.webhooks.closeHealth();
+    await relay.close();
+  }
 });

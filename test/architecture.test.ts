@@ -65,7 +65,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
     'bulk', 'runs', 'incoming', 'sending', 'inbox', 'deliveries', 'outgoing', 'actions',
-    'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
+    'search', 'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
   ],
 };
 

@@ -25,6 +25,20 @@ export function parseQuery(
   return values;
 }
 
+/** All values of a parameter, and the raw query without it. Throws `malformed` as `parseQuery`. */
+export function splitParameter(
+  search: string, name: string,
+): { readonly values: readonly string[]; readonly rest: string } {
+  const values: string[] = [];
+  const rest = search.split('&').filter((pair) => {
+    const equals = pair.indexOf('=');
+    if (decode(equals < 0 ? pair : pair.slice(0, equals)) !== name) return true;
+    values.push(equals < 0 ? '' : decode(pair.slice(equals + 1)));
+    return false;
+  });
+  return { values, rest: rest.join('&') };
+}
+
 /** An integer parameter from `minimum` to `maximum`, or null when it is absent. */
 export function parseIntegerParameter(
   query: ReadonlyMap<string, string>, name: string, minimum: number, maximum: number,

@@ -7,7 +7,7 @@ import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
-import { findStoredRequestRoutes } from './incoming/intake/stored-action-call.ts';
+import { createStoredFacts, findStoredRequestRoutes } from './incoming/intake/stored-action-call.ts';
 import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
 import { RejectedRing } from './incoming/intake/rejected-requests.ts';
@@ -69,6 +69,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       const webhook = webhooks.find(request.hook);
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
     },
+    createFacts: (request, body) => createStoredFacts(webhooks.find(request.hook), request, body),
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
   const retention = new Retention({

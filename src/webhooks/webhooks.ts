@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
+import { createTurns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
@@ -53,6 +54,7 @@ import { recordFormCollection } from './inbox/record-form.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
+import { Searches } from './search/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
 import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
 import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
@@ -131,6 +133,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
   const keys = options.keys ?? null;
+  const searches = new Searches({ clock, turns: options.turns ?? createTurns(clock) });
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys, requests, deliveries, webhooks: directories,
@@ -154,7 +157,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       send: (...input) => sender.sendText(...input),
     }),
     ...deliveryRoutes({ events, service: deliveries, webhooks: directories.outgoing, keys }),
-    ...requestRoutes({ service: requests, keys, webhooks: directories.incoming }),
+    ...requestRoutes({ service: requests, keys, webhooks: directories.incoming, searches }),
     ...jobRoutes,
   ];
   return {

@@ -13,12 +13,12 @@ import {
 /** Items that are read at a time for a list without a limit. */
 const CHUNK_ITEMS = 100;
 
-type ListFilter<Status extends string> = QueueFilter<Status> & {
+export type ListFilter<Status extends string> = QueueFilter<Status> & {
   /** null also for a list that has no `EVENT_ID_PARAMETER`. */
   readonly eventId: string | null;
 };
 
-type QueueList<Item, Status extends string> = {
+export type QueueList<Item, Status extends string> = {
   readonly path: string;
   readonly statuses: readonly Status[];
   /** Whether the list takes `ORDER_PARAMETER`. */
@@ -63,25 +63,49 @@ export function queueListParameters(
   ];
 }
 
-export async function sendQueueList<Item, Status extends string>(
-  exchange: Exchange, queueList: QueueList<Item, Status>,
-): Promise<void> {
+type ListQuery<Status extends string> = {
+  /** The parameters that all pages of the list have. */
+  readonly parameters: readonly (readonly [string, string])[];
+  readonly filter: ListFilter<Status>;
+  readonly order: typeof ORDERS[number] | null;
+  readonly limit: number | null;
+  readonly from: string | null;
+};
+
+/** Parses the raw query of a list. Throws `malformed`. */
+export function parseListQuery<Status extends string>(
+  search: string, queueList: Pick<QueueList<unknown, Status>,
+    'statuses' | 'hasOrder' | 'hasEventIds' | 'resolveHookId'>,
+): ListQuery<Status> {
   const { hasOrder = false, hasEventIds = false } = queueList;
   const names = [
     ...FILTER_NAMES, ...hasOrder ? ['order'] : [], ...hasEventIds ? ['eventId'] : [],
   ];
-  const query = parseQuery(exchange.search, [...names, 'limit', 'cursor']);
-  const filter = {
-    ...parseQueryFilter(query, queueList.statuses, (name) => queueList.resolveHookId(name)),
-    eventId: query.get('eventId') ?? null,
+  const query = parseQuery(search, [...names, 'limit', 'cursor']);
+  return {
+    parameters: names.flatMap((name) => {
+      const value = query.get(name);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+    filter: {
+      ...parseQueryFilter(query, queueList.statuses, (name) => queueList.resolveHookId(name)),
+      eventId: query.get('eventId') ?? null,
+    },
+    order: parseChoiceParameter(query, 'order', ORDERS),
+    limit: parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX),
+    from: decodeIdCursor(query.get('cursor')),
   };
-  const isNewestFirst = parseChoiceParameter(query, 'order', ORDERS) === 'newest';
+}
+
+/** Sends the list that a raw query asks for; `search` is that of the exchange by default. */
+export async function sendQueueList<Item, Status extends string>(
+  exchange: Exchange, queueList: QueueList<Item, Status>, search = exchange.search,
+): Promise<void> {
+  const { parameters, filter, order, limit, from } = parseListQuery(search, queueList);
   const list = (start: string | null, count: number): Promise<readonly Item[]> =>
-    queueList.list(filter, start, count, isNewestFirst);
-  const limit = parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX);
-  const from = decodeIdCursor(query.get('cursor'));
+    queueList.list(filter, start, count, order === 'newest');
   const encode = (item: Item | undefined): Buffer | null =>
-    item === undefined ? null : Buffer.from(JSON.stringify(queueList.toPublic(item)));
+    item === undefined ? null : encodeItem(queueList, item);
   const headers = [
     'Content-Type', 'application/json', 'X-Total-Count', String(await queueList.count(filter)),
   ];
@@ -92,15 +116,30 @@ export async function sendQueueList<Item, Status extends string>(
   const page = items.slice(0, limit);
   const last = page.at(-1);
   if (items.length > limit && last !== undefined) {
-    const next = new URLSearchParams({ limit: String(limit) });
-    for (const name of names) {
-      const value = query.get(name);
-      if (value !== undefined) next.set(name, value);
-    }
-    next.set('cursor', encodeIdCursor(queueList.idOf(last)));
-    headers.push('Link', `<${exchange.linkTo(`${queueList.path}?${next}`)}>; rel="next"`);
+    headers.push('Link', formatNextLink(exchange, queueList.path, {
+      limit, parameters, lastId: queueList.idOf(last),
+    }));
   }
   return exchange.sendStream(200, headers, streamRecords(() => encode(page.shift())));
+}
+
+export function encodeItem<Item>(
+  { toPublic }: Pick<QueueList<Item, string>, 'toPublic'>, item: Item,
+): Buffer {
+  return Buffer.from(JSON.stringify(toPublic(item)));
+}
+
+/** The `Link` to the page that begins behind the record of the id `lastId`. */
+export function formatNextLink(
+  exchange: Exchange, path: string, { limit, parameters, lastId }: {
+    readonly limit: number; readonly parameters: readonly (readonly [string, string])[];
+    readonly lastId: string;
+  },
+): string {
+  const next = new URLSearchParams({ limit: String(limit) });
+  for (const [name, value] of parameters) next.append(name, value);
+  next.set('cursor', encodeIdCursor(lastId));
+  return `<${exchange.linkTo(`${path}?${next}`)}>; rel="next"`;
 }
 
 function pullAll<Item>(

@@ -109,8 +109,8 @@ export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] 
   }
 }
 
-/** Decodes the record of a request without its deliveries. */
-function decodeRecord(bytes: Buffer): StoredRequest {
+/** Decodes the record of a request without its deliveries, which say its status and routes. */
+export function decodeRecord(bytes: Buffer): StoredRequest {
   const end = bytes.lastIndexOf(BODY_MARK);
   if (end === -1) throw new TypeError('a stored request has no body');
   // The body may be large, so it is kept encoded.
@@ -330,6 +330,13 @@ function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
   let end = bytes.indexOf(QUOTE, start + 1);
   while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
   return String(JSON.parse(bytes.toString('utf8', start, end + 1)));
+}
+
+/** Reads the id of a request and when it came, without parsing. */
+export function readPosition(bytes: Buffer): { readonly id: string; readonly at: string } {
+  return {
+    id: readId(bytes), at: bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH),
+  };
 }
 
 /** Reads the milliseconds since the epoch at which the request came, without parsing. */

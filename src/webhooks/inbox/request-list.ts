@@ -3,6 +3,7 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { decodeRequest } from './request-codec.ts';
+import type { RequestSelection } from './request-search.ts';
 import { RequestColumns, type RequestFilter } from './request-columns.ts';
 import type { RequestStates } from './request-states.ts';
 import { requestCollection, type StoredRequest } from './stored-request.ts';
@@ -44,9 +45,7 @@ export class RequestList {
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
-    const rejectedPage = this.#filterRejected(filter)
-      .filter(({ id }) => before === null || id < before)
-      .sort((left, right) => left.id < right.id ? 1 : -1).slice(0, limit);
+    const rejectedPage = this.#listRejected(filter, before).slice(0, limit);
     const storedPage = await this.#listStoredPage(filter, before, limit);
     const page: StoredRequest[] = [];
     for (let index = 0; page.length < limit;) {
@@ -60,6 +59,15 @@ export class RequestList {
       page.push(next);
     }
     return page;
+  }
+
+  /** Selects the requests that match, from behind the id `before`. */
+  async select(filter: RequestFilter, before: string | null): Promise<RequestSelection> {
+    const rejected = this.#listRejected(filter, before);
+    if (filter.status === 'rejected') return { before, rejected, matches: null };
+    if (isUnfiltered(filter)) return { before, rejected, matches: () => true };
+    await this.#columns.whenBuilt();
+    return { before, rejected, matches: this.#columns.createMatcher(filter) };
   }
 
   /** Counts the requests that match, on all pages. */
@@ -81,9 +89,7 @@ export class RequestList {
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
     const page: StoredRequest[] = [];
-    if (filter.status === 'rejected') return page;
-    if (!isUnfiltered(filter)) await this.#columns.whenBuilt();
-    const matches = isUnfiltered(filter) ? () => true : this.#columns.createMatcher(filter);
+    const { matches } = await this.select(filter, before);
     if (matches === null) return page;
     const walk = this.#records.walk({ after: before, isDescending: true });
     for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
@@ -92,6 +98,12 @@ export class RequestList {
       if (bytes !== undefined) page.push(decodeRequest(bytes, this.#find));
     }
     return page;
+  }
+
+  /** Lists the rejected requests older than the one with the id `before`, newest first. */
+  #listRejected(filter: RequestFilter, before: string | null): StoredRequest[] {
+    return this.#filterRejected(filter).filter(({ id }) => before === null || id < before)
+      .sort((left, right) => left.id < right.id ? 1 : -1);
   }
 
   #filterRejected(filter: RequestFilter): StoredRequest[] {

@@ -8,7 +8,7 @@ import {
 } from '../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import {
-  JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
+  JSON_TYPE, jsonResponse, pathParameter,
 } from '../../resources/route-specs.ts';
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
@@ -19,8 +19,12 @@ import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import {
-  EVENT_ID_PARAMETER, sendQueueList, queueListParameters,
+  EVENT_ID_PARAMETER, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
+import { SOURCES } from '../filters/facts.ts';
+import { SEARCH_PARAMETERS } from '../search/search-query.ts';
+import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
+import type { Searches } from '../search/searches.ts';
 import type { ReplayOptions } from './replay.ts';
 import { REQUEST_STATUSES, type StoredRequest, type RequestStatus } from './stored-request.ts';
 import { requestResource } from './request-resource.ts';
@@ -43,10 +47,11 @@ export function requestRoutes(deps: {
   readonly service: RequestService;
   readonly webhooks: WebhookDirectory;
   readonly keys: IdempotencyKeys | null;
+  readonly searches: Searches;
 }): readonly HttpRoute[] {
-  const { service, webhooks, keys } = deps;
+  const { service, webhooks, keys, searches } = deps;
   return [
-    requestListRoute(service, webhooks),
+    requestListRoute(service, webhooks, searches),
     getRoute(service),
     bodyRoute(service),
     headersRoute(service),
@@ -198,26 +203,26 @@ function getRequest(service: RequestService, exchange: Exchange): StoredRequest 
 }
 
 function requestListRoute(
-  service: RequestService, webhooks: WebhookDirectory,
+  service: RequestService, webhooks: WebhookDirectory, searches: Searches,
 ): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
     summary: 'Requests that were kept, newest first, whole or page by page',
-    parameters: [EVENT_ID_PARAMETER, ...queueListParameters(REQUEST_STATUSES, {
+    parameters: [...SEARCH_PARAMETERS, EVENT_ID_PARAMETER, ...queueListParameters(REQUEST_STATUSES, {
       hook: 'Of this incoming webhook only: its identifier, name or path segment',
       event: 'Only those that the sender names so, such as `push`',
       time: 'Received',
     })],
     responses: [
-      pagedListResponse('The requests', requestSchema, 'How many match, on all pages'),
-      ...problemResponses(400),
+      searchableListResponse('The requests', requestSchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendQueueList<StoredRequest, RequestStatus>(exchange, {
+    handle: (exchange) => sendSearchableList<StoredRequest, RequestStatus>(exchange, {
       path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
       resolveHookId: (name) => resolveHook(webhooks, name),
       toPublic: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
-    }),
+      sources: SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
+    }, searches),
   };
 }

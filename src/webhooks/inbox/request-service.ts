@@ -7,6 +7,8 @@ import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
+import type { Facts } from '../filters/facts.ts';
+import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import { decodeRequest } from './request-codec.ts';
 import type { RequestFilter } from './request-columns.ts';
@@ -19,6 +21,7 @@ import {
   requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
   type StoredRequest,
 } from './stored-request.ts';
+import { RequestSearchWalk } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
 import { changeRequests } from './request-changes.ts';
 import type { RequestStates } from './request-states.ts';
@@ -26,6 +29,8 @@ import type { RequestStates } from './request-states.ts';
 export interface RequestService {
   /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
   list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]>;
+  /** Opens a search through the requests that match, from behind the id `before`. */
+  openSearch(filter: RequestFilter, before: string | null): Promise<SearchWalk<StoredRequest>>;
   /** Counts the requests that match, on all pages. */
   count(filter: RequestFilter): Promise<number>;
   /** Returns the request as callers see it, with its webhook's present name. */
@@ -76,6 +81,8 @@ type RequestServiceDeps = {
   readonly webhooks: Pick<WebhookDirectory, 'find'>;
   /** Finds the routes of the request's webhook; null when the webhook was removed. */
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
+  /** The facts of a request as its webhook would have them. */
+  readonly createFacts: (request: StoredRequest, body: Buffer) => Facts;
   /** Throws `unavailable` when there is no room for the request. */
   readonly assertRoom: (request: StoredRequest) => void;
 };
@@ -104,6 +111,8 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
   return {
     stageReplay, toPublic, represent,
     list: (filter, before, limit) => list.listPage(filter, before, limit),
+    openSearch: async (filter, before) =>
+      new RequestSearchWalk(deps, await list.select(filter, before)),
     count: (filter) => list.count(filter),
     find(id) {
       const bytes = records.findBytes(id);

@@ -9,11 +9,12 @@ import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { ActionCall } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
+import type { Facts } from '../../filters/facts.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { AvailableRoutes } from '../../inbox/replay.ts';
 import type { StoredRequest, UnparsedBody } from '../../inbox/stored-request.ts';
 import {
-  findFittingFormat, readPayload, type BodyKind, type BodyReading,
+  findFittingFormat, readPayload, resolveBodyReading, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
@@ -119,6 +120,16 @@ export function findStoredRequestRoutes(
       return findMatchingRoutes(routes, facts).map(({ name }) => name);
     },
   };
+}
+
+/** The facts of a stored request, for conditions; `webhook` is undefined if it was removed. */
+export function createStoredFacts(
+  webhook: ReadyIncomingWebhook | undefined, request: StoredRequest, body: Buffer,
+): Facts {
+  const bodyReading = webhook?.bodyReading
+    ?? resolveBodyReading(request.verdict.preset === null ? undefined : 'auto', null);
+  const run = { request, body, bodyReading, attempt: 1, holder: { log: silentLogger } };
+  return createFacts(new StoredActionCall(run, {}));
 }
 
 /** Whether the headers are stored as they came, without a masked credential. */

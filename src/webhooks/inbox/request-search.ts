@@ -1,0 +1,180 @@
+/**
+ * How a search walks through requests, and what of a request it sees: of the head the id, what the
+ * sender calls the event, path and values of headers, and the body. Nothing that is shown as `***`
+ * is seen.
+ */
+import { MASK, decodePercent } from '../../base/log.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { Collection, FindRecord, Store, Walk } from '../../store/store-port.ts';
+import type { Facts } from '../filters/facts.ts';
+import type { SearchedRecord } from '../search/search-query.ts';
+import type { SearchPosition, SearchWalk } from '../search/searches.ts';
+import { getRequestBody } from './request-body.ts';
+import { decodeRecord, decodeRequest, hasBodyRecord, readPosition } from './request-codec.ts';
+import type { RejectedRequests } from './request-list.ts';
+import { requestBodyCollection, requestCollection, type StoredRequest } from './stored-request.ts';
+
+export type RequestSearchDeps = {
+  readonly store: Pick<Store, 'collection'>;
+  readonly rejected: Pick<RejectedRequests, 'find'>;
+  /** The facts of a request as its webhook would have them, without what is shown as `***`. */
+  readonly createFacts: (request: StoredRequest, body: Buffer) => Facts;
+};
+
+/** What a walk goes through: the stored requests whose slots match, and rejected ones. */
+export type RequestSelection = {
+  /** The id behind which it begins. */
+  readonly before: string | null;
+  /** null: no stored request matches. */
+  readonly matches: ((slot: number) => boolean) | null;
+  /** Newest first. */
+  readonly rejected: readonly StoredRequest[];
+};
+
+export class RequestSearchWalk implements SearchWalk<StoredRequest> {
+  readonly #deps: RequestSearchDeps;
+  readonly #records: Collection;
+  readonly #walk: Walk;
+  readonly #matches: ((slot: number) => boolean) | null;
+  readonly #rejected: StoredRequest[];
+  /** A stored request that comes after a rejected one. */
+  #pending: { readonly slot: number; readonly id: string } | null = null;
+  #last: Buffer | StoredRequest | null = null;
+
+  constructor(deps: RequestSearchDeps, { before, matches, rejected }: RequestSelection) {
+    this.#deps = deps;
+    this.#records = deps.store.collection(requestCollection.name);
+    this.#walk = this.#records.walk({ after: before, isDescending: true });
+    this.#matches = matches;
+    this.#rejected = [...rejected];
+  }
+
+  next(): SearchedRecord<StoredRequest> | 'filtered' | null {
+    const slot = this.#stepToSlot();
+    const [rejected] = this.#rejected;
+    if (rejected !== undefined) {
+      const id = slot === -1 ? '' : this.#records.idAt(slot) ?? '';
+      if (id < rejected.id) {
+        this.#pending = slot === -1 ? null : { slot, id };
+        this.#rejected.shift();
+        this.#last = rejected;
+        return new RejectedSearchedRequest(this.#deps, rejected);
+      }
+    }
+    const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
+    if (bytes === undefined) return null;
+    this.#last = bytes;
+    return this.#matches?.(slot) === true ? new StoredSearchedRequest(this.#deps, bytes)
+      : 'filtered';
+  }
+
+  position(): SearchPosition {
+    if (this.#last === null) return { id: '', at: '' };
+    if (this.#last instanceof Uint8Array) return readPosition(this.#last);
+    return { id: this.#last.id, at: this.#last.receivedAt };
+  }
+
+  #stepToSlot(): number {
+    if (this.#matches === null) return -1;
+    const pending = this.#pending;
+    this.#pending = null;
+    // Meanwhile it may have been deleted, and its slot be another's.
+    const isThere = pending !== null && this.#records.idAt(pending.slot) === pending.id;
+    return isThere ? pending.slot : this.#walk.next();
+  }
+}
+
+class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
+  readonly encodedParts: readonly Buffer[];
+  readonly #deps: RequestSearchDeps;
+  readonly #find: FindRecord;
+  readonly #bytes: Buffer;
+  #head: StoredRequest | null = null;
+
+  constructor(deps: RequestSearchDeps, bytes: Buffer) {
+    this.#deps = deps;
+    this.#bytes = bytes;
+    this.#find = findCommitted(deps.store);
+    const bodyRecord = hasBodyRecord(bytes) ? this.#findBodyRecord() : undefined;
+    this.encodedParts = bodyRecord === undefined ? [bytes] : [bytes, bodyRecord];
+  }
+
+  listTexts(): Iterable<string> {
+    return listHeadTexts(this.#readHead());
+  }
+
+  readPayload(): Buffer | null {
+    const isGone = hasBodyRecord(this.#bytes) && this.#findBodyRecord() === undefined;
+    return isGone ? null : getRequestBody(this.#readHead(), () => this.#findBodyRecord());
+  }
+
+  createFacts(): Facts {
+    return this.#deps.createFacts(
+      hideMasked(this.#readHead()), this.readPayload() ?? Buffer.alloc(0));
+  }
+
+  decode(): StoredRequest {
+    return decodeRequest(this.#bytes, this.#find);
+  }
+
+  #readHead(): StoredRequest {
+    this.#head ??= decodeRecord(this.#bytes);
+    return this.#head;
+  }
+
+  #findBodyRecord(): Buffer | undefined {
+    return this.#find(requestBodyCollection.name, readPosition(this.#bytes).id);
+  }
+}
+
+class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
+  readonly encodedParts = null;
+  readonly #deps: RequestSearchDeps;
+  readonly #request: StoredRequest;
+
+  constructor(deps: RequestSearchDeps, request: StoredRequest) {
+    this.#deps = deps;
+    this.#request = request;
+  }
+
+  listTexts(): Iterable<string> {
+    return listHeadTexts(this.#request);
+  }
+
+  readPayload(): Buffer | null {
+    return this.#deps.rejected.find(this.#request.id)?.body ?? null;
+  }
+
+  createFacts(): Facts {
+    return this.#deps.createFacts(
+      hideMasked(this.#request), this.readPayload() ?? Buffer.alloc(0));
+  }
+
+  decode(): StoredRequest {
+    return this.#request;
+  }
+}
+
+function* listHeadTexts(request: StoredRequest): Generator<string, void, void> {
+  const { id, event, eventId, path, headers } = hideMasked(request);
+  yield id;
+  if (event !== null) yield event;
+  if (eventId !== null) yield eventId;
+  yield path;
+  for (const [, value] of headers) yield value;
+}
+
+/** The request without the headers and parameters of its query that are shown as `***`. */
+function hideMasked(request: StoredRequest): StoredRequest {
+  const { headers, query, signatures } = request;
+  const isHidden = (name: string, value: string): boolean =>
+    value === MASK || signatures.includes(name.toLowerCase());
+  return {
+    ...request,
+    headers: headers.filter(([name, value]) => !isHidden(name, value)),
+    query: query.split('&').filter((parameter) => {
+      const [name = '', value = ''] = parameter.split('=', 2);
+      return !isHidden(decodePercent(name), value);
+    }).join('&'),
+  };
+}

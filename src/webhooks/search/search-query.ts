@@ -1,0 +1,115 @@
+/** What a search looks for: the parameters `q` and `where`, and how a record is held to them. */
+import { AppError } from '../../base/errors.ts';
+import type { Steps } from '../../base/turns.ts';
+import type { Word } from '../../base/text/words.ts';
+import type { ParameterSpec } from '../../server/http-route.ts';
+import { splitParameter } from '../../server/query.ts';
+import { TEXT, arraySchema } from '../../resources/route-specs.ts';
+import type { Facts, FactSource, Search } from '../filters/facts.ts';
+import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
+import { createByteFilter, type ByteFilter } from './byte-filter.ts';
+import { listPayloadTexts } from './payload-texts.ts';
+import { MissingWords, parseSearchWords } from './search-words.ts';
+import { parseWhere } from './where-parameter.ts';
+
+/** A record that a search looks at. What is asked for decodes it; most records never are. */
+export interface SearchedRecord<Item> {
+  /** All that is searched, as it is stored; null: it is not stored, so it is always decoded. */
+  readonly encodedParts: readonly Buffer[] | null;
+  /** The texts beside the payload that are searched for words. */
+  listTexts(): Iterable<string>;
+  /** null: there is none. */
+  readPayload(): Buffer | null;
+  createFacts(): Facts;
+  decode(): Item;
+}
+
+export type SearchQuery = {
+  /** null: nothing has the text that is searched for. */
+  readonly words: readonly Word[] | null;
+  readonly predicates: readonly Predicate[];
+  readonly contained: readonly Search[];
+  readonly mayMatch: ByteFilter;
+};
+
+export const SEARCH_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'q', in: 'query', schema: TEXT,
+    description: 'Only those with all these words, or beginnings of words, in their payload. Makes '
+      + 'the list a search, with `X-Search-Complete`',
+  },
+  {
+    name: 'where', in: 'query', schema: arraySchema(TEXT),
+    description: 'Only those for which this holds: `payload.customer.id=42`, or a condition as '
+      + 'JSON; up to ten times. Makes the list a search, with `X-Search-Complete`',
+  },
+];
+
+/**
+ * Takes `q` and `where` out of a raw query. `query` is null without both; `rest` is the raw query
+ * of the other parameters. `sources` are those that records of the list have. Throws `malformed`.
+ */
+export function parseSearchQuery(search: string, sources: readonly FactSource[]): {
+  readonly query: SearchQuery | null;
+  readonly parameters: readonly (readonly [string, string])[];
+  readonly rest: string;
+} {
+  const q = splitParameter(search, 'q');
+  const where = splitParameter(q.rest, 'where');
+  const { rest } = where;
+  const [text = ''] = q.values;
+  if (q.values.length > 1) {
+    throw new AppError('malformed', 'the query parameter `q` stands twice: a search for several '
+      + 'words has them in one');
+  }
+  const parameters = [
+    ...q.values.map((value) => ['q', value] as const),
+    ...where.values.map((value) => ['where', value] as const),
+  ];
+  if (text.trim() === '' && where.values.length === 0) return { query: null, parameters, rest };
+  const conditions = parseWhere(where.values, sources);
+  const words = parseSearchWords(text);
+  const contained: Search[] = [];
+  const predicates = conditions.map((condition) => prepareCondition(condition, contained));
+  const mayMatch = createByteFilter(words ?? [], conditions);
+  return { query: { words, predicates, contained, mayMatch }, parameters, rest };
+}
+
+/** Texts that are looked into in one step. */
+const TEXTS_PER_STEP = 200;
+/** Characters of texts that are looked into in one step. */
+const LENGTH_PER_STEP = 1 << 16;
+
+/** Whether a record that may match does. Takes steps if it is large. */
+export function* matchesRecord<Item>(
+  { words, predicates, contained }: SearchQuery, record: SearchedRecord<Item>,
+): Steps<boolean> {
+  if (words === null) return false;
+  if (words.length > 0 && !(yield* hasWords(words, record))) return false;
+  if (predicates.length === 0) return true;
+  const facts = record.createFacts();
+  yield* facts.searchAhead(contained);
+  return predicates.every((predicate) => predicate(facts));
+}
+
+function* hasWords<Item>(
+  words: readonly Word[], record: SearchedRecord<Item>,
+): Steps<boolean> {
+  const missing = new MissingWords(words);
+  for (const text of record.listTexts()) missing.lookInto(text);
+  if (missing.isEmpty) return true;
+  const payload = record.readPayload();
+  if (payload === null) return false;
+  let texts = 0;
+  let length = 0;
+  for (const text of listPayloadTexts(payload)) {
+    missing.lookInto(text);
+    if (missing.isEmpty) return true;
+    texts += 1;
+    length += text.length;
+    if (texts < TEXTS_PER_STEP && length < LENGTH_PER_STEP) continue;
+    [texts, length] = [0, 0];
+    yield;
+  }
+  return false;
+}

@@ -1,0 +1,47 @@
+/**
+ * The words of a search (`q`). They are those of the catalog (base/text/words.ts): folded, all of
+ * them must be there, and the start of a word counts. Pure.
+ */
+import { AppError } from '../../base/errors.ts';
+import { fold } from '../../base/text/fold.ts';
+import { cutWords, hasWord, tokenize, tokenizeFolded, type Word } from '../../base/text/words.ts';
+
+/** A search for more words than this is a mistake or an attack. */
+const WORDS_MAX = 64;
+
+/**
+ * Parses the words of a `q`. Null for a text with characters and without a word, such as `***`:
+ * nothing has it. Throws `malformed` for too many words.
+ */
+export function parseSearchWords(text: string): readonly Word[] | null {
+  const words = new Map<string, Word>();
+  for (const token of tokenize(text)) {
+    for (const word of cutWords(token)) words.set(word.text, word);
+    if (words.size > WORDS_MAX) {
+      throw new AppError('malformed', `\`q\` must be at most ${WORDS_MAX} words`);
+    }
+  }
+  return words.size === 0 && text.trim() !== '' ? null : [...words.values()];
+}
+
+/** Which words of a search are not found yet in the texts of one record. */
+export class MissingWords {
+  #words: readonly Word[];
+
+  constructor(words: readonly Word[]) {
+    this.#words = words;
+  }
+
+  get isEmpty(): boolean {
+    return this.#words.length === 0;
+  }
+
+  /** Looks for the words in one more text of the record. */
+  lookInto(text: string): void {
+    const folded = fold(text);
+    // Most texts have none of the words, and splitting them takes longer than this.
+    if (!this.#words.some((word) => folded.includes(word.text))) return;
+    const tokens = tokenizeFolded(folded);
+    this.#words = this.#words.filter((word) => !hasWord(tokens, word));
+  }
+}

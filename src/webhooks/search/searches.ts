@@ -1,0 +1,101 @@
+/**
+ * Searches of stored records, newest first. No index is kept for them: a search goes through the
+ * records in short steps, between which the loop serves others, until its page is full or its time
+ * is over. Whoever searches goes on from there with the next page.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Steps, Turns } from '../../base/turns.ts';
+import { matchesRecord, type SearchQuery, type SearchedRecord } from './search-query.ts';
+
+/** A walk through the records of a list, newest first. */
+export interface SearchWalk<Item> {
+  /** The next record; `filtered`: the filters of the list leave it out; null: there is none. */
+  next(): SearchedRecord<Item> | 'filtered' | null;
+  /** The last record that `next` has come to. */
+  position(): SearchPosition;
+}
+
+export type SearchPosition = {
+  readonly id: string;
+  /** When the record was received, or created. */
+  readonly at: string;
+};
+
+export type SearchResult<Item> = {
+  readonly items: readonly Item[];
+  /** The last record that was looked at; null: all were. */
+  readonly stoppedAt: SearchPosition | null;
+};
+
+const RUNNING_MAX = 4;
+const RETRY_AFTER_S = 1;
+const PAGE_MS_MAX = 250;
+// Such a step takes about a fifth of a millisecond.
+const STEP_RECORDS = 100;
+const STEP_BYTES = 1 << 17;
+/** Decoding a record takes as long as looking at so many bytes. */
+const DECODED_WEIGHT = 1 << 14;
+
+export class Searches {
+  readonly #turns: Turns;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #running = 0;
+
+  constructor(deps: { readonly turns: Turns; readonly clock: Pick<Clock, 'monotonicMs'> }) {
+    this.#turns = deps.turns;
+    this.#clock = deps.clock;
+  }
+
+  /**
+   * Finds up to `limit` records, of those that a page's time suffices for. Null: nobody waits for
+   * them any more. Throws `unavailable` while too many searches are running.
+   */
+  async findPage<Item>(
+    walk: SearchWalk<Item>, query: SearchQuery, limit: number, isWanted: () => boolean,
+  ): Promise<SearchResult<Item> | null> {
+    if (this.#running >= RUNNING_MAX) {
+      throw new AppError('unavailable', `${RUNNING_MAX} searches are running already: try again in `
+        + `${RETRY_AFTER_S} s`, { retryAfterS: RETRY_AFTER_S });
+    }
+    this.#running += 1;
+    try {
+      const endMs = this.#clock.monotonicMs() + PAGE_MS_MAX;
+      const isOver = (): boolean => this.#clock.monotonicMs() >= endMs;
+      return await this.#turns.run(searchPage(walk, query, limit, isOver), isWanted);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+}
+
+function* searchPage<Item>(
+  walk: SearchWalk<Item>, query: SearchQuery, limit: number, isOver: () => boolean,
+): Steps<SearchResult<Item>> {
+  const items: Item[] = [];
+  if (query.words === null) return { items, stoppedAt: null };
+  let records = 0;
+  let weight = 0;
+  for (let record = walk.next(); record !== null; record = walk.next()) {
+    records += 1;
+    if (record !== 'filtered') {
+      const parts = record.encodedParts ?? [];
+      for (const { length } of parts) weight += length;
+      if (record.encodedParts === null || query.mayMatch(parts)) {
+        weight += DECODED_WEIGHT;
+        if (yield* matchesRecord(query, record)) items.push(record.decode());
+        if (items.length === limit) return endFullPage(walk, items);
+      }
+    }
+    if (records < STEP_RECORDS && weight < STEP_BYTES) continue;
+    [records, weight] = [0, 0];
+    yield;
+    if (isOver()) return { items, stoppedAt: walk.position() };
+  }
+  return { items, stoppedAt: null };
+}
+
+function endFullPage<Item>(walk: SearchWalk<Item>, items: readonly Item[]): SearchResult<Item> {
+  const position = walk.position();
+  return { items, stoppedAt: walk.next() === null ? null : position };
+}

@@ -7,7 +7,9 @@ import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
-import { createStoredFacts, findStoredRequestRoutes } from './incoming/intake/stored-action-call.ts';
+import {
+  createStoredFacts, findStoredRequestRoutes,
+} from './incoming/intake/stored-action-call.ts';
 import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
 import { RejectedRing } from './incoming/intake/rejected-requests.ts';

@@ -3,7 +3,6 @@ import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
-import { createTurns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
@@ -132,12 +131,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
-  const keys = options.keys ?? null;
-  const searches = new Searches({ clock, turns: options.turns ?? createTurns(clock) });
+  const shared = { keys: options.keys ?? null, searches: new Searches(options) };
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
-    store, clock, makeId, log: options.logger, keys, requests, deliveries, webhooks: directories,
-    ownership: options.ownership ?? ALL_OWNED,
+    store, clock, makeId, log: options.logger, keys: shared.keys, requests,
+    deliveries, webhooks: directories, ownership: options.ownership ?? ALL_OWNED,
     whenFannedOut: () => queue.fanOuts.whenWritten(),
   });
   const resources = createWebhookResources({
@@ -156,8 +154,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
-    ...deliveryRoutes({ events, service: deliveries, webhooks: directories.outgoing, keys }),
-    ...requestRoutes({ service: requests, keys, webhooks: directories.incoming, searches }),
+    ...deliveryRoutes({ events, service: deliveries, webhooks: directories.outgoing, ...shared }),
+    ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
   ];
   return {

@@ -14,7 +14,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { parsePayload } from '../../resources/payload-body.ts';
 import { Representation } from '../../resources/representation.ts';
 import {
-  ANY_JSON, JSON_TYPE, jsonResponse, pagedListResponse, pathParameter,
+  ANY_JSON, JSON_TYPE, jsonResponse, pathParameter,
 } from '../../resources/route-specs.ts';
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
@@ -24,8 +24,12 @@ import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import {
-  ORDER_PARAMETER, sendQueueList, queueListParameters,
+  ORDER_PARAMETER, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
+import { SEARCH_PARAMETERS } from '../search/search-query.ts';
+import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
+import type { Searches } from '../search/searches.ts';
+import { EVENT_SOURCES } from './searched-event.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
 import type { EventPublisher } from './event-publisher.ts';
 import type { ResendMode } from './resend.ts';
@@ -61,11 +65,12 @@ const EVENT_SCHEMA: ObjectSchema = {
 export function deliveryRoutes(deps: {
   readonly events: Pick<EventPublisher, 'emitJson'>; readonly service: DeliveryService;
   readonly webhooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
+  readonly searches: Searches;
 }): readonly HttpRoute[] {
-  const { events, service, webhooks, keys } = deps;
+  const { events, service, webhooks, keys, searches } = deps;
   return [
     emitRoute(events, keys),
-    listRoute(service, webhooks),
+    listRoute(service, webhooks, searches),
     getRoute(service),
     bodyRoute(service),
     resendRoute(service, keys),
@@ -109,25 +114,27 @@ function emitRoute(
   };
 }
 
-function listRoute(service: DeliveryService, webhooks: WebhookDirectory): HttpRoute {
+function listRoute(
+  service: DeliveryService, webhooks: WebhookDirectory, searches: Searches,
+): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
-    parameters: [...queueListParameters(DELIVERY_STATUSES, {
+    parameters: [...SEARCH_PARAMETERS, ...queueListParameters(DELIVERY_STATUSES, {
       hook: 'Of this outgoing webhook only: its identifier or name',
       event: 'Only those of this event', time: 'Created',
     }), ORDER_PARAMETER],
     responses: [
-      pagedListResponse('Deliveries', deliverySchema, 'How many match, on all pages'),
-      ...problemResponses(400),
+      searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendQueueList<Delivery, DeliveryStatus>(exchange, {
+    handle: (exchange) => sendSearchableList<Delivery, DeliveryStatus>(exchange, {
       path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
       resolveHookId: (name) => resolveHook(webhooks, name), idOf: ({ identifier }) => identifier,
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
-    }),
+      sources: EVENT_SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
+    }, searches),
   };
 }
 

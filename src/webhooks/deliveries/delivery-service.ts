@@ -7,6 +7,7 @@ import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
+import type { SearchWalk } from '../search/searches.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
@@ -18,6 +19,7 @@ import type { FanOuts } from './fan-out.ts';
 import {
   NO_FILTER, countDeliveries, listDeliveries, type DeliveryFilter,
 } from './delivery-list.ts';
+import { DeliverySearchWalk } from './delivery-search.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { eventCollection, findForwardUrl } from './event-record.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
@@ -30,6 +32,8 @@ export interface DeliveryService {
   list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
   ): Promise<Delivery[]>;
+  /** Opens a search through the deliveries that match, from behind the id `before`. */
+  openSearch(filter: DeliveryFilter, before: string | null): Promise<SearchWalk<Delivery>>;
   /** Counts the deliveries that match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
@@ -95,14 +99,13 @@ export function createDeliveryService(deps: {
       await fanOuts.whenWritten();
       return listDeliveries(store, filter, after, limit, isNewestFirst);
     },
+    openSearch: (filter, before) => openSearch(store, fanOuts, filter, before),
     async count(filter) {
       await fanOuts.whenWritten();
-      const { hook, event, sinceMs, untilMs } = filter;
-      if ([hook, event, sinceMs, untilMs].some((criterion) => criterion !== null)) {
-        return countDeliveries(store, filter);
-      }
-      const totals = deliveryQueue.totals.readCommitted(store);
-      return countByStatus(totals, filter.status, fanOuts.unwrittenCount);
+      return isByStatusAlone(filter)
+        ? countByStatus(deliveryQueue.totals.readCommitted(store), filter.status,
+          fanOuts.unwrittenCount)
+        : countDeliveries(store, filter);
     },
     async retry(identifier) {
       const nowMs = clock.now();
@@ -132,6 +135,18 @@ export function createDeliveryService(deps: {
       return reconcileDeliveries(store, fanOuts);
     },
   };
+}
+
+async function openSearch(
+  store: Store, fanOuts: Pick<FanOuts, 'whenWritten'>, filter: DeliveryFilter,
+  before: string | null,
+): Promise<SearchWalk<Delivery>> {
+  await fanOuts.whenWritten();
+  return new DeliverySearchWalk(store, filter, before);
+}
+
+function isByStatusAlone({ hook, event, sinceMs, untilMs }: DeliveryFilter): boolean {
+  return [hook, event, sinceMs, untilMs].every((criterion) => criterion === null);
 }
 
 /** Counts the written deliveries of a status from the totals; null stands for all of them. */

@@ -3,7 +3,6 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { decodeRequest } from './request-codec.ts';
-import type { RequestSelection } from './request-search.ts';
 import { RequestColumns, type RequestFilter } from './request-columns.ts';
 import type { RequestStates } from './request-states.ts';
 import { requestCollection, type StoredRequest } from './stored-request.ts';
@@ -16,6 +15,16 @@ export interface RejectedRequests {
     readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
   } | undefined;
 }
+
+/** What a list or a search goes through: stored requests whose slots match, and rejected ones. */
+export type RequestSelection = {
+  /** The id behind which it begins. */
+  readonly before: string | null;
+  /** null: no stored request matches. */
+  readonly matches: ((slot: number) => boolean) | null;
+  /** Newest first. */
+  readonly rejected: readonly StoredRequest[];
+};
 
 export class RequestList {
   readonly #records: Collection;

@@ -202,17 +202,22 @@ function getRequest(service: RequestService, exchange: Exchange): StoredRequest 
   return request;
 }
 
+const LIST_PARAMETERS: readonly ParameterSpec[] = [
+  ...SEARCH_PARAMETERS, EVENT_ID_PARAMETER,
+  ...queueListParameters(REQUEST_STATUSES, {
+    hook: 'Of this incoming webhook only: its identifier, name or path segment',
+    event: 'Only those that the sender names so, such as `push`',
+    time: 'Received',
+  }),
+];
+
 function requestListRoute(
   service: RequestService, webhooks: WebhookDirectory, searches: Searches,
 ): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
     summary: 'Requests that were kept, newest first, whole or page by page',
-    parameters: [...SEARCH_PARAMETERS, EVENT_ID_PARAMETER, ...queueListParameters(REQUEST_STATUSES, {
-      hook: 'Of this incoming webhook only: its identifier, name or path segment',
-      event: 'Only those that the sender names so, such as `push`',
-      time: 'Received',
-    })],
+    parameters: LIST_PARAMETERS,
     responses: [
       searchableListResponse('The requests', requestSchema), ...problemResponses(400, 503),
     ],

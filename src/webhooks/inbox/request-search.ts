@@ -11,24 +11,14 @@ import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import { decodeRecord, decodeRequest, hasBodyRecord, readPosition } from './request-codec.ts';
-import type { RejectedRequests } from './request-list.ts';
+import type { RejectedRequests, RequestSelection } from './request-list.ts';
 import { requestBodyCollection, requestCollection, type StoredRequest } from './stored-request.ts';
 
-export type RequestSearchDeps = {
+type RequestSearchDeps = {
   readonly store: Pick<Store, 'collection'>;
   readonly rejected: Pick<RejectedRequests, 'find'>;
   /** The facts of a request as its webhook would have them, without what is shown as `***`. */
   readonly createFacts: (request: StoredRequest, body: Buffer) => Facts;
-};
-
-/** What a walk goes through: the stored requests whose slots match, and rejected ones. */
-export type RequestSelection = {
-  /** The id behind which it begins. */
-  readonly before: string | null;
-  /** null: no stored request matches. */
-  readonly matches: ((slot: number) => boolean) | null;
-  /** Newest first. */
-  readonly rejected: readonly StoredRequest[];
 };
 
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
@@ -39,7 +29,9 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #rejected: StoredRequest[];
   /** A stored request that comes after a rejected one. */
   #pending: { readonly slot: number; readonly id: string } | null = null;
-  #last: Buffer | StoredRequest | null = null;
+  /** The last request, if that was stored. */
+  #lastBytes: Buffer | null = null;
+  #lastRejected: StoredRequest | null = null;
 
   constructor(deps: RequestSearchDeps, { before, matches, rejected }: RequestSelection) {
     this.#deps = deps;
@@ -57,21 +49,21 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
       if (id < rejected.id) {
         this.#pending = slot === -1 ? null : { slot, id };
         this.#rejected.shift();
-        this.#last = rejected;
+        this.#lastRejected = rejected;
+        this.#lastBytes = null;
         return new RejectedSearchedRequest(this.#deps, rejected);
       }
     }
     const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
     if (bytes === undefined) return null;
-    this.#last = bytes;
+    this.#lastBytes = bytes;
     return this.#matches?.(slot) === true ? new StoredSearchedRequest(this.#deps, bytes)
       : 'filtered';
   }
 
   position(): SearchPosition {
-    if (this.#last === null) return { id: '', at: '' };
-    if (this.#last instanceof Uint8Array) return readPosition(this.#last);
-    return { id: this.#last.id, at: this.#last.receivedAt };
+    if (this.#lastBytes !== null) return readPosition(this.#lastBytes);
+    return { id: this.#lastRejected?.id ?? '', at: this.#lastRejected?.receivedAt ?? '' };
   }
 
   #stepToSlot(): number {
@@ -97,6 +89,10 @@ class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
     this.#find = findCommitted(deps.store);
     const bodyRecord = hasBodyRecord(bytes) ? this.#findBodyRecord() : undefined;
     this.encodedParts = bodyRecord === undefined ? [bytes] : [bytes, bodyRecord];
+  }
+
+  listIds(): readonly string[] {
+    return [this.#readHead().id];
   }
 
   listTexts(): Iterable<string> {
@@ -137,6 +133,10 @@ class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
     this.#request = request;
   }
 
+  listIds(): readonly string[] {
+    return [this.#request.id];
+  }
+
   listTexts(): Iterable<string> {
     return listHeadTexts(this.#request);
   }
@@ -156,8 +156,7 @@ class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
 }
 
 function* listHeadTexts(request: StoredRequest): Generator<string, void, void> {
-  const { id, event, eventId, path, headers } = hideMasked(request);
-  yield id;
+  const { event, eventId, path, headers } = hideMasked(request);
   if (event !== null) yield event;
   if (eventId !== null) yield eventId;
   yield path;

@@ -16,6 +16,8 @@ import { parseWhere } from './where-parameter.ts';
 export interface SearchedRecord<Item> {
   /** All that is searched, as it is stored; null: it is not stored, so it is always decoded. */
   readonly encodedParts: readonly Buffer[] | null;
+  /** The ids that we have given: a word of eight or more characters finds them. */
+  listIds(): readonly string[];
   /** The texts beside the payload that are searched for words. */
   listTexts(): Iterable<string>;
   /** null: there is none. */
@@ -96,6 +98,7 @@ function* hasWords<Item>(
   words: readonly Word[], record: SearchedRecord<Item>,
 ): Steps<boolean> {
   const missing = new MissingWords(words);
+  for (const id of record.listIds()) missing.lookIntoId(id);
   for (const text of record.listTexts()) missing.lookInto(text);
   if (missing.isEmpty) return true;
   const payload = record.readPayload();

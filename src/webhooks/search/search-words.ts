@@ -8,6 +8,8 @@ import { cutWords, hasWord, tokenize, tokenizeFolded, type Word } from '../../ba
 
 /** A search for more words than this is a mistake or an attack. */
 const WORDS_MAX = 64;
+/** The first piece of a UUID has so many characters. */
+const ID_WORD_LENGTH_MIN = 8;
 
 /**
  * Parses the words of a `q`. Null for a text with characters and without a word, such as `***`:
@@ -43,5 +45,17 @@ export class MissingWords {
     if (!this.#words.some((word) => folded.includes(word.text))) return;
     const tokens = tokenizeFolded(folded);
     this.#words = this.#words.filter((word) => !hasWord(tokens, word));
+  }
+
+  /**
+   * Looks for the words in an identifier that we have given, which is a UUID. Its pieces are no
+   * words, and most short numbers begin one of them, so nothing is found unless one word is a long
+   * piece or the beginning of one.
+   */
+  lookIntoId(id: string): void {
+    const pieces = id.split('-');
+    const isMeant = this.#words.some(({ text }) =>
+      text.length >= ID_WORD_LENGTH_MIN && pieces.some((piece) => piece.startsWith(text)));
+    if (isMeant) this.lookInto(id);
   }
 }

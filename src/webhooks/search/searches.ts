@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Steps, Turns } from '../../base/turns.ts';
+import { createTurns, type Steps, type Turns } from '../../base/turns.ts';
 import { matchesRecord, type SearchQuery, type SearchedRecord } from './search-query.ts';
 
 /** A walk through the records of a list, newest first. */
@@ -22,7 +22,7 @@ export type SearchPosition = {
   readonly at: string;
 };
 
-export type SearchResult<Item> = {
+type SearchResult<Item> = {
   readonly items: readonly Item[];
   /** The last record that was looked at; null: all were. */
   readonly stoppedAt: SearchPosition | null;
@@ -42,9 +42,12 @@ export class Searches {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #running = 0;
 
-  constructor(deps: { readonly turns: Turns; readonly clock: Pick<Clock, 'monotonicMs'> }) {
-    this.#turns = deps.turns;
-    this.#clock = deps.clock;
+  /** Without `turns` it makes its own. */
+  constructor({ turns, clock }: {
+    readonly turns?: Turns; readonly clock: Pick<Clock, 'monotonicMs'>;
+  }) {
+    this.#turns = turns ?? createTurns(clock);
+    this.#clock = clock;
   }
 
   /**

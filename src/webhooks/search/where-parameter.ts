@@ -3,8 +3,8 @@
  *
  *     payload.customer.id=42
  *
- * with `=`, `!=`, `<`, `<=`, `>`, `>=`, or `~` for contains. Behind it, numbers, `true`, `false` and
- * `null` are these; a text stands in quotes, which it needs only to be told from them. Headers,
+ * with `=`, `!=`, `<`, `<=`, `>`, `>=`, or `~` for contains. Behind it, numbers, `true`, `false`
+ * and `null` are these; a text stands in quotes, which it needs only to be told from them. Headers,
  * query, event and method are always texts. Pure.
  */
 import { AppError, type FieldError } from '../../base/errors.ts';

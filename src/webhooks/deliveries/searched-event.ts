@@ -1,0 +1,31 @@
+/**
+ * What a search sees of an event, which may stand in a record of its own or, from an older version,
+ * in that of its delivery: its payload, and of a queued forward the body that it sends.
+ */
+import { Facts, type FactSource } from '../filters/facts.ts';
+import { decodeForward, findForwardUrl, readPayloadBytes } from './event-record.ts';
+
+/** What the conditions of a search among events or deliveries may read. */
+export const EVENT_SOURCES: readonly FactSource[] = ['payload', 'event'];
+
+/** Reads what is searched; null: the event is gone, or is a forward without a body. */
+export function readSearchedPayload(eventRecord: Buffer | undefined): Buffer | null {
+  if (eventRecord === undefined) return null;
+  const payload = readPayloadBytes(eventRecord);
+  if (payload !== null || findForwardUrl(eventRecord) === null) return payload;
+  return decodeForward(eventRecord).body;
+}
+
+/** The facts of an event; `name` is null for a queued forward. */
+export function createEventFacts(name: string | null, payload: Buffer | null): Facts {
+  return new Facts({ event: () => name, payload: () => parsePayload(payload) });
+}
+
+/** undefined: it is no JSON, which only a forward can send. */
+function parsePayload(payload: Buffer | null): unknown {
+  try {
+    return payload === null ? undefined : JSON.parse(payload.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

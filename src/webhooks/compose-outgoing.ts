@@ -1,4 +1,5 @@
 /** Composes the sending side: events, their deliveries, and the worker that attempts them. */
+import { createTurns } from '../base/turns.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
@@ -71,7 +72,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly health: HealthMonitor;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
-  const { ownership = ALL_OWNED } = options;
+  const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
   const { webhooks, configurations, actions, runner, health } = shared;
   const { fanOuts, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
@@ -81,7 +82,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const sender = createWebhookSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, webhooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
-    systemEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
+    systemEvents, makeId, onOutcome, health, turns, schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
   const retention = new Retention({

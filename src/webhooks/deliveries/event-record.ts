@@ -71,6 +71,7 @@ type ForwardRecord = {
 
 // Unescaped quotes are never inside a string, so a mark is found where the member is.
 const CREATED_MARK = Buffer.from('"createdAt":"');
+const KEY_MARK = Buffer.from(',"key":"');
 const START_MARK = Buffer.from(',"depth":');
 const SOURCE_MARK = Buffer.from(',"source":"');
 const DELIVERIES_MARK = Buffer.from(',"deliveries":[');
@@ -185,6 +186,13 @@ export function readEventCreatedMs(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
 }
 
+/** Reads the key that an event was given, without parsing its payload; null: none. */
+export function readEventKey(bytes: Buffer): string | null {
+  const start = bytes.indexOf(KEY_MARK) + KEY_MARK.length;
+  if (start < KEY_MARK.length || start > findEventStart(bytes)) return null;
+  return String(JSON.parse(`"${bytes.toString('utf8', start, findQuote(bytes, start))}"`));
+}
+
 /** Finds where the members of an event begin, with their comma; -1 in a record without one. */
 export function findEventStart(bytes: Buffer): number {
   return bytes.indexOf(START_MARK);
@@ -219,9 +227,14 @@ export function decodeForward(bytes: Buffer): Forward {
 export function findForwardUrl(bytes: Buffer): string | null {
   const start = bytes.indexOf(FORWARD_URL_MARK) + FORWARD_URL_MARK.length;
   if (start < FORWARD_URL_MARK.length) return null;
+  return String(JSON.parse(`"${bytes.toString('utf8', start, findQuote(bytes, start))}"`));
+}
+
+/** Finds the quote that ends the text which begins at `start`. */
+function findQuote(bytes: Buffer, start: number): number {
   let end = start;
   while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-  return String(JSON.parse(`"${bytes.toString('utf8', start, end)}"`));
+  return end;
 }
 
 /** Whether `isMatch` holds for a delivery that an event lists. The newest is asked for first. */

@@ -7,6 +7,7 @@ import { disablingMembers, type DisabledMembers } from '../health/disabled-membe
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
 import { secretMembers } from '../http/secret-members.ts';
+import type { Order } from '../filters/order.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, StringSchema } from '../../base/schema.ts';
@@ -14,7 +15,8 @@ import {
   findInboxProblems, inboxMembers, type ResponseMode, type Deduplication, type Inbox,
 } from './inbox-members.ts';
 import {
-  configurationNameSchema, findRouteProblems, routesMember, type WebhookRoute,
+  configurationNameSchema, findRouteOrderProblems, findRouteProblems, orderMember, routesMember,
+  type WebhookRoute,
 } from './webhook-routes.ts';
 import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
@@ -35,6 +37,8 @@ export type IncomingWebhook = DisabledMembers & {
   /** A webhook has either this or `routes`. */
   readonly actionConfiguration?: string;
   readonly routes?: readonly WebhookRoute[];
+  /** Of a webhook without `routes`; absent: `none`. */
+  readonly order?: Order;
   readonly inbox?: Inbox;
   readonly answer?: ResponseMode;
   readonly deduplicate?: Deduplication;
@@ -121,12 +125,13 @@ export const incomingSchema: NamedSchema = {
       description: 'The identifier of an existing action configuration; it or `routes` is required',
     },
     routes: routesMember,
+    order: orderMember,
     ...inboxMembers,
     health: healthMember,
   },
   check: (webhook, input) => [
     ...findAddressProblems(webhook), ...findRouteProblems(webhook, input),
-    ...findInboxProblems(webhook),
+    ...findInboxProblems(webhook), ...findRouteOrderProblems(webhook),
   ],
 };
 

@@ -5,7 +5,10 @@ import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../ba
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
-import type { Search } from '../filters/facts.ts';
+import { SOURCES, type Search } from '../filters/facts.ts';
+import {
+  createKeyReader, findKeyPath, findOrderProblems, orderSchema, type KeyReader, type Order,
+} from '../filters/order.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
 
 export type WebhookRoute = {
@@ -13,6 +16,8 @@ export type WebhookRoute = {
   /** Absent: the route runs for every request. */
   readonly when?: Condition;
   readonly actionConfiguration: string;
+  /** Absent: `none`. */
+  readonly order?: Order;
 };
 
 /** A route compiled once for each change of the webhook. */
@@ -23,12 +28,23 @@ export type ReadyWebhookRoute = {
   /** The searches of its condition. */
   readonly searches: readonly Search[];
   readonly actionConfiguration: string;
+  readonly order: Order;
+  /** Reads the key by which requests keep their order; null: they keep none by key. */
+  readonly readKey: KeyReader | null;
 };
 
 const ROUTES_MAX = 20;
 
 export const configurationNameSchema: StringSchema = {
   kind: 'string', minLength: 1, maxLength: 128,
+};
+
+export const orderMember: MemberSchema = {
+  schema: orderSchema,
+  description: '`none`, as when absent: requests run in the order they came, and one that is retried '
+    + 'is overtaken. `strict`: one at a time, the next only when the one before is done or has '
+    + 'failed for good. { "key": "<path>" }: strict among those with the same text, number or '
+    + 'boolean there, such as `payload.order.id`. Needs `answer` `accepted`',
 };
 
 export const routesMember: MemberSchema = {
@@ -53,8 +69,11 @@ export const routesMember: MemberSchema = {
           schema: configurationNameSchema, isRequired: true,
           description: 'The identifier of an existing action configuration',
         },
+        order: orderMember,
       },
-      check: ({ when }) => findConditionProblems(when, '/when'),
+      check: ({ when, order }) => [
+        ...findConditionProblems(when, '/when'), ...findOrderProblems(order, '/order', SOURCES),
+      ],
     },
   },
   description: 'Instead of `actionConfiguration`: all that match a request run, each for itself',
@@ -91,20 +110,53 @@ export function findRouteProblems(
   return errors;
 }
 
+/**
+ * Checks the order of a webhook without routes, and whether the webhook may have any order: those
+ * who get the result as the answer cannot be made to wait.
+ */
+export function findRouteOrderProblems(
+  { routes, order, answer }: JsonObject,
+): FieldError[] {
+  const errors = findOrderProblems(order, '/order', SOURCES);
+  if (order !== undefined && routes !== undefined) {
+    errors.push({ pointer: '/order', detail: 'stands on each route, as there are routes' });
+  }
+  // Without a valid `answer` the error of that is enough.
+  if (answer === 'accepted' || answer === undefined) return errors;
+  const list: readonly JsonValue[] = Array.isArray(routes) ? routes : [];
+  const orders = list.map((route, index): [string, JsonValue | undefined] =>
+    [`/routes/${index}/order`, isJsonObject(route) ? route['order'] : undefined]);
+  for (const [pointer, value] of [['/order', order] as const, ...orders]) {
+    if (value === undefined || value === 'none') continue;
+    const detail = 'needs answer accepted, and so inbox all: with the result as the answer each '
+      + 'request runs at once. Set these, or the order to "none"';
+    errors.push({ pointer, detail });
+  }
+  return errors;
+}
+
 /** The name of the route of a webhook with an `actionConfiguration`. */
 const DEFAULT_ROUTE = 'default';
 
-type RouteMembers =
-  { readonly actionConfiguration?: string; readonly routes?: readonly WebhookRoute[] };
+type RouteMembers = {
+  readonly actionConfiguration?: string; readonly routes?: readonly WebhookRoute[];
+  readonly order?: Order;
+};
 
-export function prepareRoutes({ actionConfiguration, routes }: RouteMembers): ReadyWebhookRoute[] {
-  if (routes === undefined) {
-    return actionConfiguration === undefined ? []
-      : [{ name: DEFAULT_ROUTE, matches: null, searches: [], actionConfiguration }];
-  }
-  return routes.map(({ name, when, actionConfiguration: configuration }) => {
-    const searches: Search[] = [];
-    const matches = when === undefined ? null : prepareCondition(when, searches);
-    return { name, matches, searches, actionConfiguration: configuration };
-  });
+export function prepareRoutes(
+  { actionConfiguration, routes, order = 'none' }: RouteMembers,
+): ReadyWebhookRoute[] {
+  if (routes !== undefined) return routes.map(prepareRoute);
+  return actionConfiguration === undefined ? []
+    : [prepareRoute({ name: DEFAULT_ROUTE, actionConfiguration, order })];
+}
+
+function prepareRoute(
+  { name, when, actionConfiguration, order = 'none' }: WebhookRoute,
+): ReadyWebhookRoute {
+  const searches: Search[] = [];
+  const matches = when === undefined ? null : prepareCondition(when, searches);
+  const keyPath = findKeyPath(order);
+  const readKey = keyPath === null ? null : createKeyReader(keyPath);
+  return { name, matches, searches, actionConfiguration, order, readKey };
 }

@@ -12,6 +12,7 @@ import { resolveHeaders } from '../http/target-rules.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { Facts } from '../filters/facts.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
+import { createKeyReader, findKeyPath, type KeyReader } from '../filters/order.ts';
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
 import { EVERY_EVENT } from '../actions/event-name.ts';
 import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
@@ -20,6 +21,8 @@ import type { Template } from './payload-template.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {
   readonly template: Template | null;
+  /** Reads the key by which deliveries keep their order; null: they keep none by key. */
+  readonly readKey: KeyReader | null;
   /** `host:port` of the target, by which attempts at once are limited. */
   readonly host: string;
   /** The labels of its log lines; `target` is host and path. */
@@ -121,10 +124,12 @@ export function parseUnsavedWebhook(input: object, identifier: string): ReadyOut
 }
 
 function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
-  const { payloadTemplate, targetUrl } = webhook;
+  const { payloadTemplate, targetUrl, order } = webhook;
+  const keyPath = findKeyPath(order);
   return {
     ...webhook,
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
+    readKey: keyPath === null ? null : createKeyReader(keyPath),
     host: new URL(targetUrl).host,
     labels: { ...createWebhookFields(webhook), target: formatTargetLabel(targetUrl) },
     createHeaders: cacheLastHeaders((hops) =>

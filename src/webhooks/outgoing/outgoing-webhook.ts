@@ -20,6 +20,7 @@ import {
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
+import { findOrderProblems, orderSchema, type Order } from '../filters/order.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
 import { parseTemplate } from './payload-template.ts';
 
@@ -44,6 +45,8 @@ export type OutgoingWebhook = DisabledMembers & {
   /** Seconds. */
   readonly timeout?: number;
   readonly maxInFlight?: number;
+  /** Absent: `none`. */
+  readonly order?: Order;
   readonly disableAfterHours?: number;
   readonly secret?: string;
   readonly previousSecret?: PreviousSecret;
@@ -57,6 +60,7 @@ export const outgoingCollection: CollectionSpec = {
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 const TRIGGERS_MAX = 50;
 const WHEN_SOURCES = ['payload', 'event'] as const;
+const ORDER_SOURCES = ['payload', 'event', 'key'] as const;
 const SCHEDULE_ITEMS_MAX = 100;
 const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
@@ -141,6 +145,14 @@ export const outgoingSchema: NamedSchema = {
       description: 'Attempts under way at once, in place of the setting '
         + '`outgoing.maxInFlightPerHook`; 1 is strict order',
     },
+    order: {
+      schema: orderSchema,
+      description: '`none`, as when absent: deliveries begin in the order of creation, and one that '
+        + 'is retried is overtaken. `strict`: one at a time, the next only when the one before is '
+        + 'delivered, failed for good or cancelled. { "key": "<path>" }: strict among those with '
+        + 'the same text, number or boolean there, such as `payload.data.book.id`, or `key`, the '
+        + 'event\'s own',
+    },
     disableAfterHours: {
       schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
       description: 'Disables the webhook when every attempt has failed for so many hours; 0, as '
@@ -180,7 +192,10 @@ function isTrigger(value: string): boolean {
 /** Checks the rules that the schemas of single members cannot say. */
 function findProblems(webhook: JsonObject): readonly FieldError[] {
   const { when, headers, payloadTemplate, triggerEvent, triggerEvents, secret } = webhook;
-  const errors: FieldError[] = findConditionProblems(when, '/when', WHEN_SOURCES);
+  const errors: FieldError[] = [
+    ...findConditionProblems(when, '/when', WHEN_SOURCES),
+    ...findOrderProblems(webhook['order'], '/order', ORDER_SOURCES),
+  ];
   if (headers !== undefined) {
     errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
       ({ pointer: `/headers${pointer}`, detail })));

@@ -4,6 +4,7 @@
  */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
 import {
@@ -18,16 +19,22 @@ import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { findKeyPath, type KeyReader } from '../filters/order.ts';
+import type {
+  OutgoingWebhookIndex, ReadyOutgoingWebhook,
+} from '../outgoing/outgoing-webhook-index.ts';
+import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
-import type { TargetHealth } from '../scheduler/task.ts';
+import type { LaneName, TargetHealth } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import { LaneUpdates } from '../durable-queue/lane-updates.ts';
 import { ResultBatch } from '../durable-queue/result-batch.ts';
 import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
 import { attemptDelivery, assessTargetHealth, type AttemptDeps } from './delivery-attempt.ts';
+import { computeTaskOrder, findDeliveryLane } from './delivery-order.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
 import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
 import { cancelPending } from './webhook-retirement.ts';
@@ -41,6 +48,7 @@ type DeliveryWorkerDeps = RequestDeps & {
   readonly sender: Pick<WebhookSender, 'attempt'>;
   readonly fanOuts: Pick<FanOuts, 'unwrittenCount' | 'onIdle'>;
   readonly log: Logger;
+  readonly turns: Turns;
   /** Seconds between attempts. */
   readonly schedule: readonly number[];
   readonly systemEvents: SystemEvents;
@@ -67,6 +75,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
+  readonly #laneUpdates: LaneUpdates;
   #roomLoggedMs = -Infinity;
 
   constructor(deps: DeliveryWorkerDeps) {
@@ -76,6 +85,11 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       closing: this.#loop.closing,
     };
     this.#records = deps.store.collection(deliveryCollection.name);
+    this.#laneUpdates = new LaneUpdates({
+      ...deps, findLane: (id) => this.#findLane(id),
+      onEnd: (key) => deps.scheduler.update(this.#webhookQueueSettings(key)),
+    });
+    for (const webhook of deps.webhooks.all()) this.#followOrder(webhook.identifier, webhook);
     this.#unfollow = [
       followRecords(this.#records, (applied) => {
         if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
@@ -94,6 +108,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     for (const unfollow of this.#unfollow) unfollow();
+    this.#laneUpdates.close();
     await this.#loop.close(graceMs);
   }
 
@@ -160,7 +175,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   /** Makes the task of a delivery what its record says. */
   #applyChange({ id, before, after }: Change): void {
-    const { scheduler, clock } = this.#deps;
+    const { scheduler, clock, store } = this.#deps;
     if (after === null || readStatus(after) !== 'pending') return scheduler.remove(id);
     // A new delivery is not looked up: among many tasks that costs a cache miss or two.
     const task = before === null ? undefined : scheduler.find(id);
@@ -169,16 +184,19 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     // Most deliveries are new and due at once. They need not be decoded.
     const untriedWebhookId = task === undefined ? readUntriedWebhookId(after) : null;
     if (untriedWebhookId !== null) {
-      return this.#addTask(id, this.#webhookQueueSettings(untriedWebhookId), 0);
+      const settings = this.#webhookQueueSettings(untriedWebhookId);
+      if (!this.#laneUpdates.hasLanes(untriedWebhookId)) return this.#addTask(id, settings, 0);
     }
     const delivery = decodeDelivery(after);
     const dueAtMs = computeDeliveryDueMs(delivery, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
-    return this.#addTask(id, this.#queueSettings({ bytes: after, item: delivery }), dueAtMs);
+    const stored = { bytes: after, item: delivery };
+    const order = computeTaskOrder(store, stored, this.#findKeyReader(delivery), clock.now());
+    return this.#addTask(id, this.#queueSettings(stored), dueAtMs, order);
   }
 
-  #addTask(id: string, queue: QueueSettings, dueAtMs: number): void {
-    this.#deps.scheduler.add(id, queue, dueAtMs);
+  #addTask(id: string, queue: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
+    this.#deps.scheduler.add(id, queue, dueAtMs, order);
     if (this.#loop.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
   }
 
@@ -196,9 +214,27 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   #webhookQueueSettings(webhookId: string): QueueSettings {
-    const { host = '', enabled = false, maxInFlight } = this.#deps.webhooks.find(webhookId) ?? {};
-    const mayStart = enabled && this.#ownsQueue(webhookId);
-    return { key: webhookId, target: host, mayStart, runningMax: maxInFlight };
+    const { host = '', enabled = false, maxInFlight, order } =
+      this.#deps.webhooks.find(webhookId) ?? {};
+    const mayStart = enabled && this.#ownsQueue(webhookId)
+      && !this.#laneUpdates.isUnderWay(webhookId);
+    const runningMax = order === 'strict' ? 1 : maxInFlight;
+    return { key: webhookId, target: host, mayStart, runningMax };
+  }
+
+  #followOrder(webhookId: string, webhook: ReadyOutgoingWebhook | undefined): void {
+    this.#laneUpdates.follow(webhookId, findKeyPath(webhook?.order));
+  }
+
+  #findKeyReader({ hook: webhookId }: Pick<Delivery, 'hook'>): KeyReader | null {
+    return webhookId === null ? null : this.#deps.webhooks.find(webhookId)?.readKey ?? null;
+  }
+
+  #findLane(id: string): LaneName | null {
+    const bytes = this.#records.findBytes(id);
+    if (bytes === undefined) return null;
+    const item = decodeDelivery(bytes);
+    return findDeliveryLane(this.#deps.store, { bytes, item }, this.#findKeyReader(item));
   }
 
   #ownsQueue(key: string): boolean {
@@ -219,6 +255,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   #onWebhookChange(webhookId: string): void {
     if (this.#loop.closing.aborted) return;
+    this.#followOrder(webhookId, this.#deps.webhooks.find(webhookId));
     this.#deps.scheduler.update(this.#webhookQueueSettings(webhookId));
     if (this.#loop.isStarted) this.#cancelIfOrphaned(webhookId);
   }

@@ -3,7 +3,8 @@ import { flag, identifierOption, required, text, unset } from '../../arguments/o
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import {
-  actionConfig, capitalize, namingOptions, rotationOptions, secretOptions, stateOption,
+  actionConfig, capitalize, namingOptions, orderOptions, rotationOptions, secretOptions,
+  stateOption,
 } from './webhook-options.ts';
 
 const loadIncoming = () => import('./incoming-commands.ts');
@@ -32,6 +33,7 @@ const incomingOptions = {
   },
   routes: text('<json | @file | ->', 'instead of --action-config: '
     + '[{"name":"…", "when":{…}, "actionConfiguration":"…"}]'),
+  ...orderOptions,
   inbox: {
     ...text('<off | failed | all>', 'which accepted requests are kept on disk'),
     values: ['off', 'failed', 'all'],
@@ -79,7 +81,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       identifier: hookIdentifier, ...incomingOptions,
       unset: unset([
         'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
-        'body-format',
+        'body-format', 'order',
       ]),
     },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],

@@ -101,7 +101,8 @@ function withPreset({ verification: current }: JsonObject, changes: JsonObject):
 function clearOtherTarget({ actionConfiguration, routes }: JsonObject): JsonObject {
   return {
     ...actionConfiguration === undefined ? {} : { routes: null },
-    ...routes === undefined ? {} : { actionConfiguration: null },
+    // An order stands on each route then.
+    ...routes === undefined ? {} : { actionConfiguration: null, order: null },
   };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
+import { readOrder } from './webhook-changes.ts';
 
 // Thirty days, as the service allows.
 const DEDUPLICATE_HOURS_MAX = 720;
@@ -23,6 +24,7 @@ export async function readIncomingMembers(context: CommandContext): Promise<Json
       allowedAddresses: allowedAddresses.length === 0 ? undefined : allowedAddresses,
       verification: await readVerification(context),
       routes: await readRoutes(context),
+      order: readOrder(context),
       deduplicate: await readDeduplicate(context),
       deduplicateHours: args.integer('deduplicate-hours', 1, DEDUPLICATE_HOURS_MAX),
     }),

@@ -18,7 +18,9 @@ import {
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { printWebhook, readNewSecret, rotateSecret, setEnabled } from './webhook-changes.ts';
+import {
+  printWebhook, readNewSecret, readOrder, rotateSecret, setEnabled,
+} from './webhook-changes.ts';
 import type { NewSecret, WebhookKind } from './webhook-changes.ts';
 
 // The limit of the service.
@@ -117,6 +119,7 @@ async function readOutgoingMembers(
       when: args.has('when') ? await readCondition(context) : undefined,
       retrySchedule: args.numbers('retry-schedule'),
       timeout: args.number('timeout'),
+      order: readOrder(context),
       maxInFlight: args.number('max-in-flight'),
       disableAfterHours: args.number('disable-after-hours'),
       secret: secret?.secret,

@@ -8,8 +8,8 @@ import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  actionConfig, asOption, bulkOptions, capitalize, namingOptions, rotationOptions, secretOptions,
-  stateOption,
+  actionConfig, asOption, bulkOptions, capitalize, namingOptions, orderOptions, rotationOptions,
+  secretOptions, stateOption,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -102,6 +102,7 @@ const outgoingOptions = {
   'retry-schedule': text('<seconds,…>',
     'waits between attempts, or none; instead of outgoing.retrySchedule'),
   timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
+  ...orderOptions,
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
   'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
 } satisfies OptionSpecs;
@@ -140,6 +141,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
         'name', 'description', 'headers', 'secret', 'payload-template', 'trigger-event',
         'action-config',
         'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours', 'when',
+        'order',
       ]),
     },
     examples: [

@@ -13,6 +13,15 @@ export const actionConfig: OptionSpec = {
   ...text('<identifier>', 'identifier of the action configuration'),
   completes: 'action-configurations',
 };
+/** The order of deliveries or requests. */
+export const orderOptions: OptionSpecs = {
+  order: {
+    ...text('<none | strict>', 'strict: one at a time, and what is retried holds back the next'),
+    values: ['none', 'strict'],
+  },
+  'order-key': text('<path>', 'strict among those with the same value there, such as '
+    + 'payload.data.book.id'),
+};
 export const secretOptions: OptionSpecs = {
   'secret-file': {
     ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',

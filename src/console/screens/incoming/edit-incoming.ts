@@ -4,9 +4,8 @@ import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
-import type { Field, FieldOptions, FieldTexts } from '../../parts/forms/input-field.ts';
-import { h } from '../../base/dom.ts';
-import { inputField } from '../../parts/forms/input-field.ts';
+import { choiceField, orderField } from '../../parts/forms/choice-field.ts';
+import type { FieldTexts } from '../../parts/forms/input-field.ts';
 import { trySection } from './try-routes.ts';
 import { createSenderField } from './sender-field.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
@@ -20,7 +19,7 @@ export type IncomingView = {
 };
 
 export const INCOMING_MODEL = 'IncomingWebhookBody';
-const ACTION_MEMBERS = ['actionConfiguration', 'routes'];
+const ACTION_MEMBERS = ['actionConfiguration', 'routes', 'order'];
 export const NAMING_TEXTS: FieldTexts = {
   name: ['Name', 'What people call it: a-z, 0-9, `.`, `_` and `-`. It does not change the address'],
   description: ['Description', 'What it is for, whose it is'],
@@ -41,13 +40,12 @@ const FIELD_TEXTS: FieldTexts = {
   deduplicateHours: ['Remember ids for', 'Hours'],
 };
 
-/** A choice with an `inputLabel` has a text input beside it. */
-type DuplicateChoice = readonly [value: string, label: string, inputLabel?: string];
-const DUPLICATE_CHOICES: readonly DuplicateChoice[] = [
+/** `auto` is the default, and not sent. */
+const createDuplicatesField = choiceField('auto', [
   ['', "The sender's own id"], ['off', 'Nothing: each request is taken'],
   ['header', 'The id in a header', 'Name of the header'],
   ['json', 'The id in the body', 'Path of the member, such as event.id'],
-];
+]);
 
 export async function editIncoming(
   container: HTMLElement, { webhook, path, etag, refresh }: IncomingView,
@@ -74,42 +72,19 @@ export async function editAction(
     schema: pickMembers(await loadModel(INCOMING_MODEL), ACTION_MEMBERS),
     onDone: refresh,
     method: 'PATCH',
-    toBody: ({ actionConfiguration = null, routes = null }) => ({ actionConfiguration, routes }),
+    toBody: ({ actionConfiguration = null, routes = null, order = null }) =>
+      ({ actionConfiguration, routes, order }),
     texts: {
       actionConfiguration: ['Action', ''],
       routes: ['Routes', 'In place of one action for every request: each route that fits a request '
         + 'runs its own. Choose None above then', 'Route'],
       name: ['Name', 'It stands with each request that the route ran for'],
       when: ['Runs when', 'Without a condition it runs for every request'],
+      order: ['Order', 'Needs the answer `accepted`. With routes it stands on each of them'],
     },
-    factories: { actionConfiguration: (options) => actions.createField(options) },
+    factories: {
+      actionConfiguration: (options) => actions.createField(options), order: orderField,
+    },
     renderBelow: (read) => trySection(webhook, () => read()['routes']),
   });
-}
-
-/**
- * The field for `deduplicate`, which says by which id a request counts as a duplicate: `auto`,
- * `off`, `{"header": <name>}` or `{"json": <path>}`. `auto` is the default, and not sent.
- */
-function createDuplicatesField(options: FieldOptions): Field {
-  const { value } = options;
-  const [kind = '', path] = typeof value !== 'object' || value === null
-    ? [value === 'auto' ? '' : String(value ?? '')] : Object.entries(value)[0] ?? [];
-  const select = h('select', {}, ...DUPLICATE_CHOICES.map(([choice, text]) =>
-    h('option', { value: choice }, text)));
-  const input = h('input', { autocomplete: 'off', spellcheck: 'false' });
-  select.value = kind;
-  input.value = String(path ?? '');
-  const show = (): void => {
-    const [, , inputLabel] = DUPLICATE_CHOICES.find(([choice]) => choice === select.value) ?? [];
-    input.hidden = inputLabel === undefined;
-    input.placeholder = inputLabel ?? '';
-    input.setAttribute('aria-label', inputLabel ?? '');
-  };
-  select.addEventListener('change', show);
-  show();
-  return inputField(options, select, () => {
-    if (select.value === '') return undefined;
-    return input.hidden ? select.value : { [select.value]: input.value };
-  }, input);
 }

@@ -5,6 +5,7 @@ import type {
 } from '../../parts/forms/input-field.ts';
 import type { FieldSelection } from '../../parts/forms/record-form.ts';
 import { pairsField } from '../../parts/forms/pairs-field.ts';
+import { orderField } from '../../parts/forms/choice-field.ts';
 import { h } from '../../base/dom.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
@@ -25,6 +26,7 @@ const FIELD_TEXTS: FieldTexts = {
   when: ['Only when', 'Of these events, those that fit. Without a condition, all of them'],
   retrySchedule: ['Waits between attempts', 'Seconds. None: no second attempt', 'Wait'],
   timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],
+  order: ['Order', 'Of its deliveries. With a key they go in order of each key, others pass'],
   maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
   disableAfterHours: ['Turn off after', 'Hours in which every attempt failed. Empty: never'],
   secret: ['Secret', 'Requests are signed with it. Left empty: as it is'],
@@ -37,11 +39,11 @@ export function customizeOutgoingFields(
   return {
     texts: FIELD_TEXTS, factories: {
       actionConfiguration: (options) => actions.createField(options), headers: pairsField,
-      retrySchedule: createRetriesField,
+      retrySchedule: createRetriesField, order: orderField,
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
-      'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'maxInFlight',
+      'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'order', 'maxInFlight',
       'disableAfterHours',
     ],
   };

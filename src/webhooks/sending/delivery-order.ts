@@ -1,0 +1,42 @@
+/**
+ * Where a pending delivery stands in the queue of its webhook. Its place is when it went to the
+ * queue, and its lane is that of its key, which is read from its event each time: it is stored
+ * nowhere.
+ */
+import { parseTimestamp } from '../../base/clock.ts';
+import type { Store } from '../../store/store-port.ts';
+import type { StoredDelivery } from '../deliveries/delivery.ts';
+import { findEventRecord, readEventKey, readPayloadBytes } from '../deliveries/event-record.ts';
+import { Facts } from '../filters/facts.ts';
+import type { KeyReader } from '../filters/order.ts';
+import { createPlace } from '../scheduler/lanes.ts';
+import type { TaskOrder } from '../scheduler/task-queues.ts';
+import type { LaneName } from '../scheduler/task.ts';
+
+/** `readKey` is that of the webhook; null if its order has none. */
+export function computeTaskOrder(
+  store: Store, delivery: StoredDelivery, readKey: KeyReader | null, nowMs: number,
+): TaskOrder {
+  const lane = findDeliveryLane(store, delivery, readKey);
+  const { identifier, queuedAt, nextAttemptAt, attempts } = delivery.item;
+  // The id has the time of creation.
+  if (queuedAt === null) return { lane };
+  const queuedAtMs = parseTimestamp(queuedAt);
+  const isDelayed = queuedAtMs > nowMs && attempts.length === 0
+    && nextAttemptAt !== null && parseTimestamp(nextAttemptAt) >= queuedAtMs;
+  return { lane, place: createPlace(queuedAtMs, identifier), isDelayed };
+}
+
+/** Finds the lane of a delivery; null: its webhook's order has no key, or it has none itself. */
+export function findDeliveryLane(
+  store: Store, delivery: StoredDelivery, readKey: KeyReader | null,
+): LaneName | null {
+  const eventBytes = readKey === null ? undefined : findEventRecord(store, delivery);
+  if (readKey === null || eventBytes === undefined) return null;
+  const facts = new Facts({
+    payload: () => JSON.parse(String(readPayloadBytes(eventBytes) ?? 'null')) as unknown,
+    event: () => delivery.item.event,
+  });
+  const key = readKey(facts, readEventKey(eventBytes));
+  return key === null ? null : { name: JSON.stringify(key), key };
+}

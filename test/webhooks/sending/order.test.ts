@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Simulation, UP, type Behaviour } from './simulation.ts';
+
+// Only signed requests name their delivery.
+const secret = 's';
+const FAILING: Behaviour = { kind: 'answer', status: 500 };
+const BY_KEY = { order: { key: 'payload.key' } };
+/** The wait before the first retry. */
+const RETRY_MS = 5000;
+
+/** A webhook of that order whose first delivery, with the key `first`, waits for its retry. */
+async function withWaiting(
+  members: object, first: unknown = 1,
+): Promise<{ simulation: Simulation; hook: string; waiting: string }> {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('target', { secret, ...members });
+  simulation.targets.set('target', FAILING);
+  const waiting = await emit(simulation, first);
+  await simulation.clock.advance(100);
+  simulation.targets.set('target', UP);
+  return { simulation, hook, waiting };
+}
+
+async function emit(simulation: Simulation, key?: unknown, n?: number): Promise<string> {
+  const [id = ''] = await simulation.emit({ key, n });
+  return id;
+}
+
+function sentOf(simulation: Simulation): string[] {
+  return simulation.requests.map(({ id }) => id);
+}
+
+test('a delivery that waits for its retry holds back its own key alone', async () => {
+  const { simulation, waiting } = await withWaiting(BY_KEY);
+  const same = await emit(simulation, 1);
+  const others = [
+    await emit(simulation, '1'), await emit(simulation, true), await emit(simulation, 2),
+    await emit(simulation), await emit(simulation, null), await emit(simulation, { a: 1 }),
+    await emit(simulation, [1]),
+  ];
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting, ...others]);
+  await simulation.clock.advance(RETRY_MS);
+  assert.deepEqual(sentOf(simulation), [waiting, ...others, waiting, same]);
+});
+
+test('deliveries of one key go one at a time, those of several keys at once', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('target', { secret, ...BY_KEY });
+  await emit(simulation, 'warm');
+  await simulation.clock.advance(100);
+  simulation.targets.set('target', { kind: 'slow', ms: 1000 });
+  const [a1, a2, b1] = [
+    await emit(simulation, 'a'), await emit(simulation, 'a'), await emit(simulation, 'b'),
+  ];
+  await simulation.clock.advance(500);
+  assert.deepEqual(simulation.underWay.map(({ id }) => id), [a1, b1]);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(simulation.underWay.map(({ id }) => id), [a2]);
+});
+
+test('no more keys are under way than the webhook may have attempts', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('target', { secret, ...BY_KEY, maxInFlight: 2 });
+  await emit(simulation, 'warm');
+  await simulation.clock.advance(100);
+  simulation.targets.set('target', { kind: 'slow', ms: 1000 });
+  for (const key of [1, 2, 3, 4]) await emit(simulation, key);
+  await simulation.clock.advance(500);
+  assert.equal(simulation.underWay.length, 2);
+});
+
+test('the order by key is the same after a crash', async () => {
+  const { simulation, waiting } = await withWaiting(BY_KEY);
+  const same = await emit(simulation, 1);
+  const before = simulation.requests.length;
+  await simulation.crash();
+  const other = await emit(simulation, 2);
+  await simulation.clock.advance(RETRY_MS * 2);
+  assert.deepEqual(sentOf(simulation).slice(before), [other, waiting, same]);
+});
+
+for (const members of [{ order: 'strict' }, { order: 'strict', maxInFlight: 8 }]) {
+  test(`nothing overtakes in ${JSON.stringify(members)}`, async () => {
+    const { simulation, waiting } = await withWaiting(members);
+    const later = [await emit(simulation, 2), await emit(simulation, 3)];
+    await simulation.clock.advance(1000);
+    assert.deepEqual(sentOf(simulation), [waiting]);
+    await simulation.clock.advance(RETRY_MS);
+    assert.deepEqual(sentOf(simulation), [waiting, waiting, ...later]);
+  });
+}
+
+test('with the order none a delivery that is retried is overtaken', async () => {
+  const { simulation, waiting } = await withWaiting({ order: 'none' });
+  const later = await emit(simulation, 1);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting, later]);
+});
+
+test('the pending deliveries of a webhook follow its order when that changes', async () => {
+  const { simulation, hook, waiting } = await withWaiting({ order: { key: 'payload.n' } });
+  const patch = (order: unknown): Promise<unknown> =>
+    simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { order } as object));
+  await patch('strict');
+  const held = await emit(simulation, 2, 1);
+  const sameKey = await emit(simulation, 1, 2);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting]);
+  await patch({ key: 'payload.key' });
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting, held]);
+  await patch(null);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting, held, sameKey]);
+});
+
+test('what a cancelled or failed delivery held back goes on', async () => {
+  const { simulation, waiting } = await withWaiting({ ...BY_KEY, retrySchedule: [600] });
+  const [second, third] = [await emit(simulation, 1), await emit(simulation, 1)];
+  await simulation.run(simulation.webhooks.deliveries.cancel(waiting));
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting, second, third]);
+});
+
+test('a failed delivery that is retried by hand goes to the end, one that waits stays', async () => {
+  const { simulation, hook, waiting: failed } =
+    await withWaiting({ ...BY_KEY, retrySchedule: [] });
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, {
+    retrySchedule: [600],
+  }));
+  simulation.targets.set('target', FAILING);
+  const first = await emit(simulation, 1);
+  await simulation.clock.advance(100);
+  const second = await emit(simulation, 1);
+  await simulation.clock.advance(100);
+  const { deliveries } = simulation.webhooks;
+  await simulation.run(deliveries.retry(failed));
+  await simulation.run(deliveries.retry(second));
+  await simulation.clock.advance(100);
+  assert.deepEqual(sentOf(simulation), [failed, first]);
+  simulation.targets.set('target', UP);
+  await simulation.run(deliveries.retry(first));
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation).slice(2), [first, second, failed]);
+});
+
+test('a resend goes to the end of its key', async () => {
+  const { simulation, hook, waiting: failed } =
+    await withWaiting({ ...BY_KEY, retrySchedule: [] });
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: false }));
+  const pending = await emit(simulation, 1).catch(() => '');
+  assert.equal(pending, '');
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: true }));
+  simulation.targets.set('target', { kind: 'slow', ms: 1000 });
+  const first = await emit(simulation, 1);
+  const second = await emit(simulation, 1);
+  const { identifier } = await simulation.run(simulation.webhooks.deliveries.resend(failed, 'new'));
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(sentOf(simulation).slice(1), [first, second, identifier]);
+});
+
+test('keys of any length keep order, and texts that differ at the end are different', async () => {
+  const long = 'x'.repeat(10_000);
+  const { simulation, waiting } = await withWaiting(BY_KEY, `${long}1`);
+  const same = await emit(simulation, `${long}1`);
+  const other = await emit(simulation, `${long}2`);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [waiting, other]);
+  await simulation.clock.advance(RETRY_MS);
+  assert.deepEqual(sentOf(simulation).slice(2), [waiting, same]);
+});

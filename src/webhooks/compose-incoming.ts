@@ -80,7 +80,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const eventIds = createExpiringEventIds(options, ownership);
   const worker = new RequestWorker({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,
-    systemEvents, recentRequests, ownership, payloadBudget,
+    systemEvents, recentRequests, ownership, payloadBudget, turns,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
 import {
-  createPendingRoute, withRoutes, type StoredRequest, type RouteDelivery,
+  createPendingRoute, resetRoute, withRoutes, type StoredRequest, type RouteDelivery,
 } from './stored-request.ts';
 
 export type ReplayOptions = {
@@ -30,10 +30,10 @@ export function retryRequest(
 ): StoredRequest {
   const at = formatTimestamp(nowMs);
   const makeDue = (route: RouteDelivery): RouteDelivery => names.includes(route.name)
-    ? { ...route, status: 'pending', nextAttemptAt: at, failures: 0 } : route;
+    ? resetRoute(route, at) : route;
   const existingNames = before.routes.map(({ name }) => name);
   const addedRoutes = names.filter((name) => !existingNames.includes(name))
-    .map((name) => createPendingRoute(name, at));
+    .map((name) => ({ ...createPendingRoute(name, at), queuedAt: at }));
   return {
     ...withRoutes(before, [...before.routes.map(makeDue), ...addedRoutes], nowMs), isReplay: true,
   };

@@ -152,8 +152,11 @@ function decodeOldRoute(
   { name, status, ...route }: OldRoute, createdAt: string, updatedAt: string,
 ): RouteDelivery {
   const attempts = (route.attempts ?? []).map(decodeAttempt);
-  const { nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = route;
-  return { name, createdAt, updatedAt, status, attempts, nextAttemptAt, failures, attemptCount };
+  const { queuedAt = null, nextAttemptAt = null, failures = 0 } = route;
+  const { attemptCount = attempts.length } = route;
+  return {
+    name, createdAt, updatedAt, status, queuedAt, attempts, nextAttemptAt, failures, attemptCount,
+  };
 }
 
 function isSound(record: JsonObject): boolean {
@@ -248,9 +251,10 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
 }
 
 function encodeOldRoute(
-  { name, status, attempts, nextAttemptAt, failures, attemptCount }: RouteDelivery,
+  { name, status, queuedAt, attempts, nextAttemptAt, failures, attemptCount }: RouteDelivery,
 ): string {
   let json = `{"name":${text(name)},"status":"${status}"`;
+  if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
   if (attempts.length > 0) json += `,"attempts":[${encodeList(attempts, encodeAttempt)}]`;
   if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
   if (failures !== 0) json += `,"failures":${failures}`;

@@ -4,10 +4,10 @@
  *     {"identifier":"<request>.<n>","createdAt":"<time>","updatedAt":"<time>","status":"…",
  *      "hook":"<incoming webhook>","route":"<name>",…}
  *
- * with `nextAttemptAt` while it is pending, `failures`, `attempts`, and `attemptCount` if there
- * were more attempts than are kept. Members with their default value are left out, `updatedAt` if
- * it is `createdAt`. `status` is that of a delivery: a route that is done is `delivered`. An
- * attempt writes this record alone.
+ * with `queuedAt` if it went to the end of its queue again, `nextAttemptAt` while it is pending,
+ * `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept. Members with
+ * their default value are left out, `updatedAt` if it is `createdAt`. `status` is that of a delivery:
+ * a route that is done is `delivered`. An attempt writes this record alone.
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -20,6 +20,7 @@ type RouteRecord = {
   readonly status: keyof typeof ROUTE_STATUS;
   readonly route: string;
   readonly attempts?: readonly AttemptRecord[];
+  readonly queuedAt?: string;
   readonly nextAttemptAt?: string;
   readonly failures?: number;
   readonly attemptCount?: number;
@@ -36,10 +37,10 @@ export function decodeRoute(bytes: Buffer): RouteDelivery {
     && typeof status === 'string' && Object.hasOwn(ROUTE_STATUS, status));
   const { createdAt, updatedAt = createdAt, status, route: name } = record;
   const attempts = (record.attempts ?? []).map(decodeAttempt);
-  const { nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = record;
+  const { queuedAt = null, nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = record;
   return {
-    name, createdAt, updatedAt, status: ROUTE_STATUS[status], attempts, nextAttemptAt, failures,
-    attemptCount,
+    name, createdAt, updatedAt, status: ROUTE_STATUS[status], queuedAt, attempts, nextAttemptAt,
+    failures, attemptCount,
   };
 }
 
@@ -63,12 +64,13 @@ export function encodeRoute(
   requestId: string, index: number, webhookId: string, route: RouteDelivery,
 ): string {
   const { createdAt, updatedAt, status, name, attempts } = route;
-  const { nextAttemptAt, failures, attemptCount } = route;
+  const { queuedAt, nextAttemptAt, failures, attemptCount } = route;
   const identifier = createRouteDeliveryId(requestId, index);
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${DELIVERY_STATUS[status]}","hook":"${webhookId}"`
     + `,"route":${encodeString(name)}`;
+  if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
   if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
   if (failures !== 0) json += `,"failures":${failures}`;
   if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;

@@ -30,6 +30,8 @@ export type RouteDelivery = {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: RouteStatus;
+  /** When it went to the end of its queue again; null: it has the place of its creation. */
+  readonly queuedAt: string | null;
   /** The newest `ATTEMPTS_MAX` attempts. */
   readonly attempts: readonly RunAttempt[];
   readonly nextAttemptAt: string | null;
@@ -124,8 +126,19 @@ const ATTEMPTS_MAX = 20;
 /** Makes the delivery of a route, which is due at once. */
 export function createPendingRoute(name: string, at: string): RouteDelivery {
   return {
-    name, createdAt: at, updatedAt: at, status: 'pending', attempts: [], nextAttemptAt: at,
-    failures: 0, attemptCount: 0,
+    name, createdAt: at, updatedAt: at, status: 'pending', queuedAt: null, attempts: [],
+    nextAttemptAt: at, failures: 0, attemptCount: 0,
+  };
+}
+
+/**
+ * Makes the route due at `at`, with the whole schedule ahead. One that waits keeps its place in the
+ * queue; any other goes to the end.
+ */
+export function resetRoute(route: RouteDelivery, at: string): RouteDelivery {
+  return {
+    ...route, status: 'pending', nextAttemptAt: at, failures: 0,
+    queuedAt: route.status === 'pending' ? route.queuedAt : at,
   };
 }
 

@@ -121,8 +121,8 @@ export function findRouteOrderProblems(
   if (order !== undefined && routes !== undefined) {
     errors.push({ pointer: '/order', detail: 'stands on each route, as there are routes' });
   }
-  // Without a valid `answer` the error of that is enough.
-  if (answer === 'accepted' || answer === undefined) return errors;
+  // Other errors, of `answer` too, are enough.
+  if (answer === 'accepted' || answer === undefined || errors.length > 0) return errors;
   const list: readonly JsonValue[] = Array.isArray(routes) ? routes : [];
   const orders = list.map((route, index): [string, JsonValue | undefined] =>
     [`/routes/${index}/order`, isJsonObject(route) ? route['order'] : undefined]);

@@ -7,6 +7,7 @@
  * its comment tells the three steps of an attempt.
  */
 import { parseTimestamp } from '../../base/clock.ts';
+import type { Turns } from '../../base/turns.ts';
 import { whenDone } from '../../base/when-done.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
@@ -20,13 +21,15 @@ import {
 } from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
-import type { TargetHealth } from '../scheduler/task.ts';
+import type { HeldBackKey } from '../scheduler/lanes.ts';
+import type { LaneName, TargetHealth } from '../scheduler/task.ts';
 import {
   endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
 } from '../durable-queue/end-pending.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import type { OnRun } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import { LaneUpdates } from '../durable-queue/lane-updates.ts';
 import { ResultBatch } from '../durable-queue/result-batch.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
 import { retryWrite } from '../durable-queue/write-retry.ts';
@@ -34,6 +37,7 @@ import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
 import { applyRun, failForRemovedWebhook } from './apply-run.ts';
+import { describeOrders, findRouteLane, findRoutePlace } from './route-order.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
 type RequestWorkerDeps = RunDeps & {
@@ -42,6 +46,7 @@ type RequestWorkerDeps = RunDeps & {
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: () => string;
+  readonly turns: Turns;
   readonly onRun: OnRun;
   readonly health: HealthMonitor;
   readonly ownership: Ownership;
@@ -63,6 +68,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #unfollow: readonly (() => void)[];
+  readonly #laneUpdates: LaneUpdates;
+  /** The deliveries whose lane follows from a request that the same transaction adds after them. */
+  readonly #idsBeforeRequest = new Set<string>();
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
@@ -77,14 +85,23 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       kind: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };
     this.#results = new ResultBatch(requestQueue, store);
+    this.#laneUpdates = new LaneUpdates({
+      ...deps, scheduler: this.#scheduler, findLane: (id) => this.#findStoredLane(id),
+      onEnd: (webhookId) => this.#scheduler.update(this.#queueSettings(webhookId)),
+    });
+    for (const webhook of deps.webhooks.all()) {
+      this.#laneUpdates.follow(webhook.identifier, describeOrders(webhook));
+    }
     deps.payloadBudget.onFree(() => {
       this.#isWaitingForRoom = false;
       this.#loop.requestRun();
     });
     this.#unfollow = [
       followRoutes(store, (change) => this.#applyChange(change)),
-      store.collection(requestCollection.name).onChange((change) =>
-        this.#forgetOutdatedRequest(change)),
+      store.collection(requestCollection.name).onChange((change) => {
+        this.#forgetOutdatedRequest(change);
+        if (this.#idsBeforeRequest.size > 0) this.#setLanes();
+      }),
       store.collection(incomingCollection.name).onChange(({ id }) => this.#onWebhookChange(id)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
@@ -98,6 +115,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     for (const unfollow of this.#unfollow) unfollow();
+    this.#laneUpdates.close();
     await this.#loop.close(graceMs);
   }
 
@@ -112,6 +130,11 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const { webhooks, clock } = this.#deps;
     return endPending(this.#endPendingDeps, webhookId, () => webhooks.find(webhookId) === undefined,
       (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
+  }
+
+  /** Lists up to `max` keys that hold back many runs: see `Scheduler.listHeldBack`. */
+  listHeldBack(max: number): readonly HeldBackKey[] {
+    return this.#scheduler.listHeldBack(max);
   }
 
   mayBegin(): boolean {
@@ -176,8 +199,30 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const { webhookId, route } = after;
     const task = this.#scheduler.find(id);
     if (task !== undefined) return this.#scheduler.reschedule(task, this.#dueTimeMs(route));
-    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#dueTimeMs(route));
+    const lane = this.#findLane(id, webhookId, route.name);
+    if (lane === undefined) this.#idsBeforeRequest.add(id);
+    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#dueTimeMs(route), {
+      lane: lane ?? null, place: findRoutePlace(id, route) ?? id,
+    });
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
+  }
+
+  #findLane(id: string, webhookId: string, routeName: string): LaneName | null | undefined {
+    return this.#laneUpdates.hasLanes(webhookId)
+      ? findRouteLane(this.#deps, id, this.#deps.webhooks.find(webhookId), routeName) : null;
+  }
+
+  #findStoredLane(id: string): LaneName | null {
+    const request = findCommittedRequest(this.#deps.store, parseRequestId(id));
+    const route = request?.routes[parseRouteIndex(id)];
+    if (request === undefined || route === undefined) return null;
+    return this.#findLane(id, request.hook, route.name) ?? null;
+  }
+
+  /** Tasks start in a later turn of the event loop, so none of these has started in no lane. */
+  #setLanes(): void {
+    for (const id of this.#idsBeforeRequest) this.#scheduler.setLane(id, this.#findStoredLane(id));
+    this.#idsBeforeRequest.clear();
   }
 
   /** A request that was staged is recent only if that very record is committed, and as it was. */
@@ -240,7 +285,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
   #queueSettings(webhookId: string): QueueSettings {
     const { enabled = false } = this.#deps.webhooks.find(webhookId) ?? {};
-    const mayStart = enabled && this.#ownsQueue(webhookId);
+    const mayStart = enabled && this.#ownsQueue(webhookId)
+      && !this.#laneUpdates.isUnderWay(webhookId);
     return { key: webhookId, target: webhookId, mayStart };
   }
 
@@ -255,6 +301,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
 
   #onWebhookChange(webhookId: string): void {
     if (this.#loop.closing.aborted) return;
+    this.#laneUpdates.follow(webhookId, describeOrders(this.#deps.webhooks.find(webhookId)));
     this.#scheduler.update(this.#queueSettings(webhookId));
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
   }

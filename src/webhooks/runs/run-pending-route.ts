@@ -29,7 +29,7 @@ import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 
 export type RunDeps = RouteDeps & {
   readonly store: Store;
-  readonly webhooks: Pick<IncomingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<IncomingWebhookIndex, 'find' | 'all'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly recentRequests: RecentRequests;

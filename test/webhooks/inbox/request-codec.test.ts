@@ -78,7 +78,7 @@ describe('a stored request', () => {
     };
     const route = {
       name: 'default', status: 'done', attempts: [attempt], nextAttemptAt: null, failures: 0,
-      attemptCount: 1, createdAt: AT, updatedAt: AT,
+      attemptCount: 1, createdAt: AT, updatedAt: AT, queuedAt: null,
     } as const;
     for (const body of [Buffer.from('real'), Buffer.alloc(20_000, 'y')]) {
       const request = makeStoredRequest({ body, given: { routes: [route], status: 'done' } });
@@ -160,11 +160,12 @@ describe('a stored request', () => {
     const failing = {
       name: 'a', status: 'pending', attempts: [attempt, { ...attempt, message: 'm', data: null }],
       nextAttemptAt: '2026-01-02T00:00:00.000Z', failures: 2, attemptCount: 25,
-      createdAt: AT, updatedAt: AT,
+      createdAt: AT, updatedAt: AT, queuedAt: AT,
     } as const;
     const done = {
       name: 'b', status: 'done', attempts: [{ ...attempt, success: true, data: { a: 1 } }],
       nextAttemptAt: null, failures: 0, attemptCount: 1, createdAt: AT, updatedAt: AT,
+      queuedAt: null,
     } as const;
     const verdict = {
       preset: 'github', accepted: true, failedCheck: null, secret: 'previous', signedAt: null,

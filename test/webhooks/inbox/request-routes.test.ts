@@ -247,7 +247,7 @@ function routesOf({ json }: Answer): string[] {
 }
 
 const DONE = { name: 'default', status: 'done', attempts: [], nextAttemptAt: null, failures: 0,
-  attemptCount: 1, createdAt: '2026-01-01T00:00:00.000Z',
+  attemptCount: 1, queuedAt: null, createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z' } as const;
 
 for (const status of ['done', 'failed', 'duplicate', 'filtered', 'pending'] as const) {

@@ -23,6 +23,7 @@ async function create(members: object): ReturnType<Relay['ask']> {
 
 const route = (more: object = {}): object =>
   ({ name: 'a', actionConfiguration: 'log', ...more });
+const ACCEPTED = { inbox: 'all', answer: 'accepted' };
 const when = (condition: unknown): object => ({ routes: [route({ when: condition })] });
 const nested = (levels: number): object =>
   levels === 1 ? LEAF : { not: nested(levels - 1) };
@@ -43,6 +44,19 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     '/answer', /needs the inbox all.*not failed/],
   ['accepted with inbox off', { actionConfiguration: 'log', answer: 'accepted', inbox: 'off' },
     '/answer', /not off/],
+  ['an order, and the result as the answer', { actionConfiguration: 'log', order: 'strict' },
+    '/order', /needs answer accepted.*inbox all/],
+  ['an order of a route, and the result as the answer',
+    { inbox: 'all', routes: [route(), route({ name: 'b', order: { key: 'payload.id' } })] },
+    '/routes/1/order', /needs answer accepted/],
+  ['an order beside routes', { ...ACCEPTED, routes: [route()], order: 'none' },
+    '/order', /stands on each route/],
+  ['an unknown order', { ...ACCEPTED, actionConfiguration: 'log', order: 'fifo' },
+    '/order', /must be "none", "strict" or/],
+  ['an unknown order of a route', { ...ACCEPTED, routes: [route({ order: { path: 'event' } })] },
+    '/routes/0/order', /must be "none", "strict" or/],
+  ['a key of no source', { ...ACCEPTED, routes: [route({ order: { key: 'key' } })] },
+    '/routes/0/order/key', /must begin with payload, headers/],
   ['an unknown inbox', { actionConfiguration: 'log', inbox: 'some' }, '/inbox', /off, failed, all/],
   ['no hours', { actionConfiguration: 'log', deduplicateHours: 0 },
     '/deduplicateHours', /1 to 720/],

@@ -8,7 +8,7 @@ import type { Transaction } from '../../../store/store-port.ts';
 import { readStatus } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
 import {
-  createPendingRoute, requestCollection, computeStatus, withRoutes, type StoredRequest,
+  createPendingRoute, requestCollection, computeStatus, resetRoute, withRoutes, type StoredRequest,
 } from '../../inbox/stored-request.ts';
 import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
@@ -107,8 +107,8 @@ function stageDuplicate(
 /** The failed routes become due, with the whole retry schedule before them. */
 function markFailedRoutesDue(before: StoredRequest, nowMs: number): StoredRequest {
   const at = formatTimestamp(nowMs);
-  return withRoutes(before, before.routes.map((route) => route.status !== 'failed' ? route
-    : { ...route, status: 'pending', nextAttemptAt: at, failures: 0 }), nowMs);
+  return withRoutes(before, before.routes.map((route) =>
+    route.status === 'failed' ? resetRoute(route, at) : route), nowMs);
 }
 
 function buildAnswered(

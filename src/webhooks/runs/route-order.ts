@@ -1,0 +1,67 @@
+/**
+ * Where the delivery of a request to a route stands in the queue of its webhook. Its place is when
+ * it went to the queue. Its lane is that of the route, or of its key, which is read from the request
+ * each time: it is stored nowhere.
+ */
+import { parseTimestamp } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
+import type { Store } from '../../store/store-port.ts';
+import { parseRequestId } from '../deliveries/route-delivery-id.ts';
+import { getRequestBody } from '../inbox/request-body.ts';
+import { findCommittedRequest } from '../inbox/request-codec.ts';
+import {
+  requestBodyCollection, type RouteDelivery, type StoredRequest,
+} from '../inbox/stored-request.ts';
+import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
+import { StoredActionCall } from '../incoming/intake/stored-action-call.ts';
+import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
+import { createFacts } from '../incoming/run-webhook-routes.ts';
+import { createPlace } from '../scheduler/lanes.ts';
+import type { LaneName } from '../scheduler/task.ts';
+
+type RequestSource = { readonly store: Store; readonly recentRequests: RecentRequests };
+
+/** Describes the orders of a webhook's routes as text; null: none of them has one. */
+export function describeOrders(webhook: ReadyIncomingWebhook | undefined): string | null {
+  const { routes = [] } = webhook ?? {};
+  return routes.every(({ order }) => order === 'none') ? null
+    : JSON.stringify(routes.map(({ name, order }) => [name, order]));
+}
+
+/** Returns the place of a delivery; undefined: that of its id. */
+export function findRoutePlace(
+  id: string, { queuedAt }: Pick<RouteDelivery, 'queuedAt'>,
+): string | undefined {
+  return queuedAt === null ? undefined : createPlace(parseTimestamp(queuedAt), id);
+}
+
+/**
+ * Finds the lane of a delivery; null: its route keeps no order, or it has no key; undefined: it
+ * cannot be told before the request is there.
+ */
+export function findRouteLane(
+  source: RequestSource, id: string, webhook: ReadyIncomingWebhook | undefined, routeName: string,
+): LaneName | null | undefined {
+  const { order = 'none', readKey = null } =
+    webhook?.routes.find(({ name }) => name === routeName) ?? {};
+  if (order === 'strict') return { name: routeName, key: null };
+  if (webhook === undefined || readKey === null) return null;
+  const found = findRequest(source, parseRequestId(id));
+  if (found === undefined) return undefined;
+  const { bodyReading } = webhook;
+  const run = { ...found, bodyReading, attempt: 1, holder: { log: silentLogger } };
+  const key = readKey(createFacts(new StoredActionCall(run, {})), null);
+  // Names of routes have no spaces.
+  return key === null ? null : { name: `${routeName} ${JSON.stringify(key)}`, key };
+}
+
+function findRequest(
+  { store, recentRequests }: RequestSource, requestId: string,
+): { readonly request: StoredRequest; readonly body: Buffer } | undefined {
+  const recent = recentRequests.get(requestId);
+  if (recent !== undefined) return { request: recent.item, body: recent.body };
+  const request = findCommittedRequest(store, requestId);
+  if (request === undefined) return undefined;
+  const bodies = store.collection(requestBodyCollection.name);
+  return { request, body: getRequestBody(request, () => bodies.findBytes(requestId)) };
+}

@@ -28,6 +28,9 @@ type MonitoringDeps = {
   readonly startedMs: number;
 };
 
+/** Most keys in the status. */
+const HELD_BACK_MAX = 100;
+
 export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
   const { settings, statistics, lines, webhooks } = deps;
   return [
@@ -64,6 +67,8 @@ function readStatus(
     requests: { pending: requests.pending, failed: requests.failed },
     webhooks: sumCounts(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
+    heldBack: webhooks.listHeldBack(HELD_BACK_MAX)
+      .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
   };
 }
 

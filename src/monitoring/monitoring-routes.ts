@@ -32,6 +32,11 @@ export type ServiceStatus = {
     readonly healthy: number; readonly failing: number; readonly rejecting: number;
     readonly off: number;
   };
+  /** The keys of webhooks with order by key that hold back many deliveries, the longest first. */
+  readonly heldBack: readonly {
+    /** The identifier of the webhook. */
+    readonly hook: string; readonly key: string | number | boolean; readonly waiting: number;
+  }[];
 };
 
 type WebhookDescription = {
@@ -80,6 +85,9 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
       webhooks: objectSchema('WebhookCounts', {
         healthy: integer, failing: integer, rejecting: integer, off: integer,
       }),
+      heldBack: arraySchema(objectSchema('HeldBackKey', {
+        hook: TEXT, key: anything, waiting: integer,
+      })),
     }, { nullable: ['reason'] }))],
     handle: (exchange) => exchange.sendJson(200, getStatus()),
   };

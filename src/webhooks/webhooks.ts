@@ -56,6 +56,7 @@ import { requestQueue } from './inbox/request-changes.ts';
 import { Searches } from './search/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
 import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
+import type { HeldBackKey } from './scheduler/lanes.ts';
 import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
@@ -106,6 +107,8 @@ export interface Webhooks {
   /** Writes the health once no requests come in any more. Idempotent. */
   closeHealth(): Promise<void>;
   statistics(): DeliveryStatistics;
+  /** Lists up to `max` keys that hold back many deliveries or runs, the longest first. */
+  listHeldBack(max: number): readonly HeldBackKey[];
   /** Rejected calls of incoming webhooks, by webhook and check. */
   rejections(): readonly RejectionCount[];
   /** Requests of incoming webhooks that no payload could be made of, by webhook. */
@@ -179,6 +182,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await Promise.all([health.incoming.close(), health.outgoing.close()]);
     },
     statistics: () => worker.statistics(),
+    listHeldBack: (max) =>
+      [...worker.listHeldBack(max), ...incoming.listHeldBack(max)]
+        .sort((left, right) => right.waiting - left.waiting).slice(0, max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };

@@ -9,6 +9,7 @@ import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
 import { factList, heading } from '../parts/facts.ts';
+import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
@@ -99,6 +100,7 @@ function render(
       ['Webhooks', formatStateCounts(status)],
     ]),
     h('h2', {}, 'Webhooks to look after'), unhealthy,
+    ...heldBackSection(status),
     h('h2', {}, 'Lately'), ...charts(statistics),
     ...nodesSection(nodes),
     h('h2', {}, 'Store'),
@@ -112,6 +114,19 @@ function render(
       ['Started', timeElement(status.startedAt)],
       ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
     ]),
+  ];
+}
+
+/** The keys that hold back many of their webhook's deliveries; no section without any. */
+function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
+  if (heldBack.length === 0) return [];
+  const rows = heldBack.map(({ hook, key, waiting }) =>
+    [resolvedWebhookLabel(hook), h('code', {}, JSON.stringify(key)), formatCount(waiting)]);
+  return [
+    h('h2', {}, 'Held back'),
+    h('p', { class: 'hint' }, 'The first of each key is tried or waits for its next attempt, and '
+      + 'these wait behind it.'),
+    stackedTable(['Webhook', 'Key', 'Waiting'], rows),
   ];
 }
 

@@ -23,6 +23,7 @@ import { findKeyPath, type KeyReader } from '../filters/order.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
+import type { HeldBackKey } from '../scheduler/lanes.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { LaneName, TargetHealth } from '../scheduler/task.ts';
@@ -130,6 +131,11 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       inFlightByHost: scheduler.countRunningByTarget()
         .map(({ target, runningCount }) => ({ host: target, inFlight: runningCount })),
     };
+  }
+
+  /** Lists up to `max` keys that hold back many deliveries: see `Scheduler.listHeldBack`. */
+  listHeldBack(max: number): readonly HeldBackKey[] {
+    return this.#deps.scheduler.listHeldBack(max);
   }
 
   // The delivery of a later event must not overtake one that a fan-out has still to write.

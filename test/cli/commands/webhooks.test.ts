@@ -138,23 +138,23 @@ for (const way of WAYS) {
       const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
       const hook = await place.json([...create, '--trigger-event', 'order.*', '--trigger-event',
         'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
-        '--disable-after-hours', '72']);
+        '--disable-after-hours', '72', '--order-key', 'payload.data.id']);
       const ownOf = ({
-        triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
+        triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
       }: Record<string, unknown>): unknown =>
         ({
-          triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
+          triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
         });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {
         triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
-        timeout: 2.5, maxInFlight: 1, disableAfterHours: 72,
+        timeout: 2.5, maxInFlight: 1, disableAfterHours: 72, order: { key: 'payload.data.id' },
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
-        'max-in-flight', 'disable-after-hours'].flatMap((name) => ['--unset', name])]);
+        'max-in-flight', 'disable-after-hours', 'order'].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {
         const changed = await place.json(
@@ -162,12 +162,19 @@ for (const way of WAYS) {
         assert.deepEqual([changed['triggerEvent'] ?? null, changed['triggerEvents'] ?? null],
           events.length === 1 ? [events[0], null] : [null, events]);
       }
+      for (const order of ['strict', 'none']) {
+        assert.equal((await place.json([...update, '--order', order]))['order'], order);
+      }
+      const both = await place.run([...update, '--order', 'strict', '--order-key', 'key']);
+      assert.deepEqual([both.code, /give it without --order/.test(both.stderr)], [2, true]);
       const once = await place.json([...update, '--retry-schedule', 'none']);
       assert.deepEqual(once['retrySchedule'], []);
       for (const [option, value, told] of [
         ['--retry-schedule', '5;60', /--retry-schedule must be none, or numbers such as 5,60,3600/],
         ['--timeout', 'soon', /--timeout must be a number, not "soon"/],
         ['--max-in-flight', '0', /maxInFlight: must be an integer from 1/],
+        ['--order', 'fifo', /--order must be one of none, strict/],
+        ['--order-key', 'data.id', /order\/key: must begin with payload, event or key/],
         ['--trigger-event', 'a,b', /name each by itself in triggerEvents/],
         ['--trigger-event', 'book*', /at the end, after a dot, as in "book\.\*"/],
       ] as const) {

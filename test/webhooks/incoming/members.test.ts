@@ -23,7 +23,7 @@ async function create(members: object): ReturnType<Relay['ask']> {
 
 const route = (more: object = {}): object =>
   ({ name: 'a', actionConfiguration: 'log', ...more });
-const ACCEPTED = { inbox: 'all', answer: 'accepted' };
+const STORED_FIRST = { inbox: 'all', answer: 'accepted' };
 const when = (condition: unknown): object => ({ routes: [route({ when: condition })] });
 const nested = (levels: number): object =>
   levels === 1 ? LEAF : { not: nested(levels - 1) };
@@ -49,13 +49,13 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ['an order of a route, and the result as the answer',
     { inbox: 'all', routes: [route(), route({ name: 'b', order: { key: 'payload.id' } })] },
     '/routes/1/order', /needs answer accepted/],
-  ['an order beside routes', { ...ACCEPTED, routes: [route()], order: 'none' },
+  ['an order beside routes', { ...STORED_FIRST, routes: [route()], order: 'none' },
     '/order', /stands on each route/],
-  ['an unknown order', { ...ACCEPTED, actionConfiguration: 'log', order: 'fifo' },
+  ['an unknown order', { ...STORED_FIRST, actionConfiguration: 'log', order: 'fifo' },
     '/order', /must be "none", "strict" or/],
-  ['an unknown order of a route', { ...ACCEPTED, routes: [route({ order: { path: 'event' } })] },
+  ['an unknown order of a route', { ...STORED_FIRST, routes: [route({ order: { path: 'event' } })] },
     '/routes/0/order', /must be "none", "strict" or/],
-  ['a key of no source', { ...ACCEPTED, routes: [route({ order: { key: 'key' } })] },
+  ['a key of no source', { ...STORED_FIRST, routes: [route({ order: { key: 'key' } })] },
     '/routes/0/order/key', /must begin with payload, headers/],
   ['an unknown inbox', { actionConfiguration: 'log', inbox: 'some' }, '/inbox', /off, failed, all/],
   ['no hours', { actionConfiguration: 'log', deduplicateHours: 0 },
@@ -123,6 +123,12 @@ const ACCEPTED: readonly (readonly [string, object])[] = [
   ['exists without a value', when({ path: 'query.a.b', op: 'exists' })],
   ['a header to deduplicate by', { actionConfiguration: 'log', deduplicate: { header: 'X-Id' } }],
   ['a path to deduplicate by', { actionConfiguration: 'log', deduplicate: { json: 'a.0.id' } }],
+  ['an order', { ...STORED_FIRST, actionConfiguration: 'log', order: { key: 'headers.x-id' } }],
+  ['an order of each route', {
+    ...STORED_FIRST,
+    routes: [route({ order: 'strict' }), route({ name: 'b', order: { key: 'payload.id' } })],
+  }],
+  ['no order and the result as the answer', { actionConfiguration: 'log', order: 'none' }],
   ['accepted with inbox all', { actionConfiguration: 'log', inbox: 'all', answer: 'accepted' }],
 ];
 

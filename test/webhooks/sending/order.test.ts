@@ -171,3 +171,14 @@ test('keys of any length keep order, and texts that differ at the end are differ
   await simulation.clock.advance(RETRY_MS);
   assert.deepEqual(sentOf(simulation).slice(2), [waiting, same]);
 });
+
+test('a key that holds back more than a hundred deliveries is told, by webhook', async () => {
+  const { simulation, hook } = await withWaiting({ ...BY_KEY, retrySchedule: [600] });
+  for (let count = 0; count < 100; count += 1) await emit(simulation, 1);
+  assert.deepEqual(simulation.webhooks.listHeldBack(10), []);
+  await emit(simulation, 1);
+  const heldBack = [{ queueKey: hook, key: 1, waiting: 101 }];
+  assert.deepEqual(simulation.webhooks.listHeldBack(10), heldBack);
+  await simulation.crash();
+  assert.deepEqual(simulation.webhooks.listHeldBack(10), heldBack);
+});

@@ -50,6 +50,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'proxy': checkProxy,
   'senders': checkSenders,
   'own events': checkOwnEvents,
+  'order': checkOrder,
 };
 
 const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
@@ -242,6 +243,20 @@ async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
     `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
 }
 
+/** Finds keys whose first delivery holds back many others. */
+async function checkOrder(context: CommandContext): Promise<DoctorFinding> {
+  const status = await fetchFromServer(context, '/api/status');
+  if (status === null) return ok(WITHOUT_SERVER);
+  const { heldBack } = parseObject(status);
+  const keys = Array.isArray(heldBack) ? heldBack.map(parseObject) : [];
+  if (keys.length === 0) return ok('no key holds back more than a hundred deliveries');
+  const labels = keys.slice(0, NAMED_MAX).map(({ hook, key, waiting }) =>
+    `${JSON.stringify(key)} of ${formatValue(hook)} (${formatValue(waiting)} wait)`);
+  const more = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : '';
+  return warning(`keys hold back what comes after: ${labels.join(', ')}${more}`,
+    'see why the first is not done, and retry or cancel it: delivery:list --hook, request:list');
+}
+
 function parseTriggers(
   { triggerEvent, triggerEvents }: JsonObject,
 ): { readonly triggerEvent?: string; readonly triggerEvents?: readonly string[] } {
@@ -251,14 +266,21 @@ function parseTriggers(
 
 /** The first thousand webhooks, asked of the running server; null without one. */
 async function fetchWebhooks(
-  { enterDataAsOwner }: CommandContext, path: string,
+  context: CommandContext, path: string,
 ): Promise<readonly JsonObject[] | null> {
+  const body = await fetchFromServer(context, `${path}?limit=1000`);
+  if (body === null) return null;
+  return Array.isArray(body) ? body.map(parseObject) : [];
+}
+
+/** Resolves with the body that the running server answers; null without a server. */
+async function fetchFromServer(
+  { enterDataAsOwner }: CommandContext, path: string,
+): Promise<unknown> {
   const socketPath = findOwner(enterDataAsOwner())?.socketPath ?? null;
   if (socketPath === null || !(await isListening(socketPath))) return null;
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
-  const call = { method: 'GET', path: `${path}?limit=1000` } as const;
-  const { body } = await callApi({ socketPath, signal }, call);
-  return Array.isArray(body) ? body.map(parseObject) : [];
+  return (await callApi({ socketPath, signal }, { method: 'GET', path })).body;
 }
 
 function isWritable(path: string): boolean {

@@ -15,6 +15,7 @@ import { createSystemEvents, type SystemEvents } from './deliveries/system-event
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
+import type { RequestLookup } from './deliveries/public-route.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
@@ -69,7 +70,7 @@ export function composeQueue(
 export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly webhooks: OutgoingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
-  readonly health: HealthMonitor;
+  readonly health: HealthMonitor; readonly requests: RequestLookup;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
@@ -97,7 +98,9 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const retirement = { store, webhooks, scheduler, clock };
   return {
     sender, worker,
-    deliveries: createDeliveryService({ store, fanOuts, webhooks, clock, makeId, capacity }),
+    deliveries: createDeliveryService({
+      store, fanOuts, webhooks, clock, makeId, capacity, requests: shared.requests,
+    }),
     removal: {
       onRemoved: (...removal) => stageCancelPending(retirement, ...removal),
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),

@@ -49,6 +49,8 @@ import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
+import type { RequestLookup } from './deliveries/public-route.ts';
+import { readEvent } from './inbox/request-codec.ts';
 import { recordFormCollection } from './inbox/record-form.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
@@ -120,14 +122,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, clock, makeId } = options;
   const indexes = openIndexes(options);
   const runner = makeRunner(options);
-  const { configurations } = indexes;
   const queue = composeQueue(options, indexes);
   const { events, systemEvents } = queue;
   const health = createMonitors(options, indexes);
   const actions = makeRegistry(options, events);
-  const actionDeps = { configurations, actions, runner };
+  const actionDeps = { configurations: indexes.configurations, actions, runner };
   const outgoing = composeOutgoing(options, {
     ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing,
+    requests: createRequestLookup(store, indexes.incoming),
   });
   const incoming = composeIncoming(options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, health: health.incoming,
@@ -157,7 +159,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
-    ...deliveryRoutes({ events, service: deliveries, webhooks: directories.outgoing, ...shared }),
+    ...deliveryRoutes({ events, service: deliveries, webhooks: directories, ...shared }),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
   ];
@@ -209,6 +211,18 @@ function sendNow(
     throw notFoundError('outgoing webhook', key);
   }
   return sender.send(parseUnsavedWebhook(webhook, makeId()), payload, options);
+}
+
+function createRequestLookup(
+  store: WebhooksOptions['store'], webhooks: IncomingWebhookIndex,
+): RequestLookup {
+  return {
+    findEvent(id) {
+      const bytes = store.collection(requestCollection.name).findBytes(id);
+      return bytes === undefined ? null : readEvent(bytes);
+    },
+    findWebhook: (identifier) => webhooks.find(identifier),
+  };
 }
 
 function describeWebhook(

@@ -14,8 +14,9 @@ import { createNodeFiles } from '../../src/store/disk/files.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { decodeRequest } from '../../src/webhooks/inbox/request-codec.ts';
 import {
-  createPendingRoute, requestCollection, type StoredRequest, type RouteDelivery,
-} from '../../src/webhooks/inbox/stored-request.ts';
+  createPendingRoute, type RouteDelivery,
+} from '../../src/webhooks/deliveries/route-delivery.ts';
+import { requestCollection, type StoredRequest } from '../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests } from '../../src/webhooks/inbox/request-changes.ts';
 import { IS_LONG } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';

@@ -3,7 +3,6 @@ import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
 import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
-import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { toQueueFilter } from '../durable-queue/queue-filter.ts';
 import type { JobKind } from './job-kind.ts';
@@ -21,11 +20,11 @@ export function createDeliveryResend(
 ): JobKind {
   return {
     select(filter) {
-      const matches = createDeliveryMatcher(toQueueFilter(filter, DELIVERY_STATUSES));
+      const matches = createDeliveryMatcher({
+        ...toQueueFilter(filter, DELIVERY_STATUSES), kind: null,
+      });
       const as = filter['as'] === 'new' ? 'new' : 'retry';
-      const selection = createSelection(
-        store.collection(deliveryCollection.name), (bytes, id) =>
-          !isRouteDeliveryId(id) && matches(bytes));
+      const selection = createSelection(store.collection(deliveryCollection.name), matches);
       return {
         ...selection,
         async begin() {
@@ -36,7 +35,7 @@ export function createDeliveryResend(
           const nextSeed = deriveIds(seed);
           return countEach(ids, (id) => {
             const bytes = transaction.find(deliveryCollection.name, id);
-            if (bytes === undefined || !matches(bytes)) return false;
+            if (bytes === undefined || !matches(bytes, id)) return false;
             service.stageResend(transaction, id, as, { nowMs, seed: nextSeed() });
             return true;
           });

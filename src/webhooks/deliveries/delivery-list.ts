@@ -1,56 +1,120 @@
 /** Lists and counts the deliveries that match a filter. */
-import type { Store } from '../../store/store-port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { isInTime, type QueueFilter } from '../durable-queue/queue-filter.ts';
 import { readCreatedMs, decodeDelivery, readStatus } from './delivery-codec.ts';
-import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
+import {
+  deliveryCollection, type Delivery, type DeliveryKind, type DeliveryStatus,
+} from './delivery.ts';
 import { findEventStart } from './event-record.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
+import type { RouteDelivery } from './route-delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
+import { decodeRoute, readRouteWebhookId } from './route-record.ts';
 
-export type DeliveryFilter = QueueFilter<DeliveryStatus>;
-
-export const NO_FILTER: DeliveryFilter = {
-  hook: null, status: null, event: null, sinceMs: null, untilMs: null,
+export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
+  /** null: those of webhooks and of forwards. */
+  readonly kind: DeliveryKind | 'all' | null;
 };
 
+export const NO_FILTER: DeliveryFilter = {
+  kind: null, hook: null, status: null, event: null, sinceMs: null, untilMs: null,
+};
+
+/** The delivery of a request to a route, with the webhook that the route is of. */
+export type ListedRoute = {
+  readonly identifier: string; readonly hook: string; readonly route: RouteDelivery;
+};
+
+/** Finds the event of a request by its id, as its sender names it; null: it has none. */
+type FindRequestEvent = (requestId: string) => string | null;
+
+type Matcher = (bytes: Buffer, id: string) => boolean;
+
+const NO_EVENT: FindRequestEvent = () => null;
+
 /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
-export async function listDeliveries(
+export function listDeliveries(
   store: Store, filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst = false,
 ): Promise<Delivery[]> {
-  const matches = createDeliveryMatcher(filter);
-  const deliveries: Delivery[] = [];
-  const collection = store.collection(deliveryCollection.name);
-  await visitInSteps(collection, (bytes, slot) => {
-    if (isRouteDeliveryId(collection.idAt(slot) ?? '') || !matches(bytes)) return 'searched';
-    deliveries.push(decodeDelivery(bytes));
-    return deliveries.length < limit ? 'parsed' : 'done';
-  }, after, isNewestFirst);
-  return deliveries;
+  return listMatches(store, createDeliveryMatcher({ ...filter, kind: null }), {
+    after, limit, isNewestFirst, decode: (bytes) => decodeDelivery(bytes),
+  });
 }
 
-export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<number> {
-  const matches = createDeliveryMatcher(filter);
+/** Does as `listDeliveries`, for deliveries of every kind. */
+export function listOfEveryKind(
+  store: Store, filter: DeliveryFilter, findRequestEvent: FindRequestEvent,
+  page: { readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean },
+): Promise<(Delivery | ListedRoute)[]> {
+  return listMatches<Delivery | ListedRoute>(
+    store, createDeliveryMatcher(filter, findRequestEvent), { ...page, decode: decodeListed });
+}
+
+export function countDeliveries(
+  store: Store, filter: DeliveryFilter, findRequestEvent = NO_EVENT,
+): Promise<number> {
+  const matches = createDeliveryMatcher(filter, findRequestEvent);
   let count = 0;
   return countInSteps(store.collection(deliveryCollection.name), (bytes, by, id) => {
-    if (!isRouteDeliveryId(id) && matches(bytes)) count += by;
+    if (matches(bytes, id)) count += by;
   }, () => count);
 }
 
+function decodeListed(bytes: Buffer, id: string): Delivery | ListedRoute {
+  return isRouteDeliveryId(id) ? decodeListedRoute(bytes, id) : decodeDelivery(bytes);
+}
+
+export function decodeListedRoute(bytes: Buffer, id: string): ListedRoute {
+  return { identifier: id, hook: readRouteWebhookId(bytes), route: decodeRoute(bytes) };
+}
+
 /** Makes a function that matches deliveries as they are stored. */
-export function createDeliveryMatcher(filter: DeliveryFilter): (bytes: Buffer) => boolean {
-  const { status, hook, event } = filter;
+export function createDeliveryMatcher(
+  filter: DeliveryFilter, findRequestEvent = NO_EVENT,
+): Matcher {
+  const { kind, status, hook, event } = filter;
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
   const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
-  return (bytes) => (status === null || readStatus(bytes) === status)
-    && (hook === null || isBeforeEvent(bytes, bytes.indexOf(hookMark)))
-    && (event === null || isBeforeEvent(bytes, bytes.indexOf(eventMark)))
+  const hasEvent: Matcher = (bytes, id) => isRouteDeliveryId(id)
+    ? findRequestEvent(parseRequestId(id)) === event : isBeforeEvent(bytes, eventMark);
+  return (bytes, id) => isOfKind(kind, bytes, id)
+    && (status === null || readStatus(bytes) === status)
+    && (hook === null || isBeforeEvent(bytes, hookMark))
+    && (event === null || hasEvent(bytes, id))
     && isInTime(filter, () => readCreatedMs(bytes));
 }
 
+const HOOK_MARK = Buffer.from('"hook":"');
+
+function isOfKind(kind: DeliveryFilter['kind'], bytes: Buffer, id: string): boolean {
+  if (kind === 'all') return true;
+  if (isRouteDeliveryId(id)) return kind === 'route';
+  return kind === null || kind === (isBeforeEvent(bytes, HOOK_MARK) ? 'webhook' : 'forward');
+}
+
 // Only the member itself reads like the mark, because quotes inside strings are escaped. But an
-// event that version 1.0 has embedded may hold any members in its payload.
-function isBeforeEvent(bytes: Buffer, markAt: number): boolean {
+// event that version 1 has embedded may hold any members in its payload.
+function isBeforeEvent(bytes: Buffer, mark: Buffer): boolean {
+  const markAt = bytes.indexOf(mark);
   if (markAt === -1) return false;
   const eventStart = findEventStart(bytes);
   return eventStart === -1 || markAt < eventStart;
+}
+
+async function listMatches<T>(
+  store: Store, matches: Matcher,
+  { after, limit, isNewestFirst, decode }: {
+    readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean;
+    readonly decode: (bytes: Buffer, id: string) => T;
+  },
+): Promise<T[]> {
+  const deliveries: T[] = [];
+  const collection: Collection = store.collection(deliveryCollection.name);
+  await visitInSteps(collection, (bytes, slot) => {
+    const id = collection.idAt(slot) ?? '';
+    if (!matches(bytes, id)) return 'searched';
+    deliveries.push(decode(bytes, id));
+    return deliveries.length < limit ? 'parsed' : 'done';
+  }, after, isNewestFirst);
+  return deliveries;
 }

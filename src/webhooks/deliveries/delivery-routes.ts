@@ -22,15 +22,16 @@ import {
 import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
-import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
+import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import {
-  ORDER_PARAMETER, queueListParameters,
+  KIND_PARAMETER, ORDER_PARAMETER, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { EVENT_SOURCES } from './searched-event.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
+import type { DeliveryFilter, ListedRoute } from './delivery-list.ts';
 import type { EventPublisher } from './event-publisher.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
@@ -64,7 +65,7 @@ const EVENT_SCHEMA: ObjectSchema = {
 
 export function deliveryRoutes(deps: {
   readonly events: Pick<EventPublisher, 'emitJson'>; readonly service: DeliveryService;
-  readonly webhooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
+  readonly webhooks: WebhookDirectories; readonly keys: IdempotencyKeys | null;
   readonly searches: Searches;
 }): readonly HttpRoute[] {
   const { events, service, webhooks, keys, searches } = deps;
@@ -115,7 +116,7 @@ function emitRoute(
 }
 
 function listRoute(
-  service: DeliveryService, webhooks: WebhookDirectory, searches: Searches,
+  service: DeliveryService, webhooks: WebhookDirectories, searches: Searches,
 ): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
@@ -123,19 +124,29 @@ function listRoute(
     parameters: [...SEARCH_PARAMETERS, ...queueListParameters(DELIVERY_STATUSES, {
       hook: 'Of this outgoing webhook only: its identifier or name',
       event: 'Only those of this event', time: 'Created',
-    }), ORDER_PARAMETER],
+    }), ORDER_PARAMETER, KIND_PARAMETER],
     responses: [
       searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendSearchableList<Delivery, DeliveryStatus>(exchange, {
-      path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
-      resolveHookId: (name) => resolveHook(webhooks, name), idOf: ({ identifier }) => identifier,
+    handle: (exchange) => sendSearchableList<Delivery | ListedRoute, DeliveryStatus>(exchange, {
+      path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true, hasKinds: true,
+      resolveHookId: (name, kind) => resolveHookOfKind(webhooks, name, kind),
+      idOf: ({ identifier }) => identifier,
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
       sources: EVENT_SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
+}
+
+/** A name may be one of an outgoing and of an incoming webhook. */
+function resolveHookOfKind(
+  { incoming, outgoing }: WebhookDirectories, name: string, kind: DeliveryFilter['kind'],
+): string {
+  if (kind === 'route') return resolveHook(incoming, name);
+  const isOutgoing = kind !== 'all' || outgoing.findNamed(name) !== undefined;
+  return resolveHook(isOutgoing ? outgoing : incoming, name);
 }
 
 function getRoute(service: DeliveryService): HttpRoute {
@@ -148,6 +159,13 @@ function getRoute(service: DeliveryService): HttpRoute {
       ...CONDITIONAL_RESPONSES,
     ],
     handle(exchange) {
+      const route = service.findRoute(exchange.params[0] ?? '');
+      if (route !== undefined) {
+        const body = { ...service.toPublic(route), sent: null };
+        return sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
+          route.identifier, Buffer.from(JSON.stringify(body)),
+          parseTimestamp(route.route.updatedAt)));
+      }
       const { delivery, sent } = getSentRequest(service, exchange);
       const body = { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) };
       // It is undated: name, target and state follow the webhook, which changes at other times.

@@ -1,28 +1,49 @@
 /** The schemas of deliveries as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
-import { arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
-import { DELIVERY_STATUSES } from './delivery.ts';
+import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
+import { DELIVERY_KINDS, DELIVERY_STATUSES } from './delivery.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
 
 const attemptSchema = objectSchema('DeliveryAttempt', {
   at: time, durationMs: integer, statusCode: integer, error: TEXT, response: TEXT,
-}, { nullable: ['statusCode', 'error', 'response'] });
+  success: { kind: 'boolean' },
+  message: {
+    kind: 'string',
+    description: 'This, `success` and `data` are of an attempt of a route; `statusCode`, `error` '
+      + 'and `response` of another',
+  },
+  data: ANY_JSON,
+}, {
+  nullable: ['statusCode', 'error', 'response', 'message', 'data'],
+  optional: ['statusCode', 'error', 'response', 'success', 'message', 'data'],
+});
 
 const sentSchema = objectSchema('SentRequest', {
   method: TEXT, url: TEXT, headers: arraySchema(arraySchema(TEXT)), bodyBytes: integer,
 });
 
 const members = {
-  identifier: TEXT, hook: TEXT,
+  identifier: TEXT,
+  kind: {
+    kind: 'string', values: DELIVERY_KINDS,
+    description: 'What it goes to: an outgoing webhook, a queued forward, or a route of an '
+      + 'incoming webhook',
+  },
+  hook: TEXT,
   hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
   target: {
     kind: 'string',
     description: 'Host and path: where a pending delivery goes, and a finished one went',
   },
   event: { kind: 'string', description: 'The name of the event' },
-  eventId: { kind: 'string', description: 'The id of the event, by which it is found' },
+  eventId: {
+    kind: 'string',
+    description: 'The id of the event, by which it is found; null for a forward or a route',
+  },
+  request: { kind: 'string', description: 'Of a route: the request that it is a part of' },
+  route: { kind: 'string', description: 'The name of the route' },
   status: { kind: 'string', values: DELIVERY_STATUSES },
   createdAt: time, nextAttemptAt: time,
   waitsFor: {
@@ -33,7 +54,8 @@ const members = {
   resendOf: TEXT, attempts: arraySchema(attemptSchema),
 } as const;
 const nullable = [
-  'hook', 'hookName', 'target', 'event', 'eventId', 'nextAttemptAt', 'waitsFor', 'resendOf',
+  'hook', 'hookName', 'target', 'event', 'eventId', 'request', 'route', 'nextAttemptAt',
+  'waitsFor', 'resendOf',
 ];
 
 export const deliverySchema = objectSchema('Delivery', members, { nullable });

@@ -2,6 +2,7 @@
  * How a search walks through deliveries, and what of a delivery it sees: its id, and the name, the
  * id and the payload of its event. What was made of the payload for one webhook is not searched.
  */
+import { AppError } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Collection, Store, Walk } from '../../store/store-port.ts';
 import type { Facts } from '../filters/facts.ts';
@@ -18,12 +19,19 @@ export class DeliverySearchWalk implements SearchWalk<Delivery> {
   readonly #store: Pick<Store, 'collection'>;
   readonly #records: Collection;
   readonly #walk: Walk;
-  readonly #matches: (bytes: Buffer) => boolean;
+  readonly #matches: (bytes: Buffer, id: string) => boolean;
   #lastId = '';
   #last: Buffer | null = null;
 
-  /** Begins behind the id `before`. */
+  /**
+   * Begins behind the id `before`. Throws `malformed` for deliveries to routes: their payload is
+   * that of a request, and requests are searched.
+   */
   constructor(store: Pick<Store, 'collection'>, filter: DeliveryFilter, before: string | null) {
+    if (filter.kind === 'route' || filter.kind === 'all') {
+      throw new AppError('malformed', 'deliveries to routes are found by their requests: search '
+        + '/api/requests, or leave out `kind`');
+    }
     this.#store = store;
     this.#records = store.collection(deliveryCollection.name);
     this.#walk = this.#records.walk({ after: before, isDescending: true });
@@ -36,7 +44,9 @@ export class DeliverySearchWalk implements SearchWalk<Delivery> {
     if (bytes === undefined) return null;
     this.#last = bytes;
     this.#lastId = this.#records.idAt(slot) ?? '';
-    if (isRouteDeliveryId(this.#lastId) || !this.#matches(bytes)) return 'filtered';
+    if (isRouteDeliveryId(this.#lastId) || !this.#matches(bytes, this.#lastId)) {
+      return 'filtered';
+    }
     return new SearchedDelivery(this.#store.collection(eventCollection.name), bytes);
   }
 

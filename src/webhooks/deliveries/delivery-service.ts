@@ -17,10 +17,12 @@ import {
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
-  NO_FILTER, countDeliveries, listDeliveries, type DeliveryFilter,
+  NO_FILTER, countDeliveries, decodeListedRoute, listDeliveries, listOfEveryKind,
+  type DeliveryFilter, type ListedRoute,
 } from './delivery-list.ts';
 import { DeliverySearchWalk } from './delivery-search.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
+import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
+import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { eventCollection, findForwardUrl } from './event-record.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
 import { isWebhookGone, stageResend, type ResendMode } from './resend.ts';
@@ -31,14 +33,18 @@ export interface DeliveryService {
   /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
   list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
-  ): Promise<Delivery[]>;
+  ): Promise<(Delivery | ListedRoute)[]>;
   /** Opens a search through the deliveries that match, from behind the id `before`. */
-  openSearch(filter: DeliveryFilter, before: string | null): Promise<SearchWalk<Delivery>>;
+  openSearch(
+    filter: DeliveryFilter, before: string | null,
+  ): Promise<SearchWalk<Delivery | ListedRoute>>;
   /** Counts the deliveries that match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
+  /** Finds the delivery of a request to a route. */
+  findRoute(identifier: string): ListedRoute | undefined;
   /** Returns the delivery as callers see it, with the present state of its webhook. */
-  toPublic(delivery: Delivery): PublicDelivery;
+  toPublic(delivery: Delivery | ListedRoute): PublicDelivery;
   /** Finds a delivery together with the request that it sent last. */
   findSentRequest(
     identifier: string,
@@ -69,10 +75,11 @@ type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
 export function createDeliveryService(deps: {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten' | 'unwrittenCount'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>; readonly requests: RequestLookup;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
 }): DeliveryService {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
+  const { findEvent } = deps.requests;
   const records = store.collection(deliveryCollection.name);
   const findBytes = (identifier: string): Buffer | undefined =>
     isRouteDeliveryId(identifier) ? undefined : records.findBytes(identifier);
@@ -82,12 +89,12 @@ export function createDeliveryService(deps: {
   };
   return {
     find,
-    toPublic(delivery) {
-      const webhook = delivery.hook === null ? undefined : webhooks.find(delivery.hook);
-      const target = findTarget(store, delivery, webhook);
-      return toPublicDelivery(delivery, { hookName: webhook?.name ?? null, target },
-        webhook?.enabled === false);
+    findRoute(identifier) {
+      const bytes = isRouteDeliveryId(identifier) ? records.findBytes(identifier) : undefined;
+      return bytes === undefined ? undefined : decodeListedRoute(bytes, identifier);
     },
+    toPublic: (delivery) => 'route' in delivery ? toPublicRoute(delivery, deps.requests)
+      : toPublicSend(store, webhooks, delivery),
     findSentRequest(identifier) {
       const bytes = findBytes(identifier);
       if (bytes === undefined) return undefined;
@@ -97,15 +104,14 @@ export function createDeliveryService(deps: {
     totals: () => deliveryQueue.totals.readCommitted(store),
     async list(filter, after, limit, isNewestFirst) {
       await fanOuts.whenWritten();
-      return listDeliveries(store, filter, after, limit, isNewestFirst);
+      const page = { after, limit, isNewestFirst: isNewestFirst ?? false };
+      return listOfEveryKind(store, filter, findEvent, page);
     },
     openSearch: (filter, before) => openSearch(store, fanOuts, filter, before),
     async count(filter) {
       await fanOuts.whenWritten();
-      return isByStatusAlone(filter)
-        ? countByStatus(deliveryQueue.totals.readCommitted(store), filter.status,
-          fanOuts.unwrittenCount)
-        : countDeliveries(store, filter);
+      return isByStatusAlone(filter) ? countByStatus(store, filter.status, fanOuts.unwrittenCount)
+        : countDeliveries(store, filter, findEvent);
     },
     async retry(identifier) {
       const nowMs = clock.now();
@@ -140,19 +146,30 @@ export function createDeliveryService(deps: {
 async function openSearch(
   store: Store, fanOuts: Pick<FanOuts, 'whenWritten'>, filter: DeliveryFilter,
   before: string | null,
-): Promise<SearchWalk<Delivery>> {
+): Promise<SearchWalk<Delivery | ListedRoute>> {
   await fanOuts.whenWritten();
   return new DeliverySearchWalk(store, filter, before);
 }
 
-function isByStatusAlone({ hook, event, sinceMs, untilMs }: DeliveryFilter): boolean {
-  return [hook, event, sinceMs, untilMs].every((criterion) => criterion === null);
+/** Returns a delivery to a webhook, or a forward, as callers see it. */
+function toPublicSend(
+  store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, delivery: Delivery,
+): PublicDelivery {
+  const webhook = delivery.hook === null ? undefined : webhooks.find(delivery.hook);
+  const target = findTarget(store, delivery, webhook);
+  return toPublicDelivery(delivery, { hookName: webhook?.name ?? null, target },
+    webhook?.enabled === false);
+}
+
+function isByStatusAlone({ kind, hook, event, sinceMs, untilMs }: DeliveryFilter): boolean {
+  return [kind, hook, event, sinceMs, untilMs].every((criterion) => criterion === null);
 }
 
 /** Counts the written deliveries of a status from the totals; null stands for all of them. */
 function countByStatus(
-  totals: DeliveryTotals, status: DeliveryStatus | null, unwrittenCount: number,
+  store: Store, status: DeliveryStatus | null, unwrittenCount: number,
 ): number {
+  const totals = deliveryQueue.totals.readCommitted(store);
   const statuses = status === null ? DELIVERY_STATUSES : [status];
   return statuses.reduce((sum, counted) =>
     sum + totals[counted] - (counted === 'pending' ? unwrittenCount : 0), 0);
@@ -164,9 +181,9 @@ function changeDelivery(
   apply: (transaction: Transaction, before: Delivery) => Delivery | null,
 ): Promise<Delivery> {
   return store.transact((transaction) => {
-    const bytes = isRouteDeliveryId(identifier) ? undefined
-      : transaction.find(deliveryCollection.name, identifier);
+    const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined) throw notFoundError('delivery', identifier);
+    checkNoRoute(identifier);
     const delivery = decodeDelivery(bytes);
     const after = changeDeliveries(transaction, (unit) =>
       unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));

@@ -1,5 +1,6 @@
 /** A delivery, and how attempts change it. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
+import type { RunAttempt } from './route-delivery.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import {
@@ -58,11 +59,23 @@ export type Delivery = {
   readonly embeddedBody: string | null;
 };
 
+/** What a delivery goes to: an outgoing webhook, the URL of a queued forward, or a route. */
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
+
+export const DELIVERY_KINDS = ['webhook', 'forward', 'route'] as const;
+
 export type PublicDelivery = Pick<Delivery,
   'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
-  | 'attempts'> & DeliveryWebhook & {
-  /** null for a queued forward, which has no event. */
+  > & DeliveryWebhook & {
+  readonly kind: DeliveryKind;
+  /** The event that it delivers; null for a forward or a route. */
   readonly eventId: string | null;
+  /** The request that it delivers to a route, and the name of the route; null for another. */
+  readonly request: string | null;
+  readonly route: string | null;
+  /** Those of a route have the members of `RunAttempt`. */
+  readonly attempts: readonly (Pick<DeliveryAttempt, 'at' | 'durationMs'>
+    & Partial<DeliveryAttempt & RunAttempt>)[];
   /** `webhook`: the webhook is off, and nothing is attempted until it is on again. */
   readonly waitsFor: 'webhook' | null;
 };
@@ -214,7 +227,8 @@ export function toPublicDelivery(
   const eventId = event === null ? null : delivery.eventId;
   const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
   return {
-    identifier, hook, hookName, target, event, eventId, status, createdAt, nextAttemptAt,
-    waitsFor, resendOf, attempts,
+    identifier, kind: hook === null ? 'forward' : 'webhook', hook, hookName, target, event,
+    eventId, request: null, route: null, status, createdAt, nextAttemptAt, waitsFor, resendOf,
+    attempts,
   };
 }

@@ -17,7 +17,7 @@ import {
 } from './delivery.ts';
 import { addReceiver } from './event-receivers.ts';
 import { decodeForward, encodeForward, eventCollection } from './event-record.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
+import { checkNoRoute } from './route-delivery-id.ts';
 import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
@@ -32,9 +32,9 @@ export function stageResend(
   inputs: Omit<TransactionInputs, 'hops'>,
   capacity: Pick<QueueCapacity, 'assertRoom'>,
 ): Delivery {
-  const bytes = isRouteDeliveryId(identifier) ? undefined
-    : transaction.find(deliveryCollection.name, identifier);
+  const bytes = transaction.find(deliveryCollection.name, identifier);
   if (bytes === undefined) throw notFoundError('delivery', identifier);
+  checkNoRoute(identifier);
   const stored = { bytes, item: decodeDelivery(bytes) };
   const eventRecord = getEventRecord(transaction, stored);
   return mode === 'new' ? stageNewDelivery(transaction, stored, eventRecord, inputs, capacity)

@@ -14,6 +14,8 @@ import {
 const CHUNK_ITEMS = 100;
 
 export type ListFilter<Status extends string> = QueueFilter<Status> & {
+  /** null also for a list that has no `KIND_PARAMETER`. */
+  readonly kind: Kind | null;
   /** null also for a list that has no `EVENT_ID_PARAMETER`. */
   readonly eventId: string | null;
 };
@@ -25,6 +27,8 @@ export type QueueList<Item, Status extends string> = {
   readonly hasOrder?: boolean;
   /** Whether the list takes `EVENT_ID_PARAMETER`. */
   readonly hasEventIds?: boolean;
+  /** Whether the list takes `KIND_PARAMETER`. */
+  readonly hasKinds?: boolean;
   /** Finds up to `limit` items that come after the one of the id `from`, in the list's order. */
   list(
     filter: ListFilter<Status>, from: string | null, limit: number, isNewestFirst: boolean,
@@ -32,12 +36,19 @@ export type QueueList<Item, Status extends string> = {
   /** Counts the items that match, on all pages. */
   count(filter: ListFilter<Status>): Promise<number>;
   /** Finds the identifier of the webhook that a person calls by name or identifier. */
-  resolveHookId(name: string): string;
+  resolveHookId(name: string, kind: Kind | null): string;
   idOf(item: Item): string;
   toPublic(item: Item): object;
 };
 
 const ORDERS = ['oldest', 'newest'] as const;
+const KINDS = ['webhook', 'forward', 'route', 'all'] as const;
+type Kind = (typeof KINDS)[number];
+
+export const KIND_PARAMETER: ParameterSpec = {
+  name: 'kind', in: 'query', schema: { kind: 'string', values: KINDS },
+  description: 'What they go to; webhooks and forwards when absent',
+};
 
 export const ORDER_PARAMETER: ParameterSpec = {
   name: 'order', in: 'query', description: 'Which come first; the oldest when absent',
@@ -75,21 +86,24 @@ type ListQuery<Status extends string> = {
 /** Parses the raw query of a list. Throws `malformed`. */
 export function parseListQuery<Status extends string>(
   search: string, queueList: Pick<QueueList<unknown, Status>,
-    'statuses' | 'hasOrder' | 'hasEventIds' | 'resolveHookId'>,
+    'statuses' | 'hasOrder' | 'hasEventIds' | 'hasKinds' | 'resolveHookId'>,
 ): ListQuery<Status> {
-  const { hasOrder = false, hasEventIds = false } = queueList;
+  const { hasOrder = false, hasEventIds = false, hasKinds = false } = queueList;
   const names = [
     ...FILTER_NAMES, ...hasOrder ? ['order'] : [], ...hasEventIds ? ['eventId'] : [],
+    ...hasKinds ? ['kind'] : [],
   ];
   const query = parseQuery(search, [...names, 'limit', 'cursor']);
+  const kind = parseChoiceParameter(query, 'kind', KINDS);
   return {
     parameters: names.flatMap((name) => {
       const value = query.get(name);
       return value === undefined ? [] : [[name, value] as const];
     }),
     filter: {
-      ...parseQueryFilter(query, queueList.statuses, (name) => queueList.resolveHookId(name)),
-      eventId: query.get('eventId') ?? null,
+      ...parseQueryFilter(
+        query, queueList.statuses, (name) => queueList.resolveHookId(name, kind)),
+      kind, eventId: query.get('eventId') ?? null,
     },
     order: parseChoiceParameter(query, 'order', ORDERS),
     limit: parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX),

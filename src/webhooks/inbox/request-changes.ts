@@ -19,7 +19,7 @@ import {
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
 import { mustWriteOldForm } from './record-form.ts';
-import { encodeRoute } from './route-record.ts';
+import { encodeRoute } from '../deliveries/route-record.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
 } from './stored-request.ts';

@@ -31,11 +31,11 @@ import {
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { decodeAttempt, decodeRoute, encodeAttempt } from './route-record.ts';
+import { decodeAttempt, decodeRoute, encodeAttempt } from '../deliveries/route-record.ts';
+import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import {
   REQUEST_STATUSES, computeStatus, requestCollection, type StoredRequest, type StoredVerdict,
   type RequestStatus,
-  type RouteDelivery,
 } from './stored-request.ts';
 
 /** The status of a record whose deliveries say what became of the request. */

@@ -8,8 +8,9 @@ import { followRecords } from '../../resources/projection.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { createRouteDeliveryId, isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { decodeOldRoutes, hasOldForm } from './request-codec.ts';
-import { decodeRoute, readRouteWebhookId } from './route-record.ts';
-import { requestCollection, type RouteDelivery } from './stored-request.ts';
+import { decodeRoute, readRouteWebhookId } from '../deliveries/route-record.ts';
+import type { RouteDelivery } from '../deliveries/route-delivery.ts';
+import { requestCollection } from './stored-request.ts';
 
 export type RouteChange = {
   /** The id of the delivery. */

@@ -2,6 +2,7 @@
 import { MASK } from '../../base/log.ts';
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
+import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { hideQueryValues } from '../http/url-credentials.ts';
 
 export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';
@@ -9,37 +10,6 @@ export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 
 export const REQUEST_STATUSES: readonly RequestStatus[] = [
   'rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed',
 ];
-
-type RouteStatus = 'pending' | 'done' | 'failed';
-
-export const ROUTE_STATUSES: readonly RouteStatus[] = ['pending', 'done', 'failed'];
-
-/** One run of the action of a route. */
-export type RunAttempt = {
-  readonly at: string;
-  readonly durationMs: number;
-  readonly success: boolean;
-  readonly message: string | null;
-  /** The data of the action's result; null if it has more than `ATTEMPT_DATA_BYTES_MAX` of JSON. */
-  readonly data: object | null;
-};
-
-/** The delivery of a request to one of its webhook's routes: see route-record.ts. */
-export type RouteDelivery = {
-  readonly name: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly status: RouteStatus;
-  /** When it went to the end of its queue again; null: it has the place of its creation. */
-  readonly queuedAt: string | null;
-  /** The newest `ATTEMPTS_MAX` attempts. */
-  readonly attempts: readonly RunAttempt[];
-  readonly nextAttemptAt: string | null;
-  /** Failed attempts that count against the retry schedule. */
-  readonly failures: number;
-  /** The number of all attempts so far. */
-  readonly attemptCount: number;
-};
 
 export type StoredVerdict = {
   readonly preset: string | null;
@@ -118,43 +88,6 @@ export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean }
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
 /** The bodies that have a record of their own, under the id of their request. */
 export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
-
-export const ATTEMPT_DATA_BYTES_MAX = 1024;
-/** Most attempts kept of one route. */
-const ATTEMPTS_MAX = 20;
-
-/** Makes the delivery of a route, which is due at once. */
-export function createPendingRoute(name: string, at: string): RouteDelivery {
-  return {
-    name, createdAt: at, updatedAt: at, status: 'pending', queuedAt: null, attempts: [],
-    nextAttemptAt: at, failures: 0, attemptCount: 0,
-  };
-}
-
-/**
- * Makes the route due at `at`, with the whole schedule ahead. One that waits keeps its place in the
- * queue; any other goes to the end.
- */
-export function resetRoute(route: RouteDelivery, at: string): RouteDelivery {
-  return {
-    ...route, status: 'pending', nextAttemptAt: at, failures: 0,
-    queuedAt: route.status === 'pending' ? route.queuedAt : at,
-  };
-}
-
-/** Returns the route after one more attempt. `nextAttemptAt` is null for no further attempt. */
-export function addAttempt(
-  route: RouteDelivery, attempt: RunAttempt, nextAttemptAt: string | null = null,
-): RouteDelivery {
-  const { success } = attempt;
-  const statusAfterFailure = nextAttemptAt === null ? 'failed' : 'pending';
-  return {
-    ...route, status: success ? 'done' : statusAfterFailure,
-    nextAttemptAt: success ? null : nextAttemptAt,
-    attempts: [...route.attempts, attempt].slice(-ATTEMPTS_MAX),
-    failures: route.failures + (success ? 0 : 1), attemptCount: route.attemptCount + 1,
-  };
-}
 
 /** Returns the request with other deliveries of routes, from which its status follows. */
 export function withRoutes(

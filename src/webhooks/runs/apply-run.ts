@@ -1,9 +1,7 @@
 /** Computes how a run changes a stored request. Pure: time and randomness are parameters. */
 import { formatTimestamp } from '../../base/clock.ts';
-import {
-  addAttempt, withRoutes, type StoredRequest, type RouteDelivery, type RunAttempt,
-  type UnparsedBody,
-} from '../inbox/stored-request.ts';
+import { addAttempt, type RouteDelivery, type RunAttempt } from '../deliveries/route-delivery.ts';
+import { withRoutes, type StoredRequest, type UnparsedBody } from '../inbox/stored-request.ts';
 import { computeNextAttemptTime } from '../durable-queue/retry-time.ts';
 
 type RetryInputs = {

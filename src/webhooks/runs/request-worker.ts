@@ -16,9 +16,8 @@ import type { SystemEvents } from '../deliveries/system-events.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
 import { followRoutes, type RouteChange } from '../inbox/route-changes.ts';
-import {
-  requestCollection, type RouteDelivery, type StoredRequest,
-} from '../inbox/stored-request.ts';
+import type { RouteDelivery } from '../deliveries/route-delivery.ts';
+import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { HeldBackKey } from '../scheduler/lanes.ts';

@@ -21,8 +21,9 @@ import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
+import type { RunAttempt } from '../deliveries/route-delivery.ts';
 import {
-  requestBodyCollection, requestCollection, type StoredRequest, type RunAttempt, type UnparsedBody,
+  requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createPendingRoute, requestCollection, type StoredRequest, type RouteDelivery,
+  createPendingRoute, type RouteDelivery,
+} from '../../../src/webhooks/deliveries/route-delivery.ts';
+import {
+  requestCollection, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';

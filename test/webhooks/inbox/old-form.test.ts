@@ -7,9 +7,8 @@ import { beginNewForm, keepOldForm } from '../../../src/webhooks/inbox/record-fo
 import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { reconcileRequests } from '../../../src/webhooks/inbox/request-reconciliation.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
-import {
-  addAttempt, createPendingRoute, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { InboxSimulation } from '../runs/inbox.ts';
 import { makeStoredRequest } from './sample-request.ts';

@@ -1,8 +1,9 @@
 /** Changes of kept requests: the totals, and bodies apart, follow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addAttempt } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
-  addAttempt, requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
+  requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';

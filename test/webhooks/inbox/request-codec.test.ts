@@ -11,9 +11,12 @@ import {
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
-import { encodeRoute } from '../../../src/webhooks/inbox/route-record.ts';
+import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
 import {
-  REQUEST_STATUSES, createPendingRoute, toPublicRequest, type RouteDelivery, type StoredRequest,
+  createPendingRoute, type RouteDelivery,
+} from '../../../src/webhooks/deliveries/route-delivery.ts';
+import {
+  REQUEST_STATUSES, toPublicRequest, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { makeStoredRequest } from './sample-request.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
+import { addAttempt } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
-  REQUEST_STATUSES, addAttempt, withRoutes, requestBodyCollection, requestCollection,
-  type StoredRequest,
+  REQUEST_STATUSES, withRoutes, requestBodyCollection, requestCollection, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-columns.ts';

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createInlineBody } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  createPendingRoute, type RouteDelivery, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+  createPendingRoute, type RouteDelivery,
+} from '../../../src/webhooks/deliveries/route-delivery.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 

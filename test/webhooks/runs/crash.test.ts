@@ -11,9 +11,8 @@ import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import {
-  createPendingRoute, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { commitRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,

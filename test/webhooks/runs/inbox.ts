@@ -3,9 +3,8 @@ import { findCommitted } from '../../../src/store/find-record.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import {
-  createPendingRoute, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { commitRequests } from '../../../src/webhooks/inbox/request-changes.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { Simulation, type SimulationOptions } from '../sending/simulation.ts';

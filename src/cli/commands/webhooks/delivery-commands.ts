@@ -33,7 +33,12 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 }
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
-  const query = buildFilterQuery(context, await resolveOutgoingHook(context));
+  // The server finds the webhook by its name: of a route it is an incoming one.
+  const kind = context.args.find('kind');
+  const hook = kind === undefined ? await resolveOutgoingHook(context)
+    : context.args.find('hook');
+  const query = buildFilterQuery(context, hook);
+  if (kind !== undefined) query.set('kind', kind);
   query.set('order', 'newest');
   return listPaged(context, deliveryResource, query);
 }

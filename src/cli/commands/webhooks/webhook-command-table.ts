@@ -178,6 +178,8 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
 /** Options that filter deliveries. */
+const KINDS = ['webhook', 'forward', 'route', 'all'];
+
 const deliveryFilters: OptionSpecs = {
   hook: { ...text('<id or name>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
   status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
@@ -199,7 +201,14 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'delivery:list', summary: 'List deliveries, newest first',
-    options: { ...deliveryFilters, limit: text('<n>', 'the newest so many; all when not given') },
+    options: {
+      ...deliveryFilters,
+      kind: {
+        ...text('<kind>', `${KINDS.join(', ')}; webhook and forward when not given`),
+        values: KINDS,
+      },
+      limit: text('<n>', 'the newest so many; all when not given'),
+    },
     examples: [
       'hookshelf delivery:list --status failed',
       'hookshelf delivery:list --event book.created --limit 20',

@@ -31,7 +31,7 @@ export const deliveriesScreen: Screen = {
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
           const last = attempts.at(-1);
-          return last === undefined ? '' : last.statusCode ?? last.error;
+          return last?.statusCode ?? last?.error ?? '';
         } },
         { title: 'Attempts', kind: 'extra', cell: ({ attempts }) => attempts.length },
         { title: 'Next', kind: 'extra',

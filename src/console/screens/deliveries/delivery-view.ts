@@ -53,10 +53,10 @@ function renderHead(
     ]),
     h('section', {}, h('h2', {}, 'Attempts'), timeline(delivery.attempts.map((attempt) => ({
       at: attempt.at, durationMs: attempt.durationMs,
-      isGood: attempt.statusCode !== null && attempt.statusCode < 300,
-      text: attempt.statusCode === null ? attempt.error ?? 'no answer'
-        : `answered ${attempt.statusCode}`,
-      detail: attempt.response === '' ? null : attempt.response,
+      isGood: (attempt.statusCode ?? Infinity) < 300,
+      text: typeof attempt.statusCode === 'number' ? `answered ${attempt.statusCode}`
+        : attempt.error ?? 'no answer',
+      detail: attempt.response === undefined || attempt.response === '' ? null : attempt.response,
     })), nextAttemptAt, wait)),
   ];
 }

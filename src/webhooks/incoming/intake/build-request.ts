@@ -6,9 +6,8 @@ import { formatTimestamp } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { createInlineBody } from '../../inbox/request-body.ts';
-import {
-  ATTEMPT_DATA_BYTES_MAX, type StoredRequest, type RunAttempt,
-} from '../../inbox/stored-request.ts';
+import { ATTEMPT_DATA_BYTES_MAX, type RunAttempt } from '../../deliveries/route-delivery.ts';
+import type { StoredRequest } from '../../inbox/stored-request.ts';
 import { resolveOrigin, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { RouteOutcome } from '../run-webhook-routes.ts';

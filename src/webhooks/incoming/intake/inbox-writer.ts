@@ -8,9 +8,8 @@ import type { SystemEvents } from '../../deliveries/system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
-import {
-  addAttempt, createPendingRoute, computeStatus, type StoredRequest,
-} from '../../inbox/stored-request.ts';
+import { addAttempt, createPendingRoute } from '../../deliveries/route-delivery.ts';
+import { computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';

@@ -1,8 +1,7 @@
 /** Applies another run of the failed routes to a request that its sender sent again. Pure. */
 import { ActionResult } from '../../actions/action.ts';
-import {
-  addAttempt, withRoutes, type StoredRequest, type RouteDelivery,
-} from '../../inbox/stored-request.ts';
+import { addAttempt, type RouteDelivery } from '../../deliveries/route-delivery.ts';
+import { withRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { RouteOutcome } from '../run-webhook-routes.ts';
 import { toRunAttempt } from './build-request.ts';
 

@@ -7,8 +7,9 @@ import { findStaged } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { readStatus } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
+import { createPendingRoute, resetRoute } from '../../deliveries/route-delivery.ts';
 import {
-  createPendingRoute, requestCollection, computeStatus, resetRoute, withRoutes, type StoredRequest,
+  requestCollection, computeStatus, withRoutes, type StoredRequest,
 } from '../../inbox/stored-request.ts';
 import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';

@@ -11,8 +11,8 @@
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
-import type { RouteDelivery, RunAttempt } from './stored-request.ts';
+import { createRouteDeliveryId } from './route-delivery-id.ts';
+import type { RouteDelivery, RunAttempt } from './route-delivery.ts';
 
 type RouteRecord = {
   readonly createdAt: string;

@@ -1,0 +1,29 @@
+/** Shows the delivery of a request to a route as callers see it, among the other deliveries. */
+import type { PublicDelivery } from './delivery.ts';
+import type { ListedRoute } from './delivery-list.ts';
+import { parseRequestId } from './route-delivery-id.ts';
+
+/** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
+export type RequestLookup = {
+  /** Finds the event of a request by its id, as its sender names it; null: it has none. */
+  readonly findEvent: (requestId: string) => string | null;
+  readonly findWebhook: (identifier: string) =>
+    { readonly name?: string | undefined; readonly enabled: boolean } | undefined;
+};
+
+const STATUSES = { pending: 'pending', done: 'delivered', failed: 'failed' } as const;
+
+export function toPublicRoute(
+  { identifier, hook, route }: ListedRoute, { findEvent, findWebhook }: RequestLookup,
+): PublicDelivery {
+  const { name, createdAt, nextAttemptAt, attempts } = route;
+  const status = STATUSES[route.status];
+  const request = parseRequestId(identifier);
+  const webhook = findWebhook(hook);
+  const waitsFor = status === 'pending' && webhook?.enabled === false ? 'webhook' : null;
+  return {
+    identifier, kind: 'route', hook, hookName: webhook?.name ?? null, target: null,
+    event: findEvent(request), eventId: null, request, route: name, status, createdAt,
+    nextAttemptAt, waitsFor, resendOf: null, attempts,
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * The delivery of a request to one route of its webhook: the action of the route is run until it
+ * succeeds, or the retry schedule is used up. Pure. route-record.ts has the record.
+ */
+
+type RouteStatus = 'pending' | 'done' | 'failed';
+
+export const ROUTE_STATUSES: readonly RouteStatus[] = ['pending', 'done', 'failed'];
+
+/** One run of the action of a route. */
+export type RunAttempt = {
+  readonly at: string;
+  readonly durationMs: number;
+  readonly success: boolean;
+  readonly message: string | null;
+  /** The data of the action's result; null if it has more than `ATTEMPT_DATA_BYTES_MAX` of JSON. */
+  readonly data: object | null;
+};
+
+export type RouteDelivery = {
+  readonly name: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly status: RouteStatus;
+  /** When it went to the end of its queue again; null: it has the place of its creation. */
+  readonly queuedAt: string | null;
+  /** The newest `ATTEMPTS_MAX` attempts. */
+  readonly attempts: readonly RunAttempt[];
+  readonly nextAttemptAt: string | null;
+  /** Failed attempts that count against the retry schedule. */
+  readonly failures: number;
+  /** The number of all attempts so far. */
+  readonly attemptCount: number;
+};
+
+export const ATTEMPT_DATA_BYTES_MAX = 1024;
+/** Most attempts kept of one route. */
+const ATTEMPTS_MAX = 20;
+
+/** Makes the delivery of a route, which is due at once. */
+export function createPendingRoute(name: string, at: string): RouteDelivery {
+  return {
+    name, createdAt: at, updatedAt: at, status: 'pending', queuedAt: null, attempts: [],
+    nextAttemptAt: at, failures: 0, attemptCount: 0,
+  };
+}
+
+/**
+ * Makes the route due at `at`, with the whole schedule ahead. One that waits keeps its place in the
+ * queue; any other goes to the end.
+ */
+export function resetRoute(route: RouteDelivery, at: string): RouteDelivery {
+  return {
+    ...route, status: 'pending', nextAttemptAt: at, failures: 0,
+    queuedAt: route.status === 'pending' ? route.queuedAt : at,
+  };
+}
+
+/** Returns the route after one more attempt. `nextAttemptAt` is null for no further attempt. */
+export function addAttempt(
+  route: RouteDelivery, attempt: RunAttempt, nextAttemptAt: string | null = null,
+): RouteDelivery {
+  const { success } = attempt;
+  const statusAfterFailure = nextAttemptAt === null ? 'failed' : 'pending';
+  return {
+    ...route, status: success ? 'done' : statusAfterFailure,
+    nextAttemptAt: success ? null : nextAttemptAt,
+    attempts: [...route.attempts, attempt].slice(-ATTEMPTS_MAX),
+    failures: route.failures + (success ? 0 : 1), attemptCount: route.attemptCount + 1,
+  };
+}

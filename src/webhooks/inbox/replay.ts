@@ -7,7 +7,9 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
-import { createPendingRoute, resetRoute, type RouteDelivery } from '../deliveries/route-delivery.ts';
+import {
+  createPendingRoute, resetRoute, type RouteDelivery,
+} from '../deliveries/route-delivery.ts';
 import { withRoutes, type StoredRequest } from './stored-request.ts';
 
 export type ReplayOptions = {

@@ -9,9 +9,8 @@ import type { Store } from '../../store/store-port.ts';
 import { parseRequestId } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
-import {
-  requestBodyCollection, type RouteDelivery, type StoredRequest,
-} from '../inbox/stored-request.ts';
+import type { RouteDelivery } from '../deliveries/route-delivery.ts';
+import { requestBodyCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import { StoredActionCall } from '../incoming/intake/stored-action-call.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';

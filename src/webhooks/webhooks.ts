@@ -156,8 +156,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
       records: resources.outgoing, webhooks: indexes.outgoing, store, now: () => clock.now(),
-      health: health.outgoing,
-      send: (...input) => sender.sendText(...input),
+      health: health.outgoing, send: (...input) => sender.sendText(...input),
     }),
     ...deliveryRoutes({ events, service: deliveries, webhooks: directories, ...shared }),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
@@ -184,12 +183,17 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await Promise.all([health.incoming.close(), health.outgoing.close()]);
     },
     statistics: () => worker.statistics(),
-    listHeldBack: (max) =>
-      [...worker.listHeldBack(max), ...incoming.listHeldBack(max)]
-        .sort((left, right) => right.waiting - left.waiting).slice(0, max),
+    listHeldBack: (max) => listHeldBack([worker, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };
+}
+
+function listHeldBack(
+  queues: readonly Pick<Webhooks, 'listHeldBack'>[], max: number,
+): readonly HeldBackKey[] {
+  return queues.flatMap((queue) => queue.listHeldBack(max))
+    .sort((left, right) => right.waiting - left.waiting).slice(0, max);
 }
 
 /** Does what `Webhooks.send` promises. */

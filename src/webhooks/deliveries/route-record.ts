@@ -5,9 +5,9 @@
  *      "hook":"<incoming webhook>","route":"<name>",…}
  *
  * with `queuedAt` if it went to the end of its queue again, `nextAttemptAt` while it is pending,
- * `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept. Members with
- * their default value are left out, `updatedAt` if it is `createdAt`. `status` is that of a delivery:
- * a route that is done is `delivered`. An attempt writes this record alone.
+ * `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept. Members
+ * with their default value are left out, `updatedAt` if it is `createdAt`. `status` is that of a
+ * delivery: a route that is done is `delivered`. An attempt writes this record alone.
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -37,7 +37,8 @@ export function decodeRoute(bytes: Buffer): RouteDelivery {
     && typeof status === 'string' && Object.hasOwn(ROUTE_STATUS, status));
   const { createdAt, updatedAt = createdAt, status, route: name } = record;
   const attempts = (record.attempts ?? []).map(decodeAttempt);
-  const { queuedAt = null, nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = record;
+  const { queuedAt = null, nextAttemptAt = null, failures = 0 } = record;
+  const { attemptCount = attempts.length } = record;
   return {
     name, createdAt, updatedAt, status: ROUTE_STATUS[status], queuedAt, attempts, nextAttemptAt,
     failures, attemptCount,

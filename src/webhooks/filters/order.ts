@@ -26,7 +26,7 @@ export type KeyReader = (facts: Facts, eventKey: string | null) => OrderKey | nu
 const EVENT_KEY_PATH = 'key';
 const PATH_LENGTH_MAX = 500;
 const ORDER_BYTES_MAX = 2048;
-/** A longer text is cut, and told from others by its digest: each pending delivery keeps its key. */
+/** A longer text is cut, and told from others by its digest: pending deliveries keep their keys. */
 const KEY_LENGTH_MAX = 200;
 const LONG_KEY_LENGTH = 100;
 

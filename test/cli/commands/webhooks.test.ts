@@ -143,7 +143,8 @@ for (const way of WAYS) {
         triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
       }: Record<string, unknown>): unknown =>
         ({
-          triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
+          triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
+          order,
         });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {

@@ -91,7 +91,7 @@ test('a lane holds until the attempt of a removed task is over', () => {
   assert.deepEqual(idsOf(startAll(scheduler)), ['b']);
 });
 
-test('a delayed task holds back nobody before it is due, and then stands at its place', async () => {
+test('a delayed task holds back nobody before it is due, then it has its place', async () => {
   for (const runningMax of [1, 8]) {
     const clock = new ManualClock();
     const scheduler = createScheduler(clock, runningMax);
@@ -209,7 +209,8 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       () => {
         const id = `${clock.now().toString(16).padStart(13, '0')}-${model.tasks.length}`;
         const isDelayed = below(random, 4) === 0;
-        const dueAtMs = isDelayed || below(random, 4) === 0 ? clock.now() + below(random, 50) + 1 : 0;
+        const isLater = isDelayed || below(random, 4) === 0;
+        const dueAtMs = isLater ? clock.now() + below(random, 50) + 1 : 0;
         // Some are added late: their place is before that of others.
         const atMs = isDelayed ? dueAtMs : clock.now() - below(random, 20);
         const place = `${atMs.toString(16).padStart(13, '0')}-${id}`;

@@ -124,7 +124,7 @@ test('what a cancelled or failed delivery held back goes on', async () => {
   assert.deepEqual(sentOf(simulation), [waiting, second, third]);
 });
 
-test('a failed delivery that is retried by hand goes to the end, one that waits stays', async () => {
+test('a failed delivery retried by hand goes to the end, one that waits stays', async () => {
   const { simulation, hook, waiting: failed } =
     await withWaiting({ ...BY_KEY, retrySchedule: [] });
   await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, {

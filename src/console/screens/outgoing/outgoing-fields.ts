@@ -43,8 +43,8 @@ export function customizeOutgoingFields(
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
-      'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'order', 'maxInFlight',
-      'disableAfterHours',
+      'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'order',
+      'maxInFlight', 'disableAfterHours',
     ],
   };
 }

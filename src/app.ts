@@ -14,6 +14,7 @@ import {
 } from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
+import { settleRecordForm } from './app/form-upkeep.ts';
 import type { Nodes } from './app/nodes.ts';
 import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
 import { composeDispatcher } from './app/compose-dispatcher.ts';
@@ -217,6 +218,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
     ...sharedLog === null ? {} : { sharedLog },
   });
   closers.add(() => store.close());
+  await settleRecordForm(store);
   announceEngine(store.replica, logger);
   return { lock, actions, store, sharedLog };
 }

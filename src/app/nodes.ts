@@ -12,6 +12,7 @@ import { createReadConsistency } from '../nodes/read-consistency.ts';
 import {
   createNodeMetrics, explainUnreadiness, getPosition, listNodeViews,
 } from '../nodes/node-views.ts';
+import { FormUpkeep } from './form-upkeep.ts';
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
@@ -19,6 +20,7 @@ import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-
 import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { eventCollection } from '../webhooks/deliveries/event-record.ts';
+import { RECORD_FORM } from '../webhooks/durable-queue/record-form.ts';
 import { requestCollection } from '../webhooks/inbox/stored-request.ts';
 
 type NodesDeps = {
@@ -63,13 +65,18 @@ export function composeNodes(deps: NodesDeps): Nodes {
     isReloading: () => replica.isReloading,
     describeNode: () => ({
       version: VERSION, address: findAdvertisedAddress(deps), ...getPosition(replica),
+      forms: RECORD_FORM,
     }),
   });
   const { ownership } = membership;
+  const forms = new FormUpkeep({
+    store, clock, log: logger, isMaintainer: () => ownership.isMaintainer(),
+  });
   replica.writeSnapshotsWhen(() => ownership.isMaintainer());
   const unfollow = replica.onReload((phase) => {
-    if (phase === 'end') membership.restart();
-    else ownership.cutOffAll();
+    if (phase === 'begin') return ownership.cutOffAll();
+    forms.restart();
+    membership.restart();
   });
   const view = { node, membership, replica, clock };
   return {
@@ -78,9 +85,13 @@ export function composeNodes(deps: NodesDeps): Nodes {
     metrics: createNodeMetrics(view),
     list: () => listNodeViews(view),
     unreadiness: () => explainUnreadiness(replica, clock),
-    start: () => membership.start(),
+    start() {
+      membership.start();
+      forms.start();
+    },
     async close() {
       unfollow();
+      await forms.close();
       await membership.close();
     },
   };

@@ -43,7 +43,8 @@ type MembershipDeps = {
   /** Whether the records are being reloaded: no work begins by what they say meanwhile. */
   readonly isReloading: () => boolean;
   /** The rest of this node's record, read at each beat. */
-  readonly describeNode: () => Pick<NodeRecord, 'version' | 'address' | 'position' | 'lag'>;
+  readonly describeNode: () =>
+    Pick<NodeRecord, 'version' | 'address' | 'position' | 'lag' | 'forms'>;
 };
 
 const BEAT_MS = 5000;

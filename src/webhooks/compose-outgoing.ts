@@ -20,7 +20,7 @@ import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
-import { mustWriteOldForm } from './inbox/record-form.ts';
+import { mustWriteOldForm } from './durable-queue/record-form.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
 import { cancelPending, stageCancelPending } from './sending/webhook-retirement.ts';

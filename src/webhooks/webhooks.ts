@@ -51,7 +51,7 @@ import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
 import type { RequestLookup } from './deliveries/public-route.ts';
 import { readEvent } from './inbox/request-codec.ts';
-import { recordFormCollection } from './inbox/record-form.ts';
+import { recordFormCollection } from './durable-queue/record-form.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';

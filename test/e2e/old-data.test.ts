@@ -1,7 +1,7 @@
 /**
  * A data directory of the release before 1.1, as that one left it when it was killed
- * (`old-data/`): a done request, one whose route `a` is to be tried again while `b` is done, and two
- * deliveries of one event that are to be tried again.
+ * (`old-data/`): a done request, one whose route `a` is to be tried again while `b` is done, and
+ * two deliveries of one event that are to be tried again.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';

@@ -4,6 +4,43 @@
  */
 import type { PlantedFault } from './fault.ts';
 
+const FORMS: readonly PlantedFault[] = [
+  {
+    // Older nodes stop at records that they do not know.
+    file: 'app/form-upkeep.ts',
+    text: "if (replica.logFormat === FORMER_LOG_FORMAT) await keepOldForm(store);", replacement: '',
+    tests: ['app/form-upkeep.test.ts'],
+  },
+  {
+    // The new form begins while an older node is there.
+    file: 'app/form-upkeep.ts',
+    text: 'if (forms < RECORD_FORM) this.#quietSinceMs = this.#deps.clock.monotonicMs();',
+    replacement: '', tests: ['app/form-upkeep.test.ts'],
+  },
+  {
+    file: 'app/form-upkeep.ts',
+    text: 'const { forms = 1 } = bytes', replacement: 'const { forms = RECORD_FORM } = bytes',
+    tests: ['app/form-upkeep.test.ts'],
+  },
+  {
+    // The old form stays for ever in a directory that nobody shares.
+    file: 'app/form-upkeep.ts',
+    text: 'if (replica === null) return beginNewForm(store, () => true);',
+    replacement: 'if (replica === null) return;', tests: ['app/form-upkeep.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-changes.ts',
+    text: 'delivery.embeddedBody !== null && !mustWriteOldForm(findStaged(transaction));',
+    replacement: 'delivery.embeddedBody !== null;',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: 'if (mustWriteOldForm(findStaged(transaction))) {', replacement: 'if (false) {',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+];
+
 const LEASES: readonly PlantedFault[] = [
   {
     // Another node claims before the owner has surely ended: an event is delivered twice.
@@ -178,5 +215,5 @@ const MAINTENANCE: readonly PlantedFault[] = [
 ];
 
 export const NODE_FAULTS: readonly PlantedFault[] = [
-  ...LEASES, ...READS, ...WITHOUT_RECORDS, ...DIRECTORY, ...MAINTENANCE,
+  ...FORMS, ...LEASES, ...READS, ...WITHOUT_RECORDS, ...DIRECTORY, ...MAINTENANCE,
 ];

@@ -264,6 +264,28 @@ const DISK: readonly PlantedFault[] = [
 
 const GENERATIONS: readonly PlantedFault[] = [
   {
+    // An older program reads a journal with records that it does not know.
+    file: 'store/generations/file-journal.ts',
+    text: 'if (this.#isOfOlderFormat && !keepsFormat) await this.#beginJournal();', replacement: '',
+    tests: ['crash/upgrade.test.ts'],
+  },
+  {
+    file: 'store/generations/file-journal.ts',
+    text: 'this.#beginJournal().then(() => this.#append(request), request.onEnded);',
+    replacement: 'this.#append(request);', tests: ['crash/upgrade.test.ts'],
+  },
+  {
+    // Reading alone takes the directory from the older release.
+    file: 'store/generations/file-journal.ts',
+    text: 'if (this.#isOfOlderFormat && !keepsFormat)', replacement: 'if (this.#isOfOlderFormat)',
+    tests: ['crash/upgrade.test.ts'],
+  },
+  {
+    file: 'store/generations/compaction.ts',
+    text: 'await startJournalFile(files, directory, file, writer.sequence);',
+    replacement: '', tests: ['crash/upgrade.test.ts'],
+  },
+  {
     file: 'store/generations/compaction.ts',
     text: 'await files.syncDirectory(directory);', replacement: '',
     tests: ['crash/compaction.test.ts', 'crash/simulation.test.ts'],

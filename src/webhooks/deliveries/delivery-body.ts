@@ -5,7 +5,8 @@
  *
  *     {"identifier":"<delivery>","bodyText":"<body>"}
  *
- * Up to version 1.0 it was the member `body` of the delivery.
+ * Up to version 1.0 it was the member `body` of the delivery, and it still is while nodes of that
+ * version may read the delivery (durable-queue/record-form.ts).
  */
 import type { CollectionSpec, FindRecord } from '../../store/store-port.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

@@ -3,7 +3,9 @@
  * its event or its body, is written in the present form when it changes: its event and its body
  * become records in the same transaction.
  */
+import { findStaged } from '../../store/find-record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
+import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { isSameMemory, type QueueSpec, type RelatedRecords } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
@@ -73,13 +75,16 @@ export function stageDelivery(transaction: Transaction, delivery: Delivery): Sto
     const record = Buffer.concat([COMMA, embeddedEvent, CLOSING_BRACE]);
     transaction.put(eventCollection.name, eventId, encodeConvertedEvent(event, record));
   }
-  if (delivery.embeddedBody !== null) {
+  const hasBodyRecord =
+    delivery.embeddedBody !== null && !mustWriteOldForm(findStaged(transaction));
+  if (delivery.embeddedBody !== null && hasBodyRecord) {
     const record = encodeBodyRecord(identifier, delivery.embeddedBody);
     transaction.put(deliveryBodyCollection.name, identifier, record);
   }
-  const { bytes } =
-    transaction.put(deliveryCollection.name, identifier, encodeDelivery(delivery));
-  return { bytes, item: { ...delivery, embeddedEvent: null, embeddedBody: null } };
+  const embeddedBody = hasBodyRecord ? null : delivery.embeddedBody;
+  const item = { ...delivery, embeddedEvent: null, embeddedBody };
+  const { bytes } = transaction.put(deliveryCollection.name, identifier, encodeDelivery(item));
+  return { bytes, item };
 }
 
 const COMMA = Buffer.from(',');

@@ -13,7 +13,8 @@
  *
  * A body that was made of the payload is a record of its own: see delivery-body.ts. A record of
  * version 1.0 may have it as `body`, and its event embedded as its last members (event-record.ts).
- * `encodeDelivery` writes neither: see `stageDelivery` in delivery-changes.ts.
+ * `encodeDelivery` writes no event, and a body only while older nodes read the records: see
+ * `stageDelivery` in delivery-changes.ts.
  *
  * `status` stands before any free text, so that it is found without parsing. `encodeDelivery`
  * leaves out what follows from other members. A finished delivery keeps what it sent, so that it
@@ -80,7 +81,7 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, eventId } = delivery;
   const { queuedAt, nextAttemptAt, failures, proxyFailures, resendOf } = delivery;
-  const { isPayload, sent, attempts } = delivery;
+  const { isPayload, sent, attempts, embeddedBody } = delivery;
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${status}"`;
@@ -94,9 +95,10 @@ export function encodeDelivery(delivery: Delivery): string {
   if (failures !== 0) json += `,"failures":${failures}`;
   if (proxyFailures !== 0) json += `,"proxyFailures":${proxyFailures}`;
   if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
-  if (isPayload !== (sent !== null)) json += `,"isPayload":${isPayload}`;
+  if (isPayload !== (sent !== null && embeddedBody === null)) json += `,"isPayload":${isPayload}`;
   // It is an array, because a header may have the name of a member that is searched for.
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
+  if (embeddedBody !== null) json += `,"body":${JSON.stringify(embeddedBody)}`;
   if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
   return `${json}}`;
 }

@@ -6,6 +6,7 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
+import { findStaged } from '../../store/find-record.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
@@ -15,6 +16,7 @@ import {
   countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
   type Delivery, type StoredDelivery,
 } from './delivery.ts';
+import { checkNewForm } from '../durable-queue/record-form.ts';
 import { addReceiver } from './event-receivers.ts';
 import { decodeForward, encodeForward, eventCollection } from './event-record.ts';
 import { checkNoRoute } from './route-delivery-id.ts';
@@ -104,6 +106,7 @@ function stageNewDelivery(
       acceptDeliveries(transaction, unit, [delivery], { identifier: origin.identifier, json }));
     return delivery;
   }
+  checkNewForm(findStaged(transaction), 'resending as a new delivery');
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf }, createdAt);
   changeDeliveries(transaction, (unit) => {

@@ -18,7 +18,7 @@ import {
   decodeRequest, encodeRequest, hasOldForm, listRouteRecords, readStatus,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
-import { mustWriteOldForm } from './record-form.ts';
+import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { encodeRoute } from '../deliveries/route-record.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,

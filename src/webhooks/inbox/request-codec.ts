@@ -15,7 +15,8 @@
  *   accepted request is said by its deliveries, one for each route (route-record.ts).
  * - In the form of versions before 1.1 there are no deliveries. The member `routes` has the runs of
  *   each route, and `status` is `pending`, `done` or `failed` for a request that has some. Such a
- *   record is still read, and written while nodes of such a version run (record-form.ts).
+ *   record is still read, and written while nodes of such a version run
+ *   (durable-queue/record-form.ts).
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';

@@ -4,10 +4,11 @@ import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { MASK, createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
-import { findCommitted } from '../../store/find-record.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import type { BodyMaker } from './body-maker.ts';
+import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, type StoredDelivery, type AttemptOutcome, type SentHead,
@@ -19,6 +20,7 @@ import {
   decodeForward, readHops, findEventRecord, readPayloadBytes,
 } from '../deliveries/event-record.ts';
 import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
+import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
@@ -161,7 +163,11 @@ async function makeAndStoreBody(
   await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || readStatus(bytes) !== 'pending') return;
-    transaction.put(deliveryBodyCollection.name, identifier, record);
+    if (mustWriteOldForm(findStaged(transaction))) {
+      stageDelivery(transaction, { ...decodeDelivery(bytes), embeddedBody: text });
+    } else {
+      transaction.put(deliveryBodyCollection.name, identifier, record);
+    }
   }));
   return null;
 }

@@ -91,5 +91,5 @@ export const NEXT_RELEASE: readonly Edit[] = [
 ];
 /** It writes in logs of the format that it finds. */
 export const NEXT_FORMAT: readonly Edit[] = [
-  ...NEXT_RELEASE, ['store/replication/log-entry.ts', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+  ...NEXT_RELEASE, ['store/replication/log-entry.ts', 'LOG_FORMAT = 2', 'LOG_FORMAT = 3'],
 ];

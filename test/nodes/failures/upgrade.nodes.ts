@@ -56,18 +56,18 @@ test('nodes stop at a log of a newer format, and those that know it go on', OPTI
       const [first, second, third] = [life.shelf(0), life.shelf(1), life.shelf(2)];
       await exchange(first, next);
       await life.progress(WRITES);
-      rig.primary.query('update hookshelf.head set format = 2');
+      rig.primary.query('update hookshelf.head set format = 3');
       for (const old of [second, third]) {
         await until(`${old.name} has stopped`, async () => !await old.isReady(),
           { msMax: WAIT_MS_MAX });
         const { status, body } = await answerOf(old, 'GET', '/readyz');
-        assert.ok(status === 503 && body.includes('format 2'), body);
+        assert.ok(status === 503 && body.includes('format 3'), body);
         assert.equal((await answerOf(old, 'GET', '/api/books?limit=1')).status, 200);
         assert.equal((await life.workload.create(old)).refusal, 'unavailable');
       }
       await life.progress(WRITES);
       await second.stop();
-      await assert.rejects(second.start(), /format 2.*start the newer hookshelf/);
+      await assert.rejects(second.start(), /format 3.*start the newer hookshelf/);
       await life.disturb(async () => {
         for (const old of [second, third]) await exchange(old, next);
       });

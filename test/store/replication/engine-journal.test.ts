@@ -207,7 +207,7 @@ test('a node under which the log gets a newer format follows it no more, says so
     await one.transact(put('a'));
     await turnsUntil(() => has(two, 'a'));
     assert.ok(rig.engine.log !== null);
-    rig.engine.log = { ...rig.engine.log, format: 2 };
+    rig.engine.log = { ...rig.engine.log, format: 3 };
     const writes: Promise<void>[] = [];
     for (let second = 0; second < 20; second += 1) {
       await rig.clock.advance(1000);

@@ -161,7 +161,7 @@ test('a start that no machine confirms says so', async () => {
 test('a log of a newer format is refused', async () => {
   await rig.open();
   assert.ok(rig.engine.log);
-  rig.engine.log = { ...rig.engine.log, format: 2 };
+  rig.engine.log = { ...rig.engine.log, format: 3 };
   await assert.rejects(rig.open(), { code: 'misconfigured', message: /start the newer hookshelf/ });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepOldForm } from '../../../src/webhooks/inbox/record-form.ts';
+import { keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
 async function emit(relay: Relay, name: string): Promise<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 /** What is written of an event, its deliveries and their bodies: each once, and nothing twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { beginNewForm, keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
@@ -50,6 +51,46 @@ test('an attempt writes the delivery alone, and a made body is written once befo
   const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent;
   assert.equal(sent?.body?.toString(), '{"made": 1}');
 });
+
+test('beside older nodes a made body stays in its delivery, and moves when the new form begins',
+  async () => {
+    const simulation = new Simulation();
+    const { store } = simulation;
+    await simulation.run(keepOldForm(store));
+    simulation.targets.set('target', DOWN);
+    await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
+    const [id = ''] = await simulation.emit({ n: 1 });
+    await simulation.clock.advance(1000);
+    assert.equal(store.collection('delivery-bodies').size, 0);
+    assert.equal(bodyMember(simulation, id), '{"made": 1}');
+    await simulation.run(beginNewForm(store, () => true));
+    simulation.targets.set('target', UP);
+    await simulation.clock.advance(24 * 3_600_000);
+    assert.equal(simulation.delivery(id)?.status, 'delivered');
+    assert.ok(simulation.requests.every(({ body }) => body === '{"made": 1}'));
+    assert.equal(bodyMember(simulation, id), undefined);
+    assert.deepEqual(recordOf(simulation, 'delivery-bodies', id),
+      { identifier: id, bodyText: '{"made": 1}' });
+  });
+
+test('beside older nodes a delivery is not resent as a new one, and is tried again as it was',
+  async () => {
+    const simulation = new Simulation();
+    const { store, webhooks: { deliveries } } = simulation;
+    await simulation.run(keepOldForm(store));
+    await simulation.addHook('target');
+    const [id = ''] = await simulation.emit({ n: 1 });
+    await simulation.clock.advance(1000);
+    await assert.rejects(simulation.run(deliveries.resend(id, 'new')),
+      { code: 'unavailable', message: /older one has stopped/ });
+    await simulation.run(deliveries.resend(id, 'retry'));
+    await simulation.clock.advance(1000);
+    assert.equal(simulation.requests.length, 2);
+    await simulation.run(beginNewForm(store, () => true));
+    await simulation.run(deliveries.resend(id, 'new'));
+    await simulation.clock.advance(1000);
+    assert.equal(simulation.requests.length, 3);
+  });
 
 test('a body goes with its delivery', async () => {
   const simulation = new Simulation({ outgoing: { retentionCount: 0 } });
@@ -130,3 +171,8 @@ test('an event says who made it', async () => {
     await relay.close();
   }
 });
+
+/** The member of a delivery's record that has its body in the old form. */
+function bodyMember(simulation: Simulation, id: string): unknown {
+  return Object(recordOf(simulation, 'deliveries', id)).body;
+}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { hasOldForm, encodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import { beginNewForm, keepOldForm } from '../../../src/webhooks/inbox/record-form.ts';
+import { beginNewForm, keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { reconcileRequests } from '../../../src/webhooks/inbox/request-reconciliation.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';

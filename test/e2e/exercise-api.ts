@@ -70,7 +70,9 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
     { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
   const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };
   await call('listDeliveries', { query: '?limit=1&status=pending' });
+  await call('listDeliveries', { query: '?q=shop&where=payload.at=9&where=payload.at<10' });
   await call('listDeliveries', { query: '?status=nope', status: 400 });
+  await call('listDeliveries', { query: '?where=payload', status: 400 });
   await call('getDelivery', { key: delivery });
   await call('resendDelivery', { key: delivery, status: 202 });
   await call('getDeliveryBody', { status: 404 });
@@ -96,6 +98,7 @@ async function untilAttempted({ call }: Described, key: string): Promise<void> {
 }
 
 async function exerciseRequests({ call }: Described): Promise<void> {
+  await call('listRequests', { query: '?hook=shop&q=json&where=method=POST' });
   const { text } = await call('listRequests', { query: '?hook=shop&status=done&limit=1' });
   const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
   await call('listRequests', { query: '?eventId=evt_1' });

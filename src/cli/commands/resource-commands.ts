@@ -18,13 +18,20 @@ export function recordPath(resource: ListedResource, id: string): string {
   return `${resource.path}/${encodeURIComponent(id)}`;
 }
 
+type RecordPage = {
+  readonly records: JsonObject[];
+  /** The time that a search has come back to; null: it is complete, or the list is no search. */
+  readonly searchedUntil: string | null;
+};
+
 /** Reads the pages of a collection, following its `Link` headers. */
-export async function* readPages(apiClient: ApiClient, path: string): AsyncGenerator<JsonObject[]> {
+export async function* readPages(apiClient: ApiClient, path: string): AsyncGenerator<RecordPage> {
   let next: string | null = path;
   while (next !== null) {
     const { body, headers }: Awaited<ReturnType<ApiClient['request']>> =
       await apiClient.request({ method: 'GET', path: next });
-    yield parseObjects(body);
+    const until = headers['x-search-until'];
+    yield { records: parseObjects(body), searchedUntil: typeof until === 'string' ? until : null };
     const link = headers['link'];
     next = parseNextLink(path, typeof link === 'string' ? link : '');
   }
@@ -36,7 +43,7 @@ export async function fetchPage(apiClient: ApiClient, path: string): Promise<Jso
 
 export async function fetchAll(apiClient: ApiClient, path: string): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
-  for await (const page of readPages(apiClient, path)) rows.push(...page);
+  for await (const { records } of readPages(apiClient, path)) rows.push(...records);
   return rows;
 }
 

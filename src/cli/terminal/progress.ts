@@ -24,15 +24,19 @@ export class Progress {
 
   /** `count` things so far; `done` is how much of the total is done (bytes of a file, say). */
   update(count: number, done: number): void {
+    this.show(() => formatProgressLine({
+      noun: this.#noun, total: this.#total, count, done,
+      elapsedS: Math.max((this.#now() - this.#startedAt) / 1000, 0.001),
+    }));
+  }
+
+  /** Shows a text of another kind. */
+  show(format: () => string): void {
     const now = this.#now();
     if (this.#stream.isTTY !== true || now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#isDrawn = true;
-    const elapsedS = Math.max((now - this.#startedAt) / 1000, 0.001);
-    const text = formatProgressLine({
-      noun: this.#noun, total: this.#total, count, done, elapsedS,
-    });
-    this.#stream.write(CLEAR_LINE + text);
+    this.#stream.write(CLEAR_LINE + format());
   }
 
   /** Clears the line. */

@@ -85,6 +85,12 @@ for (const way of WAYS) {
     assert.equal((await place.run(['request:list', '--limit', '0'])).code, 2);
     assert.deepEqual(await listed(place, `--since ${at(1)}`), [FOURTH, THIRD, SECOND]);
     assert.deepEqual(await listed(place, `--until ${at(1).replace('Z', '+00:00')}`), [FIRST]);
+    assert.deepEqual(await listed(place, '--q \u00dc'), [FOURTH, THIRD, FIRST]);
+    assert.deepEqual(await listed(place, '--q u --event push --limit 1'), [THIRD]);
+    assert.deepEqual(await listed(place, '--q planted'), []);
+    assert.deepEqual(await listed(place, '--where event=ping --where method=POST'), [SECOND]);
+    const badCondition = await place.run(['request:list', '--where', 'event']);
+    assert.deepEqual([badCondition.code, /write `payload/.test(badCondition.stderr)], [1, true]);
     const table = await place.run(['request:list', '--event', 'ping']);
     assert.match(table.stdout, /^ID +STATUS +EVENT .*\n\S+1 +done +ping +.*202\d-/);
     assert.equal((await place.run(['request:list', '--event', 'x'])).stdout, 'no requests\n');

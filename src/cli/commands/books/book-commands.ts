@@ -24,8 +24,8 @@ export async function listBooks(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const table = output.table(toTableColumns(bookResource));
   let count = 0;
-  for await (const page of readPages(apiClient, buildListPath(context, limit))) {
-    const books = page.slice(0, limit - count);
+  for await (const { records } of readPages(apiClient, buildListPath(context, limit))) {
+    const books = records.slice(0, limit - count);
     if (output.isJson) await writeJson(context, books, count === 0);
     else if (books.length > 0) await output.write(`${table.formatRows(books).join('\n')}\n`);
     count += books.length;

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { LIST_LIMIT_MAX, toTableColumns, formatValue, readPages } from '../resource-commands.ts';
 
-const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'event-id'];
+const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'event-id', 'q'];
 /** The largest page of the API. */
 const PAGE_LIMIT = 1000;
 
@@ -19,18 +19,28 @@ export function buildFilterQuery(
   const query = new URLSearchParams();
   if (webhookId !== undefined) query.set('hook', webhookId);
   setQueryOptions(query, context, FILTER_OPTIONS);
+  for (const condition of context.args.all('where')) query.append('where', condition);
   return query;
 }
 
+/** Lists what the query asks for. A search goes on from page to page, with a progress line. */
 export async function listPaged(
   context: CommandContext, resource: ListedResource, query: URLSearchParams,
 ): Promise<number> {
   const limit = context.args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
   query.set('limit', String(Math.min(limit, PAGE_LIMIT)));
   const rows: JsonObject[] = [];
-  for await (const page of readPages(await context.openApiClient(), `${resource.path}?${query}`)) {
-    rows.push(...page.slice(0, limit - rows.length));
-    if (rows.length >= limit) break;
+  const progress = context.output.progress(resource.plural, null);
+  const pages = readPages(await context.openApiClient(), `${resource.path}?${query}`);
+  try {
+    for await (const { records, searchedUntil } of pages) {
+      rows.push(...records.slice(0, limit - rows.length));
+      if (rows.length >= limit) break;
+      if (searchedUntil === null) continue;
+      progress.show(() => `${rows.length} found, searched back to ${searchedUntil}`);
+    }
+  } finally {
+    progress.end();
   }
   await context.output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
   return 0;

@@ -2,7 +2,7 @@
 import { flag, recordOption, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { asOption, bulkOptions, capitalize } from './webhook-options.ts';
+import { asOption, bulkOptions, capitalize, searchOptions } from './webhook-options.ts';
 
 const loadRequest = () => import('./request-commands.ts');
 
@@ -28,12 +28,13 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'request:list', summary: 'List kept requests, newest first',
     options: {
-      ...requestFilters,
+      ...searchOptions, ...requestFilters,
       'event-id': text('<id>', 'the sender\'s id of what happened; duplicates have it too'),
       limit: text('<n>', 'the newest so many; all when not given'),
     },
     examples: [
       'hookshelf request:list --limit 20', 'hookshelf request:list --hook deploy --status failed',
+      'hookshelf request:list --q "ada refund" --where payload.customer.id=42',
     ],
     load: async () => (await loadRequest()).listRequests,
   },

@@ -9,7 +9,7 @@ import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
   actionConfig, asOption, bulkOptions, capitalize, namingOptions, orderOptions, rotationOptions,
-  secretOptions, stateOption,
+  searchOptions, secretOptions, stateOption,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -202,7 +202,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'delivery:list', summary: 'List deliveries, newest first',
     options: {
-      ...deliveryFilters,
+      ...searchOptions, ...deliveryFilters,
       kind: {
         ...text('<kind>', `${KINDS.join(', ')}; webhook and forward when not given`),
         values: KINDS,
@@ -212,6 +212,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf delivery:list --status failed',
       'hookshelf delivery:list --event book.created --limit 20',
+      'hookshelf delivery:list --where payload.order.id=42',
     ],
     load: async () => (await loadDelivery()).listDeliveries,
   },

@@ -47,6 +47,14 @@ export const bulkOptions: OptionSpecs = {
   'dry-run': flag('do nothing, and say how many there are'),
   wait: flag('until the job has ended; shows how far it is'),
 };
+/** Options that make a list a search. */
+export const searchOptions = {
+  q: text('<words>', 'with all these words in the payload; the start of a word will do'),
+  where: {
+    ...text('<condition>', 'for which this holds, such as payload.customer.id=42; repeatable'),
+    isRepeatable: true,
+  },
+} satisfies OptionSpecs;
 /** How one is sent or run again; `copy` says what `new` makes. */
 export const asOption = (copy: string): OptionSpec => ({
   ...text('<retry | new>', `retry, the same again, when not given; or ${copy}`),

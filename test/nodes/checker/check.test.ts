@@ -85,12 +85,24 @@ const DAMAGES: Readonly<Record<string, readonly [Violation['rule'], Damage]>> = 
       history.writes.some((write) => write.token === token)));
     return { ...history, attempts: [...history.attempts, { ...attempt, delivery: 'another' }] };
   }],
+  'a write is told again after a later one of its record': ['overtaken', (history) => {
+    const late = middle(history.attempts.filter(({ token }) => replaced(history, token) !== null));
+    const first = history.attempts.find(({ token }) => token === replaced(history, late.token));
+    assert.ok(first !== undefined);
+    const again = { ...first, beginMs: late.endMs + 1, endMs: late.endMs + 2 };
+    return { ...history, attempts: [...history.attempts, again] };
+  }],
   'a delivery that was final is open again': ['delivery', (history) => {
     const state = middle(history.deliveries.filter(({ isFinal }) => isFinal));
     return { ...history, deliveries: [...history.deliveries,
       { ...state, sequence: state.sequence + 1000, isFinal: false }] };
   }],
 };
+
+/** The version that a write replaced, by the log; null: there is none. */
+function replaced({ writes }: History, token: string): string | null {
+  return writes.find((write) => write.token === token && write.outcome === 'ok')?.expected ?? null;
+}
 
 for (const [name, [rule, damage]] of Object.entries(DAMAGES)) {
   test(`found: ${name}`, () => {
@@ -197,6 +209,14 @@ const BY_HAND: Readonly<Record<string, readonly [Violation['rule'] | null, Parti
   'attempts overlap where a process stood still': [null,
     { attempts: overlapping(), frozen: [{ node: 'a', beginMs: 5, endMs: 8 }] }],
   'attempts overlap where none did': ['delivery', { attempts: overlapping() }],
+  'a later write is told while an earlier one is': ['overtaken', told([0, 20], [19, 40])],
+  'a later write is told when an earlier one is over': [null, told([0, 20], [20, 40])],
+  'a later write is told between attempts of an earlier one': ['overtaken',
+    told([0, 20], [30, 40], [50, 60])],
+  'a later write is told too early where a process stood still': [null,
+    { ...told([0, 20], [19, 40]), frozen: [{ node: 'a', beginMs: 5, endMs: 8 }] }],
+  'a later write is told early to a receiver without order': [null,
+    { ...told([0, 20], [19, 40]), orderedHooks: [] }],
   'a stream goes back': ['stream',
     { writes: [created, second], followers: [{ node: 'a', from: 0,
       events: [event(2, 'k', '2'), event(1, 'k', '1')] }] }],
@@ -211,6 +231,18 @@ for (const [name, [rule, history]] of Object.entries(BY_HAND)) {
     assert.deepEqual([...new Set(found.map((violation) => violation.rule))],
       rule === null ? [] : [rule], JSON.stringify(found));
   });
+}
+
+/** Two writes of one record: one attempt of the second, before the last one of the first. */
+function told(...spans: readonly (readonly [number, number])[]): Partial<History> {
+  const attempts = spans.map(([beginMs, endMs], index): Attempt =>
+    ({ delivery: index === 1 ? 'b' : 'a', hook: '/', token: index === 1 ? '2' : '1', beginMs,
+      endMs }));
+  return {
+    attempts, orderedHooks: ['/'],
+    followers: [{ node: 'a', from: 0, events: [event(1, 'k', '1'), event(2, 'k', '2')] }],
+    writes: [created, second],
+  };
 }
 
 function overlapping(): Attempt[] {

@@ -1,7 +1,8 @@
 /**
  * Every acknowledged put is told to the receiver, as one delivery; a refused one never. Attempts of
  * a delivery overlap only where a process stood still. What the log says of a delivery goes only
- * forward: a final one stays final, and no attempt is forgotten.
+ * forward: a final one stays final, and no attempt is forgotten. To a receiver with order by key no
+ * delivery begins before those of all earlier writes of its record are over.
  */
 import { describe } from './history.ts';
 import type { Attempt, History, Violation } from './history.ts';
@@ -11,6 +12,7 @@ export function checkDeliveries(history: History): Violation[] {
   return [
     ...history.hooks.flatMap((hook) => checkTold(history, hook)), ...checkOverlaps(history),
     ...checkStates(history),
+    ...history.orderedHooks.flatMap((hook) => checkOrder(history, hook)),
   ];
 }
 
@@ -41,6 +43,35 @@ function checkOverlaps({ attempts, frozen }: History): Violation[] {
       return isExcused ? [] : [{ rule: 'delivery', message: `attempts of ${delivery} overlap: `
         + `from ${before.beginMs.toFixed(0)} to ${before.endMs.toFixed(0)} ms, `
         + `and from ${attempt.beginMs.toFixed(0)} ms` }];
+    });
+  });
+}
+
+/** The order is that of the log, as the streams tell it. */
+function checkOrder(history: History, hook: string): Violation[] {
+  const events = new Map(history.followers.flatMap((follower) => follower.events)
+    .map((event) => [event.sequence, event]));
+  const inOrder = [...events.values()].sort((left, right) => left.sequence - right.sequence);
+  const attempts = groupBy(
+    history.attempts.filter((attempt) => attempt.hook === hook), ({ token }) => token);
+  return [...groupBy(inOrder, ({ key }) => key)].flatMap(([key, writes]) => {
+    // The attempt of an earlier write that was over last.
+    let last: Attempt | undefined;
+    return writes.flatMap(({ token }): Violation[] => {
+      const own = token === null ? [] : attempts.get(token) ?? [];
+      const before = last;
+      const beginMs = Math.min(...own.map((attempt) => attempt.beginMs));
+      for (const attempt of own) {
+        if (last === undefined || attempt.endMs > last.endMs) last = attempt;
+      }
+      if (before === undefined || beginMs >= before.endMs) return [];
+      const endMs = Math.max(...own.map((attempt) => attempt.endMs));
+      const isExcused = history.frozen.some((frozen) =>
+        frozen.beginMs <= Math.max(endMs, before.endMs)
+        && frozen.endMs >= Math.min(beginMs, before.beginMs));
+      return isExcused ? [] : [{ rule: 'overtaken', message: `${token} of ${key} was told from `
+        + `${beginMs.toFixed(0)} ms on, but ${before.token} before it until `
+        + `${before.endMs.toFixed(0)} ms (${hook})` }];
     });
   });
 }

@@ -26,6 +26,8 @@ class World {
   readonly #names = new Map<string, string>();
   readonly #attempts: Attempt[] = [];
   readonly #deliveries: DeliveryState[] = [];
+  /** When the receiver has been told of all that was written of a record. */
+  readonly #toldMs = new Map<string, number>();
   #nowMs = 0;
   #count = 0;
 
@@ -49,6 +51,7 @@ class World {
       ({ sequence, key, token, bytes }));
     return {
       ...EMPTY, writes: this.#writes, reads: this.#reads, images: this.#images, hooks: ['/'],
+      orderedHooks: ['/'],
       attempts: this.#attempts, deliveries: this.#deliveries,
       followers: NODES.map((node) => ({ node, from: 0, events })),
     };
@@ -108,8 +111,10 @@ class World {
     }
     this.#current.set(key, event);
     const attempts = 1 + below(this.#random, 2);
+    const fromMs = Math.max(this.#nowMs, this.#toldMs.get(key) ?? 0);
+    this.#toldMs.set(key, fromMs + 30 * attempts + 20);
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const beginMs = this.#nowMs + 30 * attempt;
+      const beginMs = fromMs + 30 * attempt;
       const endMs = beginMs + 20;
       this.#attempts.push({ delivery: `of ${token}`, hook: '/', token, beginMs, endMs });
       this.#deliveries.push({

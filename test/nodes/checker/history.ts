@@ -102,6 +102,8 @@ export type History = {
   readonly deliveries: readonly DeliveryState[];
   /** To which every acknowledged put was to be delivered, and had the time. */
   readonly hooks: readonly string[];
+  /** Those of them that are told of the writes of one record in their order. */
+  readonly orderedHooks: readonly string[];
   /** When the engine was not there for a node: it had no quorum, or the way to it was broken. */
   readonly cuts: readonly Span[];
   /** When a process stood still. */
@@ -115,13 +117,13 @@ export type History = {
 export type Violation = {
   readonly rule:
     | 'once' | 'winner' | 'unique' | 'order' | 'sequence' | 'refusal' | 'image' | 'stream' | 'read'
-    | 'delivery';
+    | 'delivery' | 'overtaken';
   readonly message: string;
 };
 
 export const EMPTY: History = {
   writes: [], reads: [], images: [], followers: [], attempts: [], deliveries: [],
-  hooks: [], cuts: [], frozen: [], staleMsMax: 250, catchUpMsMax: 2000,
+  hooks: [], orderedHooks: [], cuts: [], frozen: [], staleMsMax: 250, catchUpMsMax: 2000,
 };
 
 /** A write in words, for messages. */

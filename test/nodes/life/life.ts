@@ -167,10 +167,11 @@ export class Life {
       assert.ok(typeof answer !== 'string' && answer.status === 201, JSON.stringify(answer));
     };
     await make('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
-    for (const hook of this.#hooks) {
+    for (const [index, hook] of this.#hooks.entries()) {
       await make('/api/outgoing-webhooks', {
         targetUrl: `http://127.0.0.1:${this.receiver.port}${hook}`,
         triggerEvents: ['book.created', 'book.updated'], maxInFlight: 8,
+        order: isOrdered(index) ? { key: 'payload.data.book.id' } : 'none',
         // What has none bears no id.
         secret: 'a secret of tests',
         payloadTemplate: '{"token":"{{ data.book.title }}"}',
@@ -251,11 +252,17 @@ export class Life {
         ...base, writes: workload.books, reads: workload.reads, images: await this.images(),
         followers: this.#followers.flatMap(({ followers }) => followers),
         attempts: receiver.attempts.filter(({ token }) => token !== ''), hooks: this.#hooks,
+        orderedHooks: this.#hooks.filter((_, index) => isOrdered(index)),
         deliveries: this.#followers[0]?.deliveries ?? [],
       },
       names: { ...base, writes: workload.names, images: names },
     };
   }
+}
+
+/** Every other webhook keeps the order of each book. */
+function isOrdered(index: number): boolean {
+  return index % 2 === 1;
 }
 
 /** NODES_HISTORY names a folder for it, to look into when a promise was broken. */

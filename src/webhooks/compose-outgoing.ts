@@ -21,6 +21,7 @@ import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
 import { mustWriteOldForm } from './durable-queue/record-form.ts';
+import { EventService } from './events/event-service.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
 import { cancelPending, stageCancelPending } from './sending/webhook-retirement.ts';
@@ -42,6 +43,7 @@ type Queue = {
 
 type Outgoing = {
   readonly deliveries: DeliveryService;
+  readonly keptEvents: EventService;
   readonly sender: WebhookSender;
   readonly worker: DeliveryWorker;
   readonly removal: RemovalListener;
@@ -93,11 +95,12 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const eventRetention = new EventRetention({
     store, eventUse, clock, log, ownership, limits: options.events,
   });
+  const keptEvents = new EventService({ store, fanOuts });
   const closing = new AbortController();
   let converting = Promise.resolve();
   const retirement = { store, webhooks, scheduler, clock };
   return {
-    sender, worker,
+    sender, worker, keptEvents,
     deliveries: createDeliveryService({
       store, fanOuts, webhooks, clock, makeId, capacity, requests: shared.requests,
     }),
@@ -112,6 +115,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       storeWatch.start();
       retention.start();
       eventRetention.start();
+      keptEvents.prepare();
     },
     async close(graceMs) {
       closing.abort();
@@ -120,6 +124,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
         fanOuts.close(graceMs), worker.close(graceMs), storeWatch.close(), retention.close(),
         eventRetention.close(),
       ]);
+      keptEvents.close();
       capacity.close();
       eventUse.close();
     },

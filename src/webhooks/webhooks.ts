@@ -26,6 +26,8 @@ import { delayedEventCollection } from './deliveries/event-retention.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
+import { eventRoutes } from './events/event-routes.ts';
+import type { EventService } from './events/event-service.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
@@ -81,6 +83,7 @@ export interface Webhooks {
   readonly resources: WebhookResources;
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;
+  readonly keptEvents: EventService;
   readonly requests: RequestService;
   readonly directories: WebhookDirectories;
   /**
@@ -121,11 +124,11 @@ export interface Webhooks {
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, clock, makeId } = options;
   const indexes = openIndexes(options);
-  const runner = makeRunner(options);
   const queue = composeQueue(options, indexes);
   const { events, systemEvents } = queue;
   const health = createMonitors(options, indexes);
   const actions = makeRegistry(options, events);
+  const runner = makeRunner(options);
   const actionDeps = { configurations: indexes.configurations, actions, runner };
   const outgoing = composeOutgoing(options, {
     ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing,
@@ -134,7 +137,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const incoming = composeIncoming(options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, health: health.incoming,
   });
-  const { sender, worker, deliveries } = outgoing;
+  const { sender, worker, deliveries, keptEvents } = outgoing;
   const { requests } = incoming;
   const shared = { keys: options.keys ?? null, searches: new Searches(options) };
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
@@ -159,11 +162,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       health: health.outgoing, send: (...input) => sender.sendText(...input),
     }),
     ...deliveryRoutes({ events, service: deliveries, webhooks: directories, ...shared }),
+    ...eventRoutes(keptEvents, shared.searches),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, directories,
+    routes, resources, actions, deliveries, keptEvents, requests, events, directories,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
@@ -179,9 +183,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       for (const index of Object.values(indexes)) index.close();
     },
     health,
-    async closeHealth() {
-      await Promise.all([health.incoming.close(), health.outgoing.close()]);
-    },
+    closeHealth: () => closeMonitors(health),
     statistics: () => worker.statistics(),
     listHeldBack: (max) => listHeldBack([worker, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
@@ -281,6 +283,10 @@ function createMonitors(
       ...deps, direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
     }),
   };
+}
+
+async function closeMonitors({ incoming, outgoing }: HealthMonitors): Promise<void> {
+  await Promise.all([incoming.close(), outgoing.close()]);
 }
 
 function makeRunner({ clock, logger, incoming }: WebhooksOptions): ActionRunner {

@@ -24,13 +24,13 @@ import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import {
-  KIND_PARAMETER, ORDER_PARAMETER, queueListParameters,
+  KIND_PARAMETER, ORDER_PARAMETER, createQueueFilterParser, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { EVENT_SOURCES } from './searched-event.ts';
-import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
+import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 import type { DeliveryFilter, ListedRoute } from './delivery-list.ts';
 import type { EventPublisher } from './event-publisher.ts';
 import type { ResendMode } from './resend.ts';
@@ -128,10 +128,12 @@ function listRoute(
     responses: [
       searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendSearchableList<Delivery | ListedRoute, DeliveryStatus>(exchange, {
-      path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true, hasKinds: true,
-      resolveHookId: (name, kind) => resolveHookOfKind(webhooks, name, kind),
-      idOf: ({ identifier }) => identifier,
+    handle: (exchange) => sendSearchableList<Delivery | ListedRoute, DeliveryFilter>(exchange, {
+      ...createQueueFilterParser({
+        statuses: DELIVERY_STATUSES, hasKinds: true,
+        resolveHookId: (name, kind) => resolveHookOfKind(webhooks, name, kind),
+      }),
+      path: PATH, hasOrder: true, idOf: ({ identifier }) => identifier,
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),

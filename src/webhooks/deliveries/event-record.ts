@@ -45,7 +45,9 @@ export const eventCollection: CollectionSpec = { name: 'events', key: 'identifie
  * Who made an event: a change of the catalog, a caller of the API, a command on this machine, an
  * action, or hookshelf itself.
  */
-export type EventSource = 'catalog' | 'api' | 'command' | 'action' | 'own';
+export type EventSource = typeof EVENT_SOURCE_NAMES[number];
+
+export const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'] as const;
 
 /** An event without its payload. */
 type EventHead = {
@@ -71,9 +73,12 @@ type ForwardRecord = {
 
 // Unescaped quotes are never inside a string, so a mark is found where the member is.
 const CREATED_MARK = Buffer.from('"createdAt":"');
-const KEY_MARK = Buffer.from(',"key":"');
 const START_MARK = Buffer.from(',"depth":');
+const NAME_MARK = Buffer.from(',"name":"');
 const SOURCE_MARK = Buffer.from(',"source":"');
+const KEY_MARK = Buffer.from(',"key":"');
+const DELIVER_AT_MARK = Buffer.from(',"deliverAt":"');
+const HOOKS_MARK = Buffer.from(',"hooks":[');
 const DELIVERIES_MARK = Buffer.from(',"deliveries":[');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
@@ -186,11 +191,62 @@ export function readEventCreatedMs(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
 }
 
-/** Reads the key that an event was given, without parsing its payload; null: none. */
+/** Reads the name of an event, mostly without parsing; null for a queued forward. */
+export function readEventName(bytes: Buffer): string | null {
+  return readHeadText(bytes, NAME_MARK);
+}
+
+/** Reads the source of an event. Where none was recorded, its name says it. */
+export function readEventSource(bytes: Buffer): EventSource {
+  const source = readHeadText(bytes, SOURCE_MARK);
+  return EVENT_SOURCE_NAMES.find((candidate) => candidate === source)
+    ?? guessSource(readEventName(bytes) ?? '');
+}
+
+/** Reads the key that an event was given; null: none. */
 export function readEventKey(bytes: Buffer): string | null {
-  const start = bytes.indexOf(KEY_MARK) + KEY_MARK.length;
-  if (start < KEY_MARK.length || start > findEventStart(bytes)) return null;
-  return String(JSON.parse(`"${bytes.toString('utf8', start, findQuote(bytes, start))}"`));
+  return readHeadText(bytes, KEY_MARK);
+}
+
+/** Reads when the deliveries of an event begin; null: when it was made. */
+export function readDeliverAt(bytes: Buffer): string | null {
+  return readHeadText(bytes, DELIVER_AT_MARK);
+}
+
+/** Reads a text that stands before the members of an event which every version has. */
+function readHeadText(bytes: Buffer, mark: Buffer): string | null {
+  const head = bytes.subarray(0, Math.max(0, findEventStart(bytes)));
+  const start = head.indexOf(mark) + mark.length;
+  if (start < mark.length) return null;
+  const end = findQuote(head, start);
+  const text = head.toString('utf8', start, end);
+  return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
+}
+
+/** Whether deliveries were made with an event. */
+export function listsDeliveries(bytes: Buffer): boolean {
+  return bytes[findListStart(bytes)] === QUOTE;
+}
+
+/**
+ * Reads the deliveries that were made with an event, and their webhooks in the same order. An event
+ * of the former form may list no webhooks.
+ */
+export function readReceivers(bytes: Buffer): {
+  readonly deliveries: readonly string[]; readonly webhookIds: readonly string[];
+} {
+  const start = findListStart(bytes);
+  const deliveries = parseTexts(bytes.subarray(start, findListEnd(bytes, start)));
+  const head = bytes.subarray(0, findEventStart(bytes));
+  const hooksStart = head.indexOf(HOOKS_MARK);
+  const webhookIds = hooksStart === -1 ? []
+    : parseTexts(head.subarray(hooksStart + HOOKS_MARK.length, head.length - 1));
+  return { deliveries, webhookIds };
+}
+
+function parseTexts(list: Buffer): readonly string[] {
+  const texts: unknown = JSON.parse(`[${list.toString('utf8')}]`);
+  return Array.isArray(texts) ? texts.map(String) : [];
 }
 
 /** Finds where the members of an event begin, with their comma; -1 in a record without one. */

@@ -94,7 +94,10 @@ export function isInTime(
   return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
 }
 
-function parseTimeParameter(query: ReadonlyMap<string, string>, name: string): number | null {
+/** Parses a time to milliseconds since the epoch; null when it is absent. Throws `malformed`. */
+export function parseTimeParameter(
+  query: ReadonlyMap<string, string>, name: string,
+): number | null {
   const value = query.get(name);
   if (value === undefined) return null;
   // A query's plus sign stands for a space, but in a time it was meant as a plus.

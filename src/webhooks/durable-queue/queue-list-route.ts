@@ -1,4 +1,4 @@
-/** Sends the items of a queue as one JSON array, whole or page by page, filtered by the query. */
+/** Sends a list as one JSON array, whole or page by page, filtered by the query. */
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
 import { TEXT } from '../../resources/route-specs.ts';
@@ -13,32 +13,32 @@ import {
 /** Items that are read at a time for a list without a limit. */
 const CHUNK_ITEMS = 100;
 
-export type ListFilter<Status extends string> = QueueFilter<Status> & {
+type ListFilter<Status extends string> = QueueFilter<Status> & {
   /** null also for a list that has no `KIND_PARAMETER`. */
   readonly kind: Kind | null;
   /** null also for a list that has no `EVENT_ID_PARAMETER`. */
   readonly eventId: string | null;
 };
 
-export type QueueList<Item, Status extends string> = {
+export type FilteredList<Item, Filter> = FilterParser<Filter> & {
   readonly path: string;
-  readonly statuses: readonly Status[];
   /** Whether the list takes `ORDER_PARAMETER`. */
   readonly hasOrder?: boolean;
-  /** Whether the list takes `EVENT_ID_PARAMETER`. */
-  readonly hasEventIds?: boolean;
-  /** Whether the list takes `KIND_PARAMETER`. */
-  readonly hasKinds?: boolean;
   /** Finds up to `limit` items that come after the one of the id `from`, in the list's order. */
   list(
-    filter: ListFilter<Status>, from: string | null, limit: number, isNewestFirst: boolean,
+    filter: Filter, from: string | null, limit: number, isNewestFirst: boolean,
   ): Promise<readonly Item[]>;
   /** Counts the items that match, on all pages. */
-  count(filter: ListFilter<Status>): Promise<number>;
-  /** Finds the identifier of the webhook that a person calls by name or identifier. */
-  resolveHookId(name: string, kind: Kind | null): string;
+  count(filter: Filter): Promise<number>;
   idOf(item: Item): string;
   toPublic(item: Item): object;
+};
+
+type FilterParser<Filter> = {
+  /** The names of the parameters that it parses. */
+  readonly filterNames: readonly string[];
+  /** Throws `malformed`. */
+  parseFilter(query: ReadonlyMap<string, string>): Filter;
 };
 
 const ORDERS = ['oldest', 'newest'] as const;
@@ -64,47 +64,65 @@ export const EVENT_ID_PARAMETER: ParameterSpec = {
 export function queueListParameters(
   statuses: readonly string[], descriptions: Parameters<typeof filterParameters>[1],
 ): readonly ParameterSpec[] {
-  return [
-    ...filterParameters(statuses, descriptions),
-    {
-      name: 'limit', in: 'query', description: 'At most so many',
-      schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
-    },
-    { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: TEXT },
-  ];
+  return [...filterParameters(statuses, descriptions), ...PAGE_PARAMETERS];
 }
 
-type ListQuery<Status extends string> = {
+export const PAGE_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'limit', in: 'query', description: 'At most so many',
+    schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
+  },
+  { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: TEXT },
+];
+
+/** Creates the parser of the parameters that `queueListParameters` describes. */
+export function createQueueFilterParser<Status extends string>(
+  { statuses, hasEventIds = false, hasKinds = false, resolveHookId }: {
+    readonly statuses: readonly Status[];
+    /** Whether the list takes `EVENT_ID_PARAMETER`. */
+    readonly hasEventIds?: boolean;
+    /** Whether the list takes `KIND_PARAMETER`. */
+    readonly hasKinds?: boolean;
+    /** Finds the identifier of the webhook that a person calls by name or identifier. */
+    readonly resolveHookId: (name: string, kind: Kind | null) => string;
+  },
+): FilterParser<ListFilter<Status>> {
+  return {
+    filterNames: [
+      ...FILTER_NAMES, ...hasEventIds ? ['eventId'] : [], ...hasKinds ? ['kind'] : [],
+    ],
+    parseFilter(query) {
+      const kind = parseChoiceParameter(query, 'kind', KINDS);
+      return {
+        ...parseQueryFilter(query, statuses, (name) => resolveHookId(name, kind)),
+        kind, eventId: query.get('eventId') ?? null,
+      };
+    },
+  };
+}
+
+type ListQuery<Filter> = {
   /** The parameters that all pages of the list have. */
   readonly parameters: readonly (readonly [string, string])[];
-  readonly filter: ListFilter<Status>;
+  readonly filter: Filter;
   readonly order: typeof ORDERS[number] | null;
   readonly limit: number | null;
   readonly from: string | null;
 };
 
 /** Parses the raw query of a list. Throws `malformed`. */
-export function parseListQuery<Status extends string>(
-  search: string, queueList: Pick<QueueList<unknown, Status>,
-    'statuses' | 'hasOrder' | 'hasEventIds' | 'hasKinds' | 'resolveHookId'>,
-): ListQuery<Status> {
-  const { hasOrder = false, hasEventIds = false, hasKinds = false } = queueList;
-  const names = [
-    ...FILTER_NAMES, ...hasOrder ? ['order'] : [], ...hasEventIds ? ['eventId'] : [],
-    ...hasKinds ? ['kind'] : [],
-  ];
+export function parseListQuery<Filter>(
+  search: string, filteredList: FilterParser<Filter> & { readonly hasOrder?: boolean },
+): ListQuery<Filter> {
+  const { hasOrder = false, filterNames } = filteredList;
+  const names = [...filterNames, ...hasOrder ? ['order'] : []];
   const query = parseQuery(search, [...names, 'limit', 'cursor']);
-  const kind = parseChoiceParameter(query, 'kind', KINDS);
   return {
     parameters: names.flatMap((name) => {
       const value = query.get(name);
       return value === undefined ? [] : [[name, value] as const];
     }),
-    filter: {
-      ...parseQueryFilter(
-        query, queueList.statuses, (name) => queueList.resolveHookId(name, kind)),
-      kind, eventId: query.get('eventId') ?? null,
-    },
+    filter: filteredList.parseFilter(query),
     order: parseChoiceParameter(query, 'order', ORDERS),
     limit: parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX),
     from: decodeIdCursor(query.get('cursor')),
@@ -112,33 +130,33 @@ export function parseListQuery<Status extends string>(
 }
 
 /** Sends the list that a raw query asks for; `search` is that of the exchange by default. */
-export async function sendQueueList<Item, Status extends string>(
-  exchange: Exchange, queueList: QueueList<Item, Status>, search = exchange.search,
+export async function sendFilteredList<Item, Filter>(
+  exchange: Exchange, filteredList: FilteredList<Item, Filter>, search = exchange.search,
 ): Promise<void> {
-  const { parameters, filter, order, limit, from } = parseListQuery(search, queueList);
+  const { parameters, filter, order, limit, from } = parseListQuery(search, filteredList);
   const list = (start: string | null, count: number): Promise<readonly Item[]> =>
-    queueList.list(filter, start, count, order === 'newest');
+    filteredList.list(filter, start, count, order === 'newest');
   const encode = (item: Item | undefined): Buffer | null =>
-    item === undefined ? null : encodeItem(queueList, item);
+    item === undefined ? null : encodeItem(filteredList, item);
   const headers = [
-    'Content-Type', 'application/json', 'X-Total-Count', String(await queueList.count(filter)),
+    'Content-Type', 'application/json', 'X-Total-Count', String(await filteredList.count(filter)),
   ];
   if (limit === null) {
-    return exchange.sendStream(200, headers, pullAll(queueList, list, from, encode));
+    return exchange.sendStream(200, headers, pullAll(filteredList, list, from, encode));
   }
   const items = await list(from, limit + 1);
   const page = items.slice(0, limit);
   const last = page.at(-1);
   if (items.length > limit && last !== undefined) {
-    headers.push('Link', formatNextLink(exchange, queueList.path, {
-      limit, parameters, lastId: queueList.idOf(last),
+    headers.push('Link', formatNextLink(exchange, filteredList.path, {
+      limit, parameters, lastId: filteredList.idOf(last),
     }));
   }
   return exchange.sendStream(200, headers, streamRecords(() => encode(page.shift())));
 }
 
 export function encodeItem<Item>(
-  { toPublic }: Pick<QueueList<Item, string>, 'toPublic'>, item: Item,
+  { toPublic }: Pick<FilteredList<Item, never>, 'toPublic'>, item: Item,
 ): Buffer {
   return Buffer.from(JSON.stringify(toPublic(item)));
 }
@@ -157,7 +175,7 @@ export function formatNextLink(
 }
 
 function pullAll<Item>(
-  queueList: Pick<QueueList<Item, string>, 'idOf'>,
+  filteredList: Pick<FilteredList<Item, never>, 'idOf'>,
   list: (from: string | null, count: number) => Promise<readonly Item[]>, start: string | null,
   encode: (item: Item | undefined) => Buffer | null,
 ): Pull {
@@ -168,7 +186,7 @@ function pullAll<Item>(
     if (index === items.length) {
       items = await list(from, CHUNK_ITEMS);
       const last = items.at(-1);
-      from = last === undefined ? from : queueList.idOf(last);
+      from = last === undefined ? from : filteredList.idOf(last);
       index = 0;
     }
     index += 1;

@@ -19,14 +19,15 @@ import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import {
-  EVENT_ID_PARAMETER, queueListParameters,
+  EVENT_ID_PARAMETER, createQueueFilterParser, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
 import { SOURCES } from '../filters/facts.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import type { ReplayOptions } from './replay.ts';
-import { REQUEST_STATUSES, type StoredRequest, type RequestStatus } from './stored-request.ts';
+import type { RequestFilter } from './request-columns.ts';
+import { REQUEST_STATUSES, type StoredRequest } from './stored-request.ts';
 import { requestResource } from './request-resource.ts';
 import {
   headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
@@ -221,9 +222,12 @@ function requestListRoute(
     responses: [
       searchableListResponse('The requests', requestSchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendSearchableList<StoredRequest, RequestStatus>(exchange, {
-      path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
-      resolveHookId: (name) => resolveHook(webhooks, name),
+    handle: (exchange) => sendSearchableList<StoredRequest, RequestFilter>(exchange, {
+      ...createQueueFilterParser({
+        statuses: REQUEST_STATUSES, hasEventIds: true,
+        resolveHookId: (name) => resolveHook(webhooks, name),
+      }),
+      path: PATH, idOf: ({ id }) => id,
       toPublic: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),

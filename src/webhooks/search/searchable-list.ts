@@ -11,7 +11,7 @@ import { pagedListResponse } from '../../resources/route-specs.ts';
 import type { Schema } from '../../base/schema.ts';
 import type { Exchange, ResponseSpec } from '../../server/http-route.ts';
 import {
-  encodeItem, formatNextLink, parseListQuery, sendQueueList, type ListFilter, type QueueList,
+  encodeItem, formatNextLink, parseListQuery, sendFilteredList, type FilteredList,
 } from '../durable-queue/queue-list-route.ts';
 import type { FactSource } from '../filters/facts.ts';
 import { parseSearchQuery, type SearchQuery } from './search-query.ts';
@@ -20,12 +20,12 @@ import type { SearchWalk, Searches } from './searches.ts';
 /** The items of a page without `limit`. */
 const PAGE_ITEMS = 100;
 
-type SearchableList<Item, Status extends string> = QueueList<Item, Status> & {
+type SearchableList<Item, Filter> = FilteredList<Item, Filter> & {
   /** What conditions of `where` may read. */
   readonly sources: readonly FactSource[];
   /** Opens a walk through the items that match the filter, from behind the id `before`. */
   openWalk(
-    filter: ListFilter<Status>, before: string | null,
+    filter: Filter, before: string | null,
   ): SearchWalk<Item> | Promise<SearchWalk<Item>>;
 };
 
@@ -44,16 +44,16 @@ export function searchableListResponse(description: string, items: Schema): Resp
   };
 }
 
-export async function sendSearchableList<Item, Status extends string>(
-  exchange: Exchange, list: SearchableList<Item, Status>, searches: Searches,
+export async function sendSearchableList<Item, Filter>(
+  exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
 ): Promise<void> {
   const { query, parameters, rest } = parseSearchQuery(exchange.search, list.sources);
-  if (query === null) return sendQueueList(exchange, list, rest);
+  if (query === null) return sendFilteredList(exchange, list, rest);
   return sendSearch(exchange, list, searches, { query, parameters, rest });
 }
 
-async function sendSearch<Item, Status extends string>(
-  exchange: Exchange, list: SearchableList<Item, Status>, searches: Searches,
+async function sendSearch<Item, Filter>(
+  exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
   search: {
     readonly query: SearchQuery; readonly rest: string;
     readonly parameters: readonly (readonly [string, string])[];

@@ -1,0 +1,290 @@
+/**
+ * Columns by which a list filters records: numbers by the slot of the record, so that a page of a
+ * hundred thousand records is found without touching them. The columns are built from the stored
+ * records in the background, follow every change from then on, and are never written anywhere.
+ *
+ * A change of a record must not change what its columns have, unless `refresh` is called.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { Collection } from '../../store/store-port.ts';
+
+/** Whether the record in a slot meets a criterion; null stands for no criterion. */
+export type SlotTest = ((slot: number) => boolean) | null;
+
+/** A column of one kind of values. */
+interface RecordColumn {
+  set(slot: number, record: Buffer, id: string): void;
+  clear(slot: number): void;
+  grow(length: number): void;
+}
+
+// These take about two milliseconds.
+const RECORDS_PER_TURN = 1000;
+const SLOTS_MIN = 1024;
+
+/** The test that no record meets. */
+const matchNone = (): boolean => false;
+
+export class RecordColumns {
+  readonly #collection: Collection;
+  readonly #columns: readonly RecordColumn[];
+  readonly #isListed: (id: string, record: Buffer) => boolean;
+  /** Whether the record of a slot is in the columns. */
+  #entered = new Uint8Array(0);
+  #count = 0;
+  #building: Promise<void> | null = null;
+  #unlisten: (() => void) | null = null;
+
+  /** Records for which `isListed` is false are in no column. */
+  constructor(
+    collection: Collection, columns: readonly RecordColumn[],
+    isListed: (id: string, record: Buffer) => boolean = () => true,
+  ) {
+    this.#collection = collection;
+    this.#columns = columns;
+    this.#isListed = isListed;
+  }
+
+  /** How many records are in the columns. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves once every record is in its columns. */
+  whenBuilt(): Promise<void> {
+    this.#building ??= this.#build();
+    return this.#building;
+  }
+
+  close(): void {
+    this.#unlisten?.();
+  }
+
+  /** Makes a test that holds where all tests hold; null when no record can match. */
+  createMatcher(tests: readonly SlotTest[]): ((slot: number) => boolean) | null {
+    if (tests.includes(matchNone)) return null;
+    const criteria = tests.filter((test) => test !== null);
+    return (slot) => {
+      if (this.#entered[slot] !== 1) return false;
+      for (const isMet of criteria) if (!isMet(slot)) return false;
+      return true;
+    };
+  }
+
+  /** Enters a record anew, because what a column has of it has changed. */
+  refresh(slot: number): void {
+    const record = this.#collection.bytesAt(slot);
+    if (this.#entered[slot] !== 1 || record === undefined) return;
+    this.#clear(slot);
+    this.#enter(slot, record, this.#collection.idAt(slot) ?? '');
+  }
+
+  async #build(): Promise<void> {
+    const collection = this.#collection;
+    this.#unlisten = collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
+    for (let slot = 0; slot < collection.slotBound; slot += 1) {
+      const record = collection.bytesAt(slot) ?? null;
+      if (record !== null) this.#apply(slot, record, collection.idAt(slot) ?? '');
+      if (slot % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn();
+    }
+  }
+
+  #apply(slot: number, record: Buffer | null, id: string): void {
+    const isEntered = this.#entered[slot] === 1;
+    if (record === null) {
+      if (isEntered) this.#clear(slot);
+    } else if (!isEntered && this.#isListed(id, record)) {
+      this.#enter(slot, record, id);
+    }
+  }
+
+  #enter(slot: number, record: Buffer, id: string): void {
+    if (slot >= this.#entered.length) this.#grow(slot + 1);
+    this.#entered[slot] = 1;
+    this.#count += 1;
+    for (const column of this.#columns) column.set(slot, record, id);
+  }
+
+  #clear(slot: number): void {
+    this.#entered[slot] = 0;
+    this.#count -= 1;
+    for (const column of this.#columns) column.clear(slot);
+  }
+
+  #grow(count: number): void {
+    const length = Math.max(SLOTS_MIN, count, this.#entered.length * 2);
+    this.#entered = copyInto(new Uint8Array(length), this.#entered);
+    for (const column of this.#columns) column.grow(length);
+  }
+}
+
+/** A column of texts that many records share, such as webhooks. Each text has a number. */
+export class SharedTextColumn implements RecordColumn {
+  readonly #read: (record: Buffer) => string | null;
+  readonly #numbers = new TextNumbers();
+  #column = new Uint32Array(0);
+
+  constructor(read: (record: Buffer) => string | null) {
+    this.#read = read;
+  }
+
+  set(slot: number, record: Buffer): void {
+    const text = this.#read(record);
+    this.#column[slot] = text === null ? 0 : this.#numbers.intern(text);
+  }
+
+  clear(slot: number): void {
+    this.#numbers.release(this.#column[slot] ?? 0);
+  }
+
+  grow(length: number): void {
+    this.#column = copyInto(new Uint32Array(length), this.#column);
+  }
+
+  /** Creates a test for one text. */
+  createTest(text: string | null): SlotTest {
+    if (text === null) return null;
+    const number = this.#numbers.find(text);
+    return number === undefined ? matchNone : (slot) => this.#column[slot] === number;
+  }
+
+  /** Creates a test for all texts for which `isMatch` holds. */
+  createMatchTest(isMatch: (text: string) => boolean): SlotTest {
+    const numbers = this.#numbers.select(isMatch);
+    return numbers.size === 0 ? matchNone : (slot) => numbers.has(this.#column[slot] ?? 0);
+  }
+}
+
+/**
+ * A column of texts that few records share. It has the CRC-32 of each, 0 without one; where that
+ * matches, the record itself decides.
+ */
+export class RareTextColumn implements RecordColumn {
+  readonly #collection: Collection;
+  readonly #read: (record: Buffer) => string | null;
+  #column = new Uint32Array(0);
+
+  constructor(collection: Collection, read: (record: Buffer) => string | null) {
+    this.#collection = collection;
+    this.#read = read;
+  }
+
+  set(slot: number, record: Buffer): void {
+    const text = this.#read(record);
+    this.#column[slot] = text === null ? 0 : crc32(text);
+  }
+
+  clear(): void {}
+
+  grow(length: number): void {
+    this.#column = copyInto(new Uint32Array(length), this.#column);
+  }
+
+  createTest(text: string | null): SlotTest {
+    if (text === null) return null;
+    const checksum = crc32(text);
+    return (slot) => {
+      if (this.#column[slot] !== checksum) return false;
+      const record = this.#collection.bytesAt(slot);
+      return record !== undefined && this.#read(record) === text;
+    };
+  }
+}
+
+/** A column of times, in milliseconds since the epoch. */
+export class TimeColumn implements RecordColumn {
+  readonly #read: (record: Buffer) => number;
+  #column = new Float64Array(0);
+
+  constructor(read: (record: Buffer) => number) {
+    this.#read = read;
+  }
+
+  set(slot: number, record: Buffer): void {
+    this.#column[slot] = this.#read(record);
+  }
+
+  clear(): void {}
+
+  grow(length: number): void {
+    this.#column = copyInto(new Float64Array(length), this.#column);
+  }
+
+  /** Creates a test for times at or after `sinceMs`, and before `untilMs`. */
+  createTest(sinceMs: number | null, untilMs: number | null): SlotTest {
+    if (sinceMs === null && untilMs === null) return null;
+    const [from, to] = [sinceMs ?? -Infinity, untilMs ?? Infinity];
+    return (slot) => {
+      const atMs = this.#column[slot] ?? 0;
+      return atMs >= from && atMs < to;
+    };
+  }
+}
+
+/** A column of facts that hold or do not. */
+export class FlagColumn implements RecordColumn {
+  readonly #read: (record: Buffer, id: string) => boolean;
+  #column = new Uint8Array(0);
+
+  constructor(read: (record: Buffer, id: string) => boolean) {
+    this.#read = read;
+  }
+
+  set(slot: number, record: Buffer, id: string): void {
+    this.#column[slot] = this.#read(record, id) ? 1 : 0;
+  }
+
+  clear(): void {}
+
+  grow(length: number): void {
+    this.#column = copyInto(new Uint8Array(length), this.#column);
+  }
+
+  createTest(flag: boolean | null): SlotTest {
+    if (flag === null) return null;
+    const expected = flag ? 1 : 0;
+    return (slot) => this.#column[slot] === expected;
+  }
+}
+
+function copyInto<T extends { set(from: T): void }>(larger: T, column: T): T {
+  larger.set(column);
+  return larger;
+}
+
+/** Numbers texts that many records share, from 1 on. A text that no record has is forgotten. */
+class TextNumbers {
+  readonly #byText = new Map<string, number>();
+  readonly #texts: string[] = [''];
+  readonly #counts: number[] = [0];
+  readonly #free: number[] = [];
+
+  find(text: string): number | undefined {
+    return this.#byText.get(text);
+  }
+
+  select(isMatch: (text: string) => boolean): ReadonlySet<number> {
+    const numbers = new Set<number>();
+    for (const [text, number] of this.#byText) if (isMatch(text)) numbers.add(number);
+    return numbers;
+  }
+
+  intern(text: string): number {
+    const number = this.#byText.get(text) ?? this.#free.pop() ?? this.#texts.length;
+    this.#byText.set(text, number);
+    this.#texts[number] = text;
+    this.#counts[number] = (this.#counts[number] ?? 0) + 1;
+    return number;
+  }
+
+  release(number: number): void {
+    if (number === 0) return;
+    const count = (this.#counts[number] ?? 0) - 1;
+    this.#counts[number] = count;
+    if (count > 0) return;
+    this.#byText.delete(this.#texts[number] ?? '');
+    this.#texts[number] = '';
+    this.#free.push(number);
+  }
+}

@@ -1,0 +1,167 @@
+/** The HTTP routes that show events: the list, one event, and its payload. */
+import { AppError } from '../../base/errors.ts';
+import { parseTimestamp } from '../../base/clock.ts';
+import type { Schema } from '../../base/schema.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { Representation } from '../../resources/representation.ts';
+import {
+  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, pathParameter,
+} from '../../resources/route-specs.ts';
+import {
+  CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
+} from '../../resources/send-representation.ts';
+import { problemResponses } from '../../server/problem.ts';
+import { parseChoiceParameter } from '../../server/query.ts';
+import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
+import { EVERY_EVENT, isEventName } from '../actions/event-name.ts';
+import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
+import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
+import { parseTimeParameter } from '../durable-queue/queue-filter.ts';
+import { PAGE_PARAMETERS } from '../durable-queue/queue-list-route.ts';
+import { EVENT_SOURCES } from '../deliveries/searched-event.ts';
+import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
+import { SEARCH_PARAMETERS } from '../search/search-query.ts';
+import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
+import type { Searches } from '../search/searches.ts';
+import type { EventFilter } from './event-columns.ts';
+import { eventResource } from './event-resource.ts';
+import type { EventService } from './event-service.ts';
+import type { PublicEvent } from './public-event.ts';
+
+const { path: PATH, noun: NOUN } = eventResource;
+const ITEM_PATH = `${PATH}/{id}`;
+const ID = pathParameter('id', 'Of the event');
+const FLAGS = ['true', 'false'] as const;
+const PREFIX_END = '.*';
+
+const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const time: Schema = { kind: 'string', format: 'date-time' };
+const members: Readonly<Record<string, Schema>> = {
+  id: TEXT, createdAt: time, name: TEXT,
+  source: {
+    kind: 'string', values: EVENT_SOURCE_NAMES,
+    description: 'Who made it: a change of the catalog, a caller of the API, a command on the '
+      + 'machine of the server, an action, or hookshelf itself (`own`)',
+  },
+  key: TEXT,
+  deliverAt: {
+    kind: 'string', format: 'date-time',
+    description: 'When its deliveries begin; null: at once',
+  },
+  hops: count, payloadBytes: count, heard: { kind: 'boolean' },
+};
+const nullable = ['key', 'deliverAt'];
+
+const keptEventSchema = objectSchema('KeptEvent', members, { nullable });
+
+const eventDeliverySchema = objectSchema('EventDelivery', {
+  identifier: TEXT, hook: TEXT,
+  status: {
+    kind: 'string', values: DELIVERY_STATUSES,
+    description: 'null: the delivery is not kept any more',
+  },
+}, { nullable: ['hook', 'status'] });
+
+const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
+  ...members, deliveries: arraySchema(eventDeliverySchema),
+}, { nullable });
+
+const FILTER_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'name', in: 'query', schema: TEXT,
+    description: 'Only those of this name; or of all names that begin so, as `book.*`',
+  },
+  {
+    name: 'source', in: 'query', schema: { kind: 'string', values: EVENT_SOURCE_NAMES },
+    description: 'Only these',
+  },
+  {
+    name: 'heard', in: 'query', schema: { kind: 'string', values: FLAGS },
+    description: '`true`: only those that have or had a delivery; `false`: only the others',
+  },
+  { name: 'key', in: 'query', schema: TEXT, description: 'Only those of this key' },
+  { name: 'since', in: 'query', schema: time, description: 'Created at that time or later' },
+  { name: 'until', in: 'query', schema: time, description: 'Created before that time' },
+];
+const FILTER_NAMES = FILTER_PARAMETERS.map(({ name }) => name);
+
+export function eventRoutes(
+  service: EventService, searches: Searches,
+): readonly HttpRoute[] {
+  return [listRoute(service, searches), getRoute(service), payloadRoute(service)];
+}
+
+function listRoute(service: EventService, searches: Searches): HttpRoute {
+  return {
+    method: 'GET', path: PATH, operationId: 'listEvents', access: 'read',
+    summary: 'Events that are kept, newest first, whole or page by page',
+    parameters: [...SEARCH_PARAMETERS, ...FILTER_PARAMETERS, ...PAGE_PARAMETERS],
+    responses: [
+      searchableListResponse('The events', keptEventSchema), ...problemResponses(400, 503),
+    ],
+    handle: (exchange) => sendSearchableList<PublicEvent, EventFilter>(exchange, {
+      path: PATH, filterNames: FILTER_NAMES, parseFilter: parseEventFilter,
+      idOf: ({ id }) => id, toPublic: (event) => event,
+      list: (filter, from, limit) => service.list(filter, from, limit),
+      count: (filter) => service.count(filter),
+      sources: EVENT_SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
+    }, searches),
+  };
+}
+
+/** Throws `malformed`. */
+function parseEventFilter(query: ReadonlyMap<string, string>): EventFilter {
+  const heard = parseChoiceParameter(query, 'heard', FLAGS);
+  return {
+    isName: parseNamePattern(query.get('name')),
+    source: parseChoiceParameter(query, 'source', EVENT_SOURCE_NAMES),
+    isHeard: heard === null ? null : heard === 'true',
+    key: query.get('key') ?? null,
+    sinceMs: parseTimeParameter(query, 'since'), untilMs: parseTimeParameter(query, 'until'),
+  };
+}
+
+/** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */
+function parseNamePattern(pattern: string | undefined): EventFilter['isName'] {
+  if (pattern === undefined || pattern === EVERY_EVENT) return null;
+  // The dot belongs to the beginning.
+  const beginning = pattern.endsWith(PREFIX_END) ? pattern.slice(0, -1) : null;
+  if (beginning !== null && isEventName(beginning)) return (name) => name.startsWith(beginning);
+  if (isEventName(pattern)) return (name) => name === pattern;
+  throw new AppError('malformed', '`name` must be the name of an event such as book.created, or '
+    + `the beginning of names before a dot such as book.*, not ${quote(pattern)}`);
+}
+
+function getRoute(service: EventService): HttpRoute {
+  return {
+    method: 'GET', path: ITEM_PATH, operationId: 'getEvent', access: 'read',
+    summary: 'One event that is kept, with its first 100 deliveries',
+    parameters: [ID, IF_NONE_MATCH],
+    responses: [
+      { ...jsonResponse('The event', eventWithDeliveriesSchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_RESPONSES,
+    ],
+    async handle(exchange) {
+      const event = await service.get(exchange.params[0] ?? '');
+      // It is undated: the status of a delivery changes without a write of the event.
+      sendUndatedRepresentation(exchange, NOUN, new Representation(
+        event.id, Buffer.from(JSON.stringify(event)), parseTimestamp(event.createdAt)));
+    },
+  };
+}
+
+function payloadRoute(service: EventService): HttpRoute {
+  return {
+    method: 'GET', path: `${ITEM_PATH}/payload`, operationId: 'getEventPayload', access: 'read',
+    summary: 'The payload of one event that is kept, byte for byte as it was sent',
+    parameters: [ID],
+    responses: [
+      { ...attachmentResponse('The payload'), mediaType: JSON_TYPE, schema: ANY_JSON },
+      ...problemResponses(404),
+    ],
+    handle(exchange) {
+      const id = exchange.params[0] ?? '';
+      sendAttachment(exchange, id, JSON_TYPE, service.getPayload(id));
+    },
+  };
+}

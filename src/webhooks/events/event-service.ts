@@ -1,0 +1,102 @@
+/** Lists, finds and shows the events that are kept. */
+import { AppError } from '../../base/errors.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
+import { eventCollection, readPayloadBytes } from '../deliveries/event-record.ts';
+import type { FanOuts } from '../deliveries/fan-out.ts';
+import type { SearchWalk } from '../search/searches.ts';
+import { EventSearchWalk } from './event-search.ts';
+import { EventColumns, isEvent, type EventFilter } from './event-columns.ts';
+import {
+  listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,
+} from './public-event.ts';
+
+type EventServiceDeps = {
+  readonly store: Store;
+  readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
+};
+
+export class EventService {
+  readonly #store: Store;
+  readonly #fanOuts: EventServiceDeps['fanOuts'];
+  readonly #events: Collection;
+  readonly #find: FindRecord;
+  readonly #columns: EventColumns;
+
+  constructor({ store, fanOuts }: EventServiceDeps) {
+    this.#store = store;
+    this.#fanOuts = fanOuts;
+    this.#events = store.collection(eventCollection.name);
+    this.#find = findCommitted(store);
+    this.#columns = new EventColumns(store);
+  }
+
+  /** Builds what lists need, so that the first one does not wait for it. */
+  prepare(): void {
+    void this.#columns.whenBuilt();
+  }
+
+  close(): void {
+    this.#columns.close();
+  }
+
+  /** Lists up to `limit` events, newest first, that are older than the one with the id `before`. */
+  async list(filter: EventFilter, before: string | null, limit: number): Promise<PublicEvent[]> {
+    await this.#columns.whenBuilt();
+    const page: PublicEvent[] = [];
+    const matches = this.#columns.createMatcher(filter);
+    if (matches === null) return page;
+    const walk = this.#events.walk({ after: before, isDescending: true });
+    for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
+      if (!matches(slot)) continue;
+      const record = this.#events.bytesAt(slot);
+      const id = this.#events.idAt(slot) ?? '';
+      if (record !== undefined) page.push(toPublicEvent(id, record, this.#find));
+    }
+    return page;
+  }
+
+  /** Opens a search among the events that match, from behind the id `before`. */
+  async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
+    await this.#columns.whenBuilt();
+    return new EventSearchWalk(this.#store, this.#columns.createMatcher(filter), before);
+  }
+
+  /** Counts the events that match, on all pages. */
+  async count(filter: EventFilter): Promise<number> {
+    await this.#columns.whenBuilt();
+    if (Object.values(filter).every((criterion) => criterion === null)) return this.#columns.count;
+    const matches = this.#columns.createMatcher(filter);
+    if (matches === null) return 0;
+    let count = 0;
+    for (let slot = 0; slot < this.#events.slotBound; slot += 1) if (matches(slot)) count += 1;
+    return count;
+  }
+
+  /** Gets an event with its first deliveries. Throws `not_found`. */
+  async get(id: string): Promise<PublicEventWithDeliveries> {
+    // Those that are accepted and not written yet would seem to be gone.
+    await this.#fanOuts.whenWritten();
+    const record = this.#getRecord(id);
+    const deliveries = listEventDeliveries(this.#store, id, record);
+    return { ...toPublicEvent(id, record, this.#find), deliveries };
+  }
+
+  /** Gets the payload of an event, byte for byte. Throws `not_found`. */
+  getPayload(id: string): Buffer {
+    return readPayloadBytes(this.#getRecord(id)) ?? Buffer.alloc(0);
+  }
+
+  #getRecord(id: string): Buffer {
+    const record = this.#events.findBytes(id);
+    if (record !== undefined && isEvent(id, record)) return record;
+    throw eventNotFoundError(id);
+  }
+}
+
+function eventNotFoundError(id: string): AppError {
+  const { message } = notFoundError('event', id);
+  return new AppError('not_found', `${message}: if it has been one, it was not kept as nobody `
+    + 'heard it (the setting events.keep), or was removed (events.retentionDays, events.maxBytes)');
+}

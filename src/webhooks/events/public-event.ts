@@ -1,0 +1,75 @@
+/** An event as callers see it, made from its record without parsing the payload. */
+import { formatTimestamp } from '../../base/clock.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
+import { decodeDelivery } from '../deliveries/delivery-codec.ts';
+import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
+import { findReceivers } from '../deliveries/event-receivers.ts';
+import {
+  readDeliverAt, readEventCreatedMs, readEventKey, readEventName, readEventSource, readHops,
+  readPayloadBytes, readReceivers, type EventSource,
+} from '../deliveries/event-record.ts';
+import { isEventHeard } from './event-columns.ts';
+
+export type PublicEvent = {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly name: string;
+  readonly source: EventSource;
+  readonly key: string | null;
+  /** When its deliveries begin, if later than it was made. */
+  readonly deliverAt: string | null;
+  readonly hops: number;
+  readonly payloadBytes: number;
+  /** Whether it has or had a delivery. */
+  readonly heard: boolean;
+};
+
+type EventDelivery = {
+  readonly identifier: string;
+  /** null: it is not known any more. */
+  readonly hook: string | null;
+  /** null: the delivery is not kept any more. */
+  readonly status: DeliveryStatus | null;
+};
+
+export type PublicEventWithDeliveries = PublicEvent & {
+  /** The first ones, in the order in which they were made. */
+  readonly deliveries: readonly EventDelivery[];
+};
+
+const DELIVERIES_SHOWN_MAX = 100;
+
+/** `find` finds what stands beside the event. */
+export function toPublicEvent(id: string, record: Buffer, find: FindRecord): PublicEvent {
+  return {
+    id,
+    createdAt: formatTimestamp(readEventCreatedMs(record)),
+    name: readEventName(record) ?? '',
+    source: readEventSource(record),
+    key: readEventKey(record),
+    deliverAt: readDeliverAt(record),
+    hops: readHops(record),
+    payloadBytes: readPayloadBytes(record)?.length ?? 0,
+    heard: isEventHeard(find, id, record),
+  };
+}
+
+/** Lists the first deliveries of an event, those that are not kept any more among them. */
+export function listEventDeliveries(
+  store: Store, id: string, record: Buffer,
+): readonly EventDelivery[] {
+  const find = findCommitted(store);
+  const early = readReceivers(record);
+  const late = findReceivers({ find }, id);
+  const receivers = [
+    ...early.deliveries.map((identifier, index) => [identifier, early.webhookIds[index]] as const),
+    ...late.deliveries.map((identifier, index) => [identifier, late.hooks[index]] as const),
+  ];
+  return receivers.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
+    const bytes = find(deliveryCollection.name, identifier);
+    if (bytes === undefined) return { identifier, hook: webhookId, status: null };
+    const { hook, status } = decodeDelivery(bytes);
+    return { identifier, hook, status };
+  });
+}

@@ -4,7 +4,9 @@ import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import type { Logger } from '../base/log.ts';
+import { formatTimestamp } from '../base/clock.ts';
 import type { Store } from '../store/store-port.ts';
+import { cancelHoldingJob } from './bulk/stage-job.ts';
 import { convertDeliveries } from './deliveries/convert-deliveries.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './deliveries/event-retention.ts';
@@ -47,6 +49,10 @@ type Outgoing = {
   readonly sender: WebhookSender;
   readonly worker: DeliveryWorker;
   readonly removal: RemovalListener;
+  /** Resolves when all events so far are written in their present form, with their deliveries. */
+  whenEventsReady(): Promise<void>;
+  /** Whether all deliveries of a webhook that wait do so for the end of its backfill. */
+  isHeldBack(webhookId: string): boolean;
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -105,9 +111,17 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       store, fanOuts, webhooks, clock, makeId, capacity, requests: shared.requests,
     }),
     removal: {
-      onRemoved: (...removal) => stageCancelPending(retirement, ...removal),
+      onRemoved(transaction, webhookId, nowMs) {
+        cancelHoldingJob(transaction, webhookId, formatTimestamp(nowMs));
+        stageCancelPending(retirement, transaction, webhookId, nowMs);
+      },
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
     },
+    async whenEventsReady() {
+      await converting;
+      await fanOuts.whenWritten();
+    },
+    isHeldBack: (webhookId) => scheduler.isHeldBack(webhookId),
     start() {
       // Nodes may share the log with others that cannot read the new form of everything yet.
       if (store.replica === null) converting = convertFormerRecords(store, log, closing.signal);

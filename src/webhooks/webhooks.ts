@@ -39,6 +39,7 @@ import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { composeJobs } from './bulk/compose-jobs.ts';
 import { jobCollection } from './bulk/job.ts';
+import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeOutgoing, composeQueue } from './compose-outgoing.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
@@ -71,7 +72,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   eventCollection, receiverCollection, delayedEventCollection, deliveryCollection,
   deliveryBodyCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
-  jobCollection, recordFormCollection,
+  jobCollection, backfillCollection, recordFormCollection,
   failingCollection, healthCollection,
 ];
 
@@ -143,7 +144,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys: shared.keys, requests,
-    deliveries, webhooks: directories, ownership: options.ownership ?? ALL_OWNED,
+    deliveries, webhooks: directories, ownership: options.ownership ?? ALL_OWNED, outgoing,
+    index: indexes.outgoing, capacity: queue.capacity,
     whenFannedOut: () => queue.fanOuts.whenWritten(),
   });
   const resources = createWebhookResources({

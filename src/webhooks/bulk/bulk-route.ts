@@ -17,22 +17,27 @@ const COUNT_SCHEMA = objectSchema('Count', {
 });
 
 /** Describes a route that adds jobs of one kind. */
-type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary'> & {
+type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters'> & {
   readonly kind: string;
   /** The name of the body in the OpenAPI document. */
   readonly name: string;
   /** The members of the body: those of the filter, and options of the job. */
   readonly members: Readonly<Record<string, MemberSchema>>;
-  /** Finds the identifier of the webhook that the filter names. */
-  readonly resolveHookId: (name: string) => string;
+  /**
+   * Makes the filter of the job from that of the body, which names a webhook as people do. Throws
+   * if there cannot be such a job. `params` are those of the path.
+   */
+  readonly resolveFilter: (filter: JsonObject, params: readonly string[]) => JsonObject;
+  /** Rules for the body as a whole. */
+  readonly bodyRules?: Pick<ObjectSchema, 'check' | 'hint'>;
 };
 
 export function bulkRoute(
   { jobs, keys }: { readonly jobs: Jobs; readonly keys: IdempotencyKeys | null },
-  { kind, name, members, resolveHookId, ...route }: BulkSpec,
+  { kind, name, members, resolveFilter, bodyRules = {}, parameters = [], ...route }: BulkSpec,
 ): HttpRoute {
   const schema: ObjectSchema = {
-    kind: 'object', name,
+    kind: 'object', name, ...bodyRules,
     members: {
       ...members,
       dryRun: {
@@ -42,15 +47,12 @@ export function bulkRoute(
     },
   };
   const parse = (body: unknown): { readonly isDryRun: boolean; readonly filter: JsonObject } => {
-    const { dryRun, hook, ...filter } = parseObject(schema, body);
-    return {
-      isDryRun: dryRun === true,
-      filter: typeof hook === 'string' ? { ...filter, hook: resolveHookId(hook) } : filter,
-    };
+    const { dryRun, ...filter } = parseObject(schema, body);
+    return { isDryRun: dryRun === true, filter };
   };
   return {
     ...route, method: 'POST', access: 'write',
-    parameters: [IDEMPOTENCY_PARAMETER],
+    parameters: [...parameters, IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema },
     responses: [
       jsonResponse('A dry run: how many there are', COUNT_SCHEMA),
@@ -58,12 +60,15 @@ export function bulkRoute(
         ...jsonResponse('The job that does it', JOB_SCHEMA, 202),
         headers: { ...REPLAYED_HEADERS, Location: 'The job' },
       },
+      ...parameters.length === 0 ? [] : problemResponses(404),
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     handle(exchange) {
       refuseChained(exchange);
       return serveOnce(keys, exchange, [JSON_TYPE], async (body, keepResponse) => {
-        const { isDryRun, filter } = parse(parseBody(body));
+        const parsedBody = parse(parseBody(body));
+        const { isDryRun } = parsedBody;
+        const filter = resolveFilter(parsedBody.filter, exchange.params);
         if (isDryRun) {
           const count = await jobs.count(kind, filter);
           return keepResponse(null, {

@@ -3,7 +3,7 @@ import type { HttpRoute } from '../../server/http-route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Logger } from '../../base/log.ts';
-import type { MemberSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
@@ -11,16 +11,22 @@ import { deliveryResource } from '../deliveries/delivery-resource.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { REQUEST_STATUSES } from '../inbox/stored-request.ts';
 import { requestResource } from '../inbox/request-resource.ts';
-import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
+import {
+  resolveHook, type WebhookDirectories, type WebhookDirectory,
+} from '../naming/directory.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import { bulkRoute } from './bulk-route.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { filterMembers } from '../durable-queue/queue-filter.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './job-routes.ts';
+import { BACKFILL_KIND, backfillRoute } from './backfill-route.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 
 // Each calls its argument with the module, which its first call imports.
 const loadReplay = lazyImport(() => import('./request-replay.ts'));
+const loadBackfill = lazyImport(() => import('./backfill.ts'));
 const loadResend = lazyImport(() => import('./delivery-resend.ts'));
 
 type ComposeJobsDeps = {
@@ -36,6 +42,12 @@ type ComposeJobsDeps = {
   /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
   readonly webhooks: WebhookDirectories;
+  readonly index: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
+  readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
+  readonly outgoing: {
+    readonly whenEventsReady: () => Promise<void>;
+    readonly isHeldBack: (webhookId: string) => boolean;
+  };
 };
 
 /** Rejected requests are in memory alone: after a restart a job could not go on with them. */
@@ -52,10 +64,13 @@ export function composeJobs(
         createRequestReplay({ store, service: requests })),
       'delivery-resend': async () => loadResend(({ createDeliveryResend }) =>
         createDeliveryResend({ store, service: deliveries, whenFannedOut })),
+      [BACKFILL_KIND]: async () => loadBackfill(({ createBackfill }) =>
+        createBackfill({ store, webhooks: deps.index, capacity: deps.capacity, ...deps.outgoing })),
     },
   });
   const routes = [
     ...jobRoutes(jobs), replayRoute(jobs, deps), resendRoute(jobs, deps),
+    backfillRoute(jobs, { ...deps, webhooks: deps.index }),
   ];
   return { jobs, routes };
 }
@@ -74,7 +89,7 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
       as: replayModeMember(
         '`retry` runs the same requests again, under the same ids; `new` copies of them'),
     },
-    resolveHookId: (name) => resolveHook(webhooks.incoming, name),
+    resolveFilter: (filter) => resolveHookMember(webhooks.incoming, filter),
   });
 }
 
@@ -93,8 +108,14 @@ function resendRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
       as: replayModeMember('`retry` sends the same deliveries again, under the same '
         + '`webhook-id`; `new` makes new ones'),
     },
-    resolveHookId: (name) => resolveHook(webhooks.outgoing, name),
+    resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
   });
+}
+
+/** Puts the identifier of a webhook in the place of its name. */
+function resolveHookMember(directory: WebhookDirectory, filter: JsonObject): JsonObject {
+  const { hook } = filter;
+  return typeof hook === 'string' ? { ...filter, hook: resolveHook(directory, hook) } : filter;
 }
 
 function replayModeMember(description: string): MemberSchema {

@@ -4,6 +4,11 @@ import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import type { JobCounts } from './job.ts';
 
 export interface JobKind {
+  /**
+   * Finds the webhook that a job of this filter is for, if its deliveries are held while the job
+   * runs: see stage-job.ts. Absent: no job of this kind holds any.
+   */
+  findHeldWebhookId?(filter: JsonObject): string;
   /** Selects the records that match a filter, which was parsed before. */
   select(filter: JsonObject): RecordSelection;
 }
@@ -27,7 +32,9 @@ export interface RecordSelection {
    * Stages what the job does to these records, but for those that do not match any more. Throws
    * `unavailable` when there is no room for the result.
    */
-  stage(transaction: Transaction, ids: readonly string[], inputs: TransactionInputs): JobCounts;
+  stage(
+    transaction: Transaction, ids: readonly string[], inputs: TransactionInputs, jobId: string,
+  ): JobCounts;
   /** Stops watching for added records. Idempotent. */
   end(): void;
 }

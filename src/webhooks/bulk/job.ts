@@ -4,9 +4,10 @@
  * and `upTo` is the last one.
  *
  * A stored job is one JSON object on one line: `{"id", "createdAt", "updatedAt", "kind", "status",
- * "running"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is the kind, and is
- * there only while the job runs. It is unique in the collection, so that one job of each kind runs
- * at a time. The changes of a chunk and the job that counts them are one transaction.
+ * "running"?, "hook"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is there only
+ * while the job runs, and is unique in the collection. It is the kind, so that one job of each kind
+ * runs at a time; for a kind of which one may run for each webhook, kind and webhook. `hook` is that
+ * webhook. The changes of a chunk and the job that counts them are one transaction.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -30,6 +31,8 @@ export type Job = {
   readonly done: number;
   /** The records with which it could not be done. */
   readonly failed: number;
+  /** The webhook whose deliveries it holds while it runs; null: it holds none. */
+  readonly hook: string | null;
   /** The last id that the job has dealt with; null before the first. */
   readonly after: string | null;
   readonly upTo: string;
@@ -64,19 +67,22 @@ export function advance(
 }
 
 export function encodeJob(job: Job): string {
-  const { id, createdAt, updatedAt, kind, status, total, done, failed, after, upTo, filter } = job;
+  const { id, createdAt, updatedAt, kind, status, hook, total, done, failed, after } = job;
+  const place = hook === null ? kind : `${kind} ${hook}`;
   return JSON.stringify({
-    id, createdAt, updatedAt, kind, status, running: status === 'running' ? kind : undefined,
-    total, done, failed, after, upTo, filter,
+    id, createdAt, updatedAt, kind, status, running: status === 'running' ? place : undefined,
+    hook: hook ?? undefined, total, done, failed, after, upTo: job.upTo, filter: job.filter,
   });
 }
 
 export function decodeJob(bytes: Buffer): Job {
-  // `running` follows from status and kind.
-  const { running: _, ...job } = decodeRecordAs<Job & { readonly running?: string }>(bytes,
+  // `running` follows from status, kind and webhook.
+  const { running: _, hook = null, ...job } = decodeRecordAs<JobRecord>(bytes,
     ({ kind, status, total, done, failed, upTo, filter }) =>
       typeof kind === 'string' && JOB_STATUSES.some((candidate) => candidate === status)
       && [total, done, failed].every((value) => typeof value === 'number')
       && typeof upTo === 'string' && typeof filter === 'object');
-  return job;
+  return { ...job, hook };
 }
+
+type JobRecord = Omit<Job, 'hook'> & { readonly hook?: string; readonly running?: string };

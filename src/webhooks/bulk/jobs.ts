@@ -1,7 +1,7 @@
 /**
- * The jobs of a data directory. One of each kind runs at a time. A second one is refused: mostly it
- * is the same request sent again, and both would do the same to the records that both select. A job
- * starts when its record is applied; the code that runs it is loaded then.
+ * The jobs of a data directory. One of each kind runs at a time, of some kinds one for each webhook.
+ * A second one is refused: mostly it is the same request sent again, and both would do the same to
+ * the records that both select. A job starts when its record is applied; the code that runs it is loaded then.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
@@ -11,9 +11,10 @@ import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
-import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
+import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
+import { stageJobCancel, stageNewJob } from './stage-job.ts';
 
 const loadRun = lazyImport(() => import('./run-job.ts'));
 
@@ -110,8 +111,8 @@ export class Jobs {
   }
 
   /**
-   * Adds a job; what `onAdded` stages is committed with it. Throws `conflict` while another of its
-   * kind runs.
+   * Adds a job; what `onAdded` stages is committed with it. Throws `conflict` while another runs
+   * where one may, and `not_found` when the webhook that it is for is gone.
    */
   async add(
     kind: string, filter: JsonObject,
@@ -119,14 +120,16 @@ export class Jobs {
   ): Promise<Job> {
     const { store, makeId } = this.#deps;
     const id = makeId();
-    const selection = (await this.#load(kind)).select(filter);
+    const jobKind = await this.#load(kind);
+    const selection = jobKind.select(filter);
+    const hook = jobKind.findHeldWebhookId?.(filter) ?? null;
     this.#begunSelections.set(id, selection);
     try {
-      const job = await this.#begin({ id, kind, filter }, selection);
+      const job = await this.#begin({ id, kind, filter, hook }, selection);
       const oldJobs = this.list().filter(({ status }) => status !== 'running')
         .slice(FINISHED_MAX - 1);
       await store.transact((transaction) => {
-        putNewJob(transaction, job);
+        stageNewJob(transaction, job);
         for (const { id: oldId } of oldJobs) transaction.delete(jobCollection.name, oldId);
         onAdded(transaction, job);
       });
@@ -146,16 +149,12 @@ export class Jobs {
     return store.transact((transaction) => {
       const bytes = transaction.find(jobCollection.name, id);
       if (bytes === undefined) throw notFoundError('job', id);
-      const job = decodeJob(bytes);
-      if (job.status !== 'running') return job;
-      const cancelled: Job = { ...job, status: 'cancelled', updatedAt };
-      transaction.put(jobCollection.name, id, encodeJob(cancelled));
-      return cancelled;
+      return stageJobCancel(transaction, decodeJob(bytes), updatedAt);
     });
   }
 
   async #begin(
-    description: Pick<Job, 'id' | 'kind' | 'filter'>, selection: RecordSelection,
+    description: Pick<Job, 'id' | 'kind' | 'filter' | 'hook'>, selection: RecordSelection,
   ): Promise<Job> {
     const upTo = await selection.begin();
     const total = upTo === null ? 0 : await selection.count(upTo);
@@ -204,16 +203,5 @@ export class Jobs {
       begunSelection ?? this.#load(kind).then((jobKind) => jobKind.select(filter)),
     ]);
     await runJob({ ...this.#deps, closing: this.#closing.signal }, id, selection);
-  }
-}
-
-/** Stages a job. Throws `conflict` if another one of its kind runs: see job.ts for `running`. */
-function putNewJob(transaction: Transaction, job: Job): void {
-  try {
-    transaction.put(jobCollection.name, job.id, encodeJob(job));
-  } catch (thrown) {
-    if (!(thrown instanceof AppError && thrown.code === 'conflict')) throw thrown;
-    throw new AppError('conflict', `a job of this kind (${job.kind}) runs already: wait for its `
-      + 'end (GET /api/jobs), or cancel it (DELETE /api/jobs/{id})', {}, thrown);
   }
 }

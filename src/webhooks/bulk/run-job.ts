@@ -7,8 +7,9 @@ import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
-import { advance, decodeJob, encodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
+import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
 import type { RecordSelection } from './job-kind.ts';
+import { stageJobChange } from './stage-job.ts';
 import { takeChunk } from '../durable-queue/queue-spec.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 
@@ -60,6 +61,7 @@ export async function runJob(
         }
         hasWaited = true;
         await pause(clock, WAIT_MS, closing);
+        chunkMax = CHUNK_RECORDS_MAX;
       }
     }
   }
@@ -101,10 +103,10 @@ function commitChunk(
     const current = bytes === undefined ? null : decodeJob(bytes);
     // The job was cancelled meanwhile, or a commit whose outcome was unknown had succeeded.
     if (current?.status !== 'running' || current.after !== job.after) return;
-    const counts = selection.stage(transaction, ids, inputs);
+    const counts = selection.stage(transaction, ids, inputs, job.id);
     const after = isEnd ? job.upTo : ids.at(-1) ?? job.upTo;
     const next = advance(current, counts, after, isEnd, formatTimestamp(inputs.nowMs));
-    transaction.put(jobCollection.name, job.id, encodeJob(next));
+    stageJobChange(transaction, next);
   });
 }
 

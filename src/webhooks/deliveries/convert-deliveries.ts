@@ -85,8 +85,8 @@ function convertEvent(transaction: Transaction, id: string): void {
 }
 
 /** Finds the webhooks of an event's deliveries; null when one of these is gone. */
-function findWebhookIds(
-  transaction: Transaction, deliveries: readonly string[],
+export function findWebhookIds(
+  transaction: Pick<Transaction, 'find'>, deliveries: readonly string[],
 ): readonly string[] | null {
   const webhookIds: string[] = [];
   for (const id of deliveries) {

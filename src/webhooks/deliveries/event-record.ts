@@ -176,9 +176,13 @@ export function isFormerEvent(bytes: Buffer): boolean {
   return at === -1 || at > start;
 }
 
-/** Decodes the members that an event of any form has, without its payload. */
+/**
+ * Decodes the members of an event of any form, without its payload. `hooks` is absent where the
+ * webhooks of its deliveries were not recorded.
+ */
 export function decodeEventHead(bytes: Buffer): {
   readonly createdAt: string; readonly name: string | null; readonly deliveries: readonly string[];
+  readonly to?: string; readonly hooks?: readonly string[];
 } {
   const start = findListStart(bytes);
   const json = `${bytes.toString('utf8', 0, findListEnd(bytes, start))}]}`;

@@ -11,7 +11,9 @@
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import type { Logger } from '../../base/log.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { isSystemEventName, type SystemEventName } from '../actions/event-name.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
@@ -119,6 +121,19 @@ export function createSystemEvents(deps: {
     mayKeepStoreEvents: () =>
       events.mayKeep('store.unwritable', SYSTEM) || events.mayKeep('store.recovered', SYSTEM),
   };
+}
+
+/** Whether it is a system event about that webhook, which does not get it itself. */
+export function isAboutWebhook(
+  event: string, payload: () => JsonValue, webhookId: string,
+): boolean {
+  if (event !== 'webhook.disabled') return false;
+  const { data } = parseMembers(payload());
+  return parseMembers(parseMembers(data)['webhook'])['identifier'] === webhookId;
+}
+
+function parseMembers(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 function describeDelivery(delivery: Delivery, hookName: string | null): object {

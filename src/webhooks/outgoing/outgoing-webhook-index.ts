@@ -14,7 +14,7 @@ import { Facts } from '../filters/facts.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
 import { createKeyReader, findKeyPath, type KeyReader } from '../filters/order.ts';
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
-import { EVERY_EVENT } from '../actions/event-name.ts';
+import { EVERY_EVENT, isSystemEventName } from '../actions/event-name.ts';
 import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
 import type { Template } from './payload-template.ts';
@@ -105,6 +105,19 @@ export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebh
     all: () => webhooks.values(),
     onChange: (listener) => void listeners.push(listener),
     close,
+  };
+}
+
+/** Makes a function that says whether one webhook hears an event, also while it is disabled. */
+export function createEventMatcher(
+  webhook: OutgoingWebhook,
+): (event: string, payload: () => JsonValue) => boolean {
+  const only = new Set([webhook.identifier]);
+  const byTrigger = new Map(listTriggers(webhook).map((trigger) => [trigger, only]));
+  const condition = webhook.when === undefined ? null : prepareCondition(webhook.when);
+  return (event, payload) => {
+    if (collectTriggered(byTrigger, event, isSystemEventName(event)).length === 0) return false;
+    return condition === null || condition(new Facts({ payload, event: () => event }));
   };
 }
 

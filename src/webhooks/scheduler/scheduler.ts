@@ -169,6 +169,24 @@ export class Scheduler {
   }
 
   /**
+   * Lets the queue of that key start only tasks placed before `place`, whether or not there is such
+   * a queue now; null: all of them again.
+   */
+  hold(key: string, place: string | null): void {
+    this.#queues.hold(key, place);
+    this.#onRunnable();
+  }
+
+  /** Whether the queue of that key has tasks, and all of them are held. */
+  isHeldBack(key: string): boolean {
+    const place = this.#queues.findHoldPlace(key);
+    const queue = this.#queues.find(key);
+    if (place === undefined || queue === undefined || queue.size === 0) return false;
+    for (const task of this.#tasksIn(queue)) if (task.place < place) return false;
+    return true;
+  }
+
+  /**
    * Starts the next task, or returns null when none may start. The caller must `release` the task
    * when the attempt is over, and `settle` it when the result is written.
    */

@@ -53,6 +53,8 @@ export class TaskQueues {
   readonly #targets = new Map<string, TaskTarget>();
   /** Keys of suspended queues, whether or not the queues exist now. */
   readonly #suspendedKeys = new Set<string>();
+  /** By key of a queue, the place from which on its tasks must not start. */
+  readonly #holdPlaces = new Map<string, string>();
   /** Queues that may be able to start a task. The first one has its turn next. */
   readonly #runnableQueues = new Set<TaskQueue>();
   /** Queues that wait for one of the attempts which all targets that are not healthy share. */
@@ -137,6 +139,18 @@ export class TaskQueues {
 
   isSuspended(key: string): boolean {
     return this.#suspendedKeys.has(key);
+  }
+
+  /** Lets a queue start only tasks placed before `place`; null: all of them again. */
+  hold(key: string, place: string | null): void {
+    if (place === null) this.#holdPlaces.delete(key);
+    else this.#holdPlaces.set(key, place);
+    const queue = this.#queues.get(key);
+    if (queue !== undefined) this.#runnableQueues.add(queue);
+  }
+
+  findHoldPlace(key: string): string | undefined {
+    return this.#holdPlaces.get(key);
   }
 
   /** Adds a task. The caller must set its due time, or call `makeReady`. */
@@ -256,6 +270,8 @@ export class TaskQueues {
     ready.popWhile((task) => !this.#lanes.mayStart(task));
     const first = ready.peek();
     if (first === undefined) return false;
+    const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
+    if (holdPlace !== undefined && first.place >= holdPlace) return false;
     if (all === null) return true;
     // In strict order a task starts only if it is the first of all, also of those that wait.
     all.popWhile(({ state }) => state === 'gone');

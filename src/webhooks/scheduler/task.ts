@@ -1,10 +1,11 @@
 /**
  * The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target.
  *
- * Besides the limits, three things keep a ready task from starting:
+ * Besides the limits, four things keep a ready task from starting:
  * - its queue must not start anything (`mayStart`), because the webhook is disabled or gone, or
  *   another process attempts the queue;
  * - its queue is suspended for as long as the webhook is being retired (`Scheduler.suspend`);
+ * - a backfill of the webhook runs, and the task is placed after its begin (`Scheduler.hold`);
  * - its target is paused for a moment, after many failures in a row (`isPaused`).
  *
  * And two things hold a task behind others of its queue: a queue that runs one attempt at once

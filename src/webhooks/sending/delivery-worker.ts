@@ -13,6 +13,7 @@ import {
 import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
+import { backfillCollection, decodeHoldingJobId } from '../deliveries/backfill-hold.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
@@ -95,6 +96,8 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       followRecords(this.#records, (applied) => {
         if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
       }),
+      followRecords(deps.store.collection(backfillCollection.name), ({ id, after }) =>
+        deps.scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
     deps.webhooks.onChange((webhookId) => this.#onWebhookChange(webhookId));

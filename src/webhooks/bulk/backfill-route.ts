@@ -1,0 +1,61 @@
+/** The route that adds a backfill: `POST /api/outgoing-webhooks/{identifier}/backfill`. */
+import { AppError, type FieldError } from '../../base/errors.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import { timeSchema } from '../../base/time.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
+import { createKeyParameter } from '../../resources/resource-routes.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { Store } from '../../store/store-port.ts';
+import { mustWriteOldForm } from '../inbox/record-form.ts';
+import { outgoingResource } from '../outgoing/outgoing-resource.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { bulkRoute } from './bulk-route.ts';
+import type { Jobs } from './jobs.ts';
+
+export const BACKFILL_KIND = 'backfill';
+
+const members: Readonly<Record<string, MemberSchema>> = {
+  since: {
+    schema: timeSchema, isRequired: true,
+    description: 'Events made at that time or later, such as 2026-01-31T12:00:00Z',
+  },
+  until: { schema: timeSchema, description: 'Events made before that time' },
+  name: {
+    schema: { kind: 'string', minLength: 1, maxLength: 202 },
+    description: 'Only events of this name; `order.*` is every name below `order.`',
+  },
+};
+
+export function backfillRoute(jobs: Jobs, { store, keys, webhooks }: {
+  readonly store: Store; readonly keys: IdempotencyKeys | null;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>;
+}): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: BACKFILL_KIND, path: `${outgoingResource.path}/{identifier}/backfill`,
+    operationId: 'backfillOutgoingWebhook', name: 'Backfill', members,
+    bodyRules: {
+      check: findTimeProblem,
+      hint: () => 'say from when on, such as { "since": "2026-01-31T12:00:00Z" }',
+    },
+    summary: 'Send a webhook the kept events that it has missed, as a job that goes on after a '
+      + 'restart',
+    parameters: [createKeyParameter(outgoingResource)],
+    resolveFilter(filter, [identifier = '']) {
+      const webhook = webhooks.findNamed(identifier);
+      if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);
+      if (mustWriteOldForm(findCommitted(store))) {
+        throw new AppError('unavailable', 'a backfill needs all nodes to be of this version: '
+          + 'update those of an older one, which could not read its deliveries, then try again');
+      }
+      return { ...filter, hook: webhook.identifier };
+    },
+  });
+}
+
+function findTimeProblem({ since, until }: JsonObject): readonly FieldError[] {
+  // Both are in one form by now, so they compare as texts.
+  if (typeof since !== 'string' || typeof until !== 'string' || since < until) return [];
+  return [{ pointer: '/until', detail: 'must be later than since' }];
+}

@@ -1,0 +1,146 @@
+/**
+ * The kind of job that makes deliveries of the events that a webhook has missed (missed-events.ts),
+ * oldest first. A delivery stands in the queue where its event would have been: it has a `queuedAt`
+ * that rises with the events, and lies before the job's begin. Deliveries that are placed later wait
+ * until the job has ended (backfill-hold.ts).
+ */
+import { formatTimestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import {
+  acceptDeliveries, changeDeliveries, deliveryQueue,
+} from '../deliveries/delivery-changes.ts';
+import { createDelivery } from '../deliveries/delivery.ts';
+import { addReceiver } from '../deliveries/event-receivers.ts';
+import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
+import {
+  createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
+} from '../deliveries/missed-events.ts';
+import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
+import type {
+  OutgoingWebhookIndex, ReadyOutgoingWebhook,
+} from '../outgoing/outgoing-webhook-index.ts';
+import type { JobKind, RecordSelection } from './job-kind.ts';
+import { createSelection } from './record-selection.ts';
+
+type BackfillDeps = {
+  readonly store: Store;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
+  readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
+  /** Resolves when all events so far are written in their present form, with their deliveries. */
+  readonly whenEventsReady: () => Promise<void>;
+  /** Whether all deliveries of a webhook that wait do so for the end of its backfill. */
+  readonly isHeldBack: (webhookId: string) => boolean;
+};
+
+type MissedEvent = { readonly id: string; readonly record: Buffer };
+
+export function createBackfill(deps: BackfillDeps): JobKind {
+  return {
+    findHeldWebhookId: readWebhookId,
+    select(filter) {
+      const { store } = deps;
+      const matches = createMatcher(deps.webhooks, filter);
+      const find = findCommitted(store);
+      const selection = createSelection(store.collection(eventCollection.name),
+        (record, id) => matches(id, record, find));
+      const stage: RecordSelection['stage'] = (transaction, ids, { nowMs, seed }, jobId) => {
+        const missedEvents = findMissedEvents(findStaged(transaction), ids, matches);
+        assertRoom(deps, transaction, readWebhookId(filter), missedEvents);
+        const nextId = deriveIds(seed);
+        stageDeliveries(transaction, missedEvents, {
+          webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(jobId),
+        });
+        return { done: missedEvents.length, failed: 0 };
+      };
+      return {
+        ...selection, stage,
+        async begin() {
+          await deps.whenEventsReady();
+          return selection.begin();
+        },
+      };
+    },
+  };
+}
+
+/** Makes the matcher anew whenever the webhook was changed: its triggers count as they are now. */
+function createMatcher(
+  webhooks: BackfillDeps['webhooks'], filter: JsonObject,
+): MissedEventMatcher {
+  const criteria = readCriteria(filter);
+  let webhook: ReadyOutgoingWebhook | undefined;
+  let matches: MissedEventMatcher = () => false;
+  return (...event) => {
+    const current = webhooks.find(readWebhookId(filter));
+    if (current === undefined) return false;
+    if (current !== webhook) matches = createMissedEventMatcher(current, criteria);
+    webhook = current;
+    return matches(...event);
+  };
+}
+
+/** Reads the webhook of a filter that the route has made. */
+function readWebhookId({ hook }: JsonObject): string {
+  return typeof hook === 'string' ? hook : '';
+}
+
+function readCriteria({ since, until, name }: JsonObject): EventCriteria {
+  const timeOrNull = (value: unknown): number | null =>
+    typeof value === 'string' ? Date.parse(value) : null;
+  return {
+    sinceMs: timeOrNull(since), untilMs: timeOrNull(until),
+    name: typeof name === 'string' ? name : null,
+  };
+}
+
+function findMissedEvents(
+  find: FindRecord, ids: readonly string[], matches: MissedEventMatcher,
+): readonly MissedEvent[] {
+  return ids.flatMap((id) => {
+    const record = find(eventCollection.name, id);
+    return record !== undefined && matches(id, record, find) ? [{ id, record }] : [];
+  });
+}
+
+/**
+ * Throws `unavailable` when the queue has no room. The job must not wait for room that is taken by
+ * what waits for the job: then a chunk may go beyond the limit.
+ */
+function assertRoom(
+  { capacity, isHeldBack }: BackfillDeps, transaction: Transaction, webhookId: string,
+  missedEvents: readonly MissedEvent[],
+): void {
+  const { pending } = deliveryQueue.totals.read(transaction);
+  const bytes = missedEvents.reduce((sum, { record }) => sum + record.length, 0);
+  try {
+    capacity.assertRoom(pending, missedEvents.length, bytes);
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'unavailable' && isHeldBack(webhookId)) return;
+    throw thrown;
+  }
+}
+
+function stageDeliveries(
+  transaction: Transaction, missedEvents: readonly MissedEvent[],
+  { webhookId: hook, nextId, nowMs, beginMs }: {
+    readonly webhookId: string; readonly nextId: () => string;
+    readonly nowMs: number; readonly beginMs: number;
+  },
+): void {
+  const createdAt = formatTimestamp(nowMs);
+  const deliveries = missedEvents.map(({ id: eventId, record }) => {
+    const { name: event } = decodeEventHead(record);
+    const identifier = nextId();
+    addReceiver(transaction, eventId, identifier, hook);
+    return {
+      ...createDelivery({ identifier, hook, event, eventId }, createdAt),
+      queuedAt: formatTimestamp(Math.min(timeOfUuidV7(eventId), beginMs - 1)),
+    };
+  });
+  if (deliveries.length === 0) return;
+  changeDeliveries(transaction, (unit) => acceptDeliveries(transaction, unit, deliveries, null));
+}

@@ -1,0 +1,57 @@
+/**
+ * Stages jobs, each together with the hold that it has on the deliveries of a webhook while it
+ * runs (backfill-hold.ts), so that neither is ever on disk without the other.
+ */
+import { AppError } from '../../base/errors.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import type { Transaction } from '../../store/store-port.ts';
+import { deleteHold, findHoldingJobId, putHold } from '../deliveries/backfill-hold.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
+import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
+
+/**
+ * Stages a new job. Throws `conflict` if another one runs where one may: see job.ts for `running`;
+ * `not_found` if the webhook it is for is gone.
+ */
+export function stageNewJob(transaction: Transaction, job: Job): void {
+  const { id, kind, hook: webhookId, status } = job;
+  if (webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined) {
+    throw notFoundError('outgoing webhook', webhookId);
+  }
+  try {
+    transaction.put(jobCollection.name, id, encodeJob(job));
+  } catch (thrown) {
+    if (!(thrown instanceof AppError && thrown.code === 'conflict')) throw thrown;
+    const what = webhookId === null ? `a job of this kind (${kind})`
+      : `a job of this kind (${kind}) for this webhook`;
+    throw new AppError('conflict', `${what} runs already: wait for its end (GET /api/jobs), or `
+      + 'cancel it (DELETE /api/jobs/{id})', {}, thrown);
+  }
+  if (webhookId !== null && status === 'running') putHold(transaction, webhookId, id);
+}
+
+/** Stages what has become of a job. */
+export function stageJobChange(transaction: Transaction, job: Job): void {
+  const { id, hook: webhookId, status } = job;
+  transaction.put(jobCollection.name, id, encodeJob(job));
+  if (webhookId !== null && status !== 'running') deleteHold(transaction, webhookId, id);
+}
+
+/** Stages that a job is cancelled, and returns it; a job that has ended stays as it is. */
+export function stageJobCancel(transaction: Transaction, job: Job, updatedAt: string): Job {
+  if (job.status !== 'running') return job;
+  const cancelledJob: Job = { ...job, status: 'cancelled', updatedAt };
+  stageJobChange(transaction, cancelledJob);
+  return cancelledJob;
+}
+
+/** Stages the end of the job that holds the deliveries of a webhook, which is removed. */
+export function cancelHoldingJob(
+  transaction: Transaction, webhookId: string, updatedAt: string,
+): void {
+  const jobId = findHoldingJobId(transaction, webhookId);
+  if (jobId === null) return;
+  const bytes = transaction.find(jobCollection.name, jobId);
+  if (bytes !== undefined) stageJobCancel(transaction, decodeJob(bytes), updatedAt);
+  deleteHold(transaction, webhookId, jobId);
+}

@@ -1,0 +1,72 @@
+/**
+ * Says which stored events a webhook has missed: those that its triggers and its condition, as they
+ * are now, let it hear, and of which it had no delivery. Passed over are also
+ *
+ * - events that have not begun, because they are delayed;
+ * - events that were sent to one webhook, and what a queued forward sends: nobody hears these;
+ * - events of version 1 of which a delivery is gone, because nobody knows to whom it went.
+ */
+import type { JsonValue } from '../../base/schema.ts';
+import type { FindRecord } from '../../store/store-port.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import { fitsEventName } from '../actions/event-name.ts';
+import { isInTime } from '../durable-queue/queue-filter.ts';
+import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
+import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import { findWebhookIds } from './convert-deliveries.ts';
+import { fanOutCollection } from './delivery-changes.ts';
+import { findReceivers } from './event-receivers.ts';
+import { decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadBytes } from './event-record.ts';
+import { delayedEventCollection } from './event-retention.ts';
+import { isAboutWebhook } from './system-events.ts';
+
+/** Which events are looked at; null stands for no criterion. */
+export type EventCriteria = {
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+  /** A name, or a prefix that ends in `.*`, as in a trigger. */
+  readonly name: string | null;
+};
+
+/** Whether the webhook has missed the event of that record. `find` finds what stands beside it. */
+export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
+
+export function createMissedEventMatcher(
+  webhook: OutgoingWebhook, criteria: EventCriteria,
+): MissedEventMatcher {
+  const { identifier: webhookId } = webhook;
+  const hears = createEventMatcher(webhook);
+  return (id, record, find) => {
+    if (isFinishedMarkId(id) || !isInTime(criteria, () => readEventCreatedMs(record))) return false;
+    const head = decodeEventHead(record);
+    const { name, to } = head;
+    if (name === null || to !== undefined) return false;
+    if (criteria.name !== null && !fitsEventName(criteria.name, name)) return false;
+    if (find(delayedEventCollection.name, id) !== undefined) return false;
+    let parsedPayload: JsonValue | undefined;
+    const payload = (): JsonValue => parsedPayload ??= parsePayload(record);
+    if (!hears(name, payload) || isAboutWebhook(name, payload, webhookId)) return false;
+    const webhookIds = findReceivingWebhookIds(id, head, find);
+    return webhookIds !== null && !webhookIds.includes(webhookId);
+  };
+}
+
+function parsePayload(record: Buffer): JsonValue {
+  return JSON.parse(String(readPayloadBytes(record))) as JsonValue;
+}
+
+/**
+ * Finds the webhooks that had, or are about to have, a delivery of an event; null if some of them
+ * are not known any more.
+ */
+function findReceivingWebhookIds(
+  id: string, { deliveries, hooks }: ReturnType<typeof decodeEventHead>, find: FindRecord,
+): readonly string[] | null {
+  const webhookIds = hooks ?? findWebhookIds({ find }, deliveries);
+  if (webhookIds === null) return null;
+  const fanOut = find(fanOutCollection.name, id);
+  const openWebhookIds = fanOut === undefined ? []
+    : decodeRecordAs<{ readonly hooks: readonly string[] }>(fanOut, ({ hooks: listed }) =>
+      Array.isArray(listed)).hooks;
+  return [...webhookIds, ...findReceivers({ find }, id).hooks, ...openWebhookIds];
+}

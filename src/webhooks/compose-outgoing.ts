@@ -35,7 +35,7 @@ import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { Retention } from './durable-queue/queue-retention.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
-type Queue = {
+export type Queue = {
   readonly fanOuts: FanOuts;
   readonly eventUse: EventUse;
   readonly capacity: QueueCapacity;
@@ -43,7 +43,7 @@ type Queue = {
   readonly systemEvents: SystemEvents;
 };
 
-type Outgoing = {
+export type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly keptEvents: EventService;
   readonly sender: WebhookSender;

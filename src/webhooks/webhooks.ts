@@ -143,10 +143,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const shared = { keys: options.keys ?? null, searches: new Searches(options) };
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
-    store, clock, makeId, log: options.logger, keys: shared.keys, requests,
-    deliveries, webhooks: directories, ownership: options.ownership ?? ALL_OWNED, outgoing,
-    index: indexes.outgoing, capacity: queue.capacity,
-    whenFannedOut: () => queue.fanOuts.whenWritten(),
+    store, clock, makeId, log: options.logger, keys: shared.keys, requests, outgoing, queue,
+    webhooks: indexes, ownership: options.ownership ?? ALL_OWNED,
   });
   const resources = createWebhookResources({
     store, actions, makeId, health, now: () => clock.now(),

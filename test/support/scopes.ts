@@ -49,6 +49,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['DELETE /api/requests/{id}', 'write'],
   ['POST /api/requests/replay', 'write'],
   ['POST /api/deliveries/resend', 'write'],
+  ['POST /api/outgoing-webhooks/{identifier}/backfill', 'write'],
   ['GET /api/jobs', 'read'],
   ['GET /api/jobs/{id}', 'read'],
   ['DELETE /api/jobs/{id}', 'write'],

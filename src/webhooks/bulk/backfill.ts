@@ -1,8 +1,8 @@
 /**
  * The kind of job that makes deliveries of the events that a webhook has missed (missed-events.ts),
  * oldest first. A delivery stands in the queue where its event would have been: it has a `queuedAt`
- * that rises with the events, and lies before the job's begin. Deliveries that are placed later wait
- * until the job has ended (backfill-hold.ts).
+ * that rises with the events, and lies before the job's begin. Deliveries that are placed later
+ * wait until the job has ended (backfill-hold.ts).
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -119,8 +119,8 @@ function assertRoom(
   try {
     capacity.assertRoom(pending, missedEvents.length, bytes);
   } catch (thrown) {
-    if (thrown instanceof AppError && thrown.code === 'unavailable' && isHeldBack(webhookId)) return;
-    throw thrown;
+    const isFull = thrown instanceof AppError && thrown.code === 'unavailable';
+    if (!isFull || !isHeldBack(webhookId)) throw thrown;
   }
 }
 

@@ -8,21 +8,18 @@ import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { deliveryResource } from '../deliveries/delivery-resource.ts';
-import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { REQUEST_STATUSES } from '../inbox/stored-request.ts';
 import { requestResource } from '../inbox/request-resource.ts';
-import {
-  resolveHook, type WebhookDirectories, type WebhookDirectory,
-} from '../naming/directory.ts';
+import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import type { RequestService } from '../inbox/request-service.ts';
+import type { Outgoing, Queue } from '../compose-outgoing.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { BACKFILL_KIND, backfillRoute } from './backfill-route.ts';
 import { bulkRoute } from './bulk-route.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { filterMembers } from '../durable-queue/queue-filter.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './job-routes.ts';
-import { BACKFILL_KIND, backfillRoute } from './backfill-route.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 
 // Each calls its argument with the module, which its first call imports.
 const loadReplay = lazyImport(() => import('./request-replay.ts'));
@@ -38,15 +35,10 @@ type ComposeJobsDeps = {
   readonly keys: IdempotencyKeys | null;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   readonly requests: RequestService;
-  readonly deliveries: DeliveryService;
-  /** Resolves when the deliveries of all events so far are written. */
-  readonly whenFannedOut: () => Promise<void>;
-  readonly webhooks: WebhookDirectories;
-  readonly index: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
-  readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
-  readonly outgoing: {
-    readonly whenEventsReady: () => Promise<void>;
-    readonly isHeldBack: (webhookId: string) => boolean;
+  readonly outgoing: Pick<Outgoing, 'deliveries' | 'whenEventsReady' | 'isHeldBack'>;
+  readonly queue: Pick<Queue, 'fanOuts' | 'capacity'>;
+  readonly webhooks: {
+    readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex;
   };
 };
 
@@ -56,7 +48,11 @@ const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 export function composeJobs(
   deps: ComposeJobsDeps,
 ): { readonly jobs: Jobs; readonly routes: readonly HttpRoute[] } {
-  const { store, clock, log, makeId, ownership, requests, deliveries, whenFannedOut } = deps;
+  const { store, clock, log, makeId, ownership, keys, requests, outgoing, queue } = deps;
+  const { deliveries, isHeldBack, whenEventsReady } = outgoing;
+  const { capacity, fanOuts } = queue;
+  const webhooks = deps.webhooks.outgoing;
+  const whenFannedOut = (): Promise<void> => fanOuts.whenWritten();
   const jobs = new Jobs({
     store, clock, log, makeId, ownership,
     kinds: {
@@ -65,12 +61,12 @@ export function composeJobs(
       'delivery-resend': async () => loadResend(({ createDeliveryResend }) =>
         createDeliveryResend({ store, service: deliveries, whenFannedOut })),
       [BACKFILL_KIND]: async () => loadBackfill(({ createBackfill }) =>
-        createBackfill({ store, webhooks: deps.index, capacity: deps.capacity, ...deps.outgoing })),
+        createBackfill({ store, webhooks, capacity, isHeldBack, whenEventsReady })),
     },
   });
   const routes = [
     ...jobRoutes(jobs), replayRoute(jobs, deps), resendRoute(jobs, deps),
-    backfillRoute(jobs, { ...deps, webhooks: deps.index }),
+    backfillRoute(jobs, { store, keys, webhooks }),
   ];
   return { jobs, routes };
 }

@@ -4,10 +4,10 @@
  * and `upTo` is the last one.
  *
  * A stored job is one JSON object on one line: `{"id", "createdAt", "updatedAt", "kind", "status",
- * "running"?, "hook"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is there only
- * while the job runs, and is unique in the collection. It is the kind, so that one job of each kind
- * runs at a time; for a kind of which one may run for each webhook, kind and webhook. `hook` is that
- * webhook. The changes of a chunk and the job that counts them are one transaction.
+ * "running"?, "hook"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is there
+ * only while the job runs, and is unique in the collection. It is the kind, so that one job of each
+ * kind runs at a time; for a kind of which one may run for each webhook, kind and webhook. `hook`
+ * is that webhook. The changes of a chunk and the job that counts them are one transaction.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

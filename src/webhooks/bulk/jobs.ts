@@ -1,7 +1,8 @@
 /**
- * The jobs of a data directory. One of each kind runs at a time, of some kinds one for each webhook.
- * A second one is refused: mostly it is the same request sent again, and both would do the same to
- * the records that both select. A job starts when its record is applied; the code that runs it is loaded then.
+ * The jobs of a data directory. One of each kind runs at a time, of some kinds one for each
+ * webhook. A second one is refused: mostly it is the same request sent again, and both would do the
+ * same to the records that both select. A job starts when its record is applied; the code that runs
+ * it is loaded then.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp, type Clock } from '../../base/clock.ts';

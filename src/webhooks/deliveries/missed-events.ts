@@ -16,7 +16,9 @@ import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { findWebhookIds } from './convert-deliveries.ts';
 import { fanOutCollection } from './delivery-changes.ts';
 import { findReceivers } from './event-receivers.ts';
-import { decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadBytes } from './event-record.ts';
+import {
+  decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadBytes,
+} from './event-record.ts';
 import { delayedEventCollection } from './event-retention.ts';
 import { isAboutWebhook } from './system-events.ts';
 

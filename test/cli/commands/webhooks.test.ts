@@ -199,6 +199,32 @@ for (const way of WAYS) {
       assert.ok(journal.includes(`"payload":${payload}}`));
     })));
 
+  test(`a webhook gets the events that it has missed, ${way}`, () => inPlace(way, (place) =>
+    withTarget(async (url) => {
+      const create = ['outgoingwebhook:create', '--target-url', `${url}/200`, '--trigger-event'];
+      await place.json([...create, 'order.*']);
+      for (const name of ['order.paid', 'order.paid', 'order.sent']) {
+        await place.json(['event:emit', '--name', name, '--payload', '{}']);
+      }
+      const hook = await place.json([...create, '*', '--name', 'late', '--disabled']);
+      const backfill = ['outgoingwebhook:backfill', 'late', '--since', '2026-01-01T00:00:00Z'];
+      assert.equal((await place.run([...backfill, '--dry-run'])).stdout, 'would backfill 3 events\n');
+      assert.deepEqual(await place.json([...backfill, '--name', 'order.paid', '--dry-run']),
+        { count: 2 });
+      const job = await place.json(backfill);
+      assert.deepEqual([job['kind'], job['status'], job['total']], ['backfill', 'running', 3]);
+      assert.match((await place.run(['job:list'])).stdout, /  backfill +/);
+      for (const [words, problem] of [
+        [backfill.slice(0, 2), /needs --since/], [[...backfill.slice(0, 3), 'now'], /RFC 3339/],
+        [[...backfill, '--until', '2020-01-01T00:00:00Z'], /later than since/],
+      ] as const) {
+        const wrong = await place.run(words);
+        assert.notEqual(wrong.code, 0);
+        assert.match(wrong.stderr, problem);
+      }
+      assert.equal(typeof hook['identifier'], 'string');
+    })));
+
   test(`events are emitted and deliveries managed, ${way}`, () => inPlace(way, (place) =>
     withTarget(async (url) => {
       const nobody = await place.json(['event:emit', '--name', 'order.paid', '--payload', '{}']);

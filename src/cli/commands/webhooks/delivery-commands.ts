@@ -14,7 +14,7 @@ import { readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import { buildFilterQuery, listPaged, printBody, joinHeaders } from './request-and-delivery.ts';
 import { resolveHookOption } from './find-webhook.ts';
-import { parseSelection, runBulkAction } from './job-commands.ts';
+import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 import {
   deliveryResource, formatNextAttempt,
 } from '../../../webhooks/deliveries/delivery-resource.ts';
@@ -65,7 +65,8 @@ function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
 export async function resendDelivery(context: CommandContext): Promise<number> {
   if (parseSelection(context) === 'many') {
     return runBulkAction(context, {
-      resource: deliveryResource, verb: 'resend', resolveWebhookId: resolveOutgoingHook,
+      resource: deliveryResource, verb: 'resend',
+      filter: readFilter(context, await resolveOutgoingHook(context)),
     });
   }
   const id = await resolveId(context, deliveryResource);

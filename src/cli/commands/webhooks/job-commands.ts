@@ -1,4 +1,7 @@
-/** The command `job:cancel`; and the jobs that `request:replay` and `delivery:resend` add. */
+/**
+ * The command `job:cancel`; and the jobs that `request:replay`, `delivery:resend` and
+ * `outgoingwebhook:backfill` add.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -30,8 +33,8 @@ type BulkAction = {
   readonly resource: Pick<ListedResource, 'path' | 'noun' | 'plural'>;
   /** The last part of the path, such as `replay`; messages say it as well. */
   readonly verb: string;
-  /** Resolves `--hook` to the webhook's identifier; undefined without it. */
-  readonly resolveWebhookId: (context: CommandContext) => Promise<string | undefined>;
+  /** The members that choose the records. */
+  readonly filter: JsonObject;
 };
 
 /**
@@ -57,10 +60,9 @@ export function parseSelection(
 /** Adds a job. Exit code 1 with `--wait` when some could not be done, or the job was cancelled. */
 export async function runBulkAction(context: CommandContext, action: BulkAction): Promise<number> {
   const { args, output } = context;
-  const { resource: { path, noun, plural }, verb } = action;
+  const { resource: { path, noun, plural }, verb, filter } = action;
   const formatCount = (count: unknown): string =>
     `${formatValue(count)} ${count === 1 ? noun : plural}`;
-  const filter = await readFilter(context, action);
   const apiClient = await context.openApiClient();
   const post = async (body: JsonObject): Promise<JsonObject> => parseObject(
     (await apiClient.request({ method: 'POST', path: `${path}/${verb}`, body })).body);
@@ -83,9 +85,8 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
   return 0;
 }
 
-async function readFilter(
-  context: CommandContext, { resolveWebhookId }: BulkAction,
-): Promise<JsonObject> {
+/** Reads the options that choose records; `webhookId` is that of `--hook`. Throws `usage`. */
+export function readFilter(context: CommandContext, webhookId: string | undefined): JsonObject {
   const { args } = context;
   if (args.has('failed') && args.has('status')) {
     throw new AppError('usage', 'give either --failed or --status');
@@ -93,7 +94,7 @@ async function readFilter(
   return pickDefined({
     status: args.has('failed') ? 'failed' : undefined,
     ...readTextMembers(context, ['status', 'event', 'since', 'until', 'as']),
-    hook: await resolveWebhookId(context),
+    hook: webhookId,
   });
 }
 

@@ -18,6 +18,7 @@ import {
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { parseHeaderLine } from './header-line.ts';
+import { runBulkAction } from './job-commands.ts';
 import {
   printWebhook, readNewSecret, readOrder, rotateSecret, setEnabled,
 } from './webhook-changes.ts';
@@ -79,7 +80,7 @@ export async function disableOutgoing(context: CommandContext): Promise<number> 
   const { output } = context;
   if (!output.isJson) {
     await output.line('its pending deliveries wait until it is enabled; '
-      + 'an event until then makes no delivery for it');
+      + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can');
   }
   return 0;
 }
@@ -99,6 +100,15 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const result = parseObject(body);
   await context.output.object(result);
   return result['success'] === true ? 0 : 1;
+}
+
+/** Sends a webhook the events that it has missed, by a job. */
+export async function backfillOutgoing(context: CommandContext): Promise<number> {
+  const filter = readTextMembers(context, ['since', 'until', 'name']);
+  const path = recordPath(outgoingResource, await resolveId(context, outgoingResource));
+  return runBulkAction(context, {
+    resource: { path, noun: 'event', plural: 'events' }, verb: 'backfill', filter,
+  });
 }
 
 export async function rotateOutgoing(context: CommandContext): Promise<number> {

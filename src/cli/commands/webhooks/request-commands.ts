@@ -13,7 +13,7 @@ import {
 } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
 import { resolveIncomingHook } from './find-webhook.ts';
-import { parseSelection, runBulkAction } from './job-commands.ts';
+import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<number> {
   const query = buildFilterQuery(context, await resolveIncomingHook(context));
@@ -84,7 +84,8 @@ async function resolveBaseUrl(
 export async function replayRequest(context: CommandContext): Promise<number> {
   if (parseSelection(context, ['routes']) === 'many') {
     return runBulkAction(context, {
-      resource: requestResource, verb: 'replay', resolveWebhookId: resolveIncomingHook,
+      resource: requestResource, verb: 'replay',
+      filter: readFilter(context, await resolveIncomingHook(context)),
     });
   }
   const { args, output } = context;

@@ -8,8 +8,8 @@ import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  actionConfig, asOption, bulkOptions, capitalize, namingOptions, orderOptions, rotationOptions,
-  searchOptions, secretOptions, stateOption,
+  actionConfig, asOption, bulkOptions, capitalize, jobOptions, namingOptions, orderOptions,
+  rotationOptions, searchOptions, secretOptions, stateOption,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -172,6 +172,27 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     },
     examples: [`hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`],
     load: async () => (await loadOutgoing()).sendOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:backfill',
+    summary: 'Send it the kept events that it has missed, in the background',
+    details: [
+      'Those that its triggers and its condition let it hear, as they are now, and of which it had',
+      'no delivery, oldest first. A job does it, which goes on after a restart: see job:list.',
+      'Without a server it begins when one is started.',
+    ],
+    options: {
+      ...outgoing,
+      since: required(text('<time>', 'events made then or later, such as 2026-01-31T12:00:00Z')),
+      until: text('<time>', 'events made before then'),
+      name: text('<event>', 'only events of this name, or below a prefix such as order.*'),
+      ...jobOptions,
+    },
+    examples: [
+      'hookshelf outgoingwebhook:backfill <id> --since 2026-01-31T12:00:00Z --dry-run',
+      "hookshelf outgoingwebhook:backfill <id> --since 2026-01-31T12:00:00Z --name 'order.*'",
+    ],
+    load: async () => (await loadOutgoing()).backfillOutgoing,
   },
 ];
 

@@ -42,11 +42,12 @@ export const rotationOptions: OptionSpecs = {
   force: flag('also while the secret before still counts, which then ends'),
 };
 /** Options of commands that work on one record, or add a job for many. */
-export const bulkOptions: OptionSpecs = {
-  failed: flag('all that failed'),
+/** How a job is added. */
+export const jobOptions: OptionSpecs = {
   'dry-run': flag('do nothing, and say how many there are'),
   wait: flag('until the job has ended; shows how far it is'),
 };
+export const bulkOptions: OptionSpecs = { failed: flag('all that failed'), ...jobOptions };
 /** Options that make a list a search. */
 export const searchOptions = {
   q: text('<words>', 'with all these words in the payload; the start of a word will do'),

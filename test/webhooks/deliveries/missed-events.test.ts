@@ -1,0 +1,105 @@
+/** Which stored events a webhook has missed, by the records there are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMissedEventMatcher } from '../../../src/webhooks/deliveries/missed-events.ts';
+import type { OutgoingWebhook } from '../../../src/webhooks/outgoing/outgoing-webhook.ts';
+
+const EVENT = '019a0000-0000-7000-8000-000000000001';
+const AT = '2026-11-01T00:00:00.000Z';
+const EVER = { sinceMs: null, untilMs: null, name: null };
+const WEBHOOK = {
+  identifier: 'mine', targetUrl: 'http://localhost/', httpMethod: 'POST', enabled: false,
+  triggerEvent: '*',
+} as unknown as OutgoingWebhook;
+
+/** An event, by the members between its name and its payload, which have their commas. */
+function encode(members: string, name = '"order.paid"', end = '"payload":{}'): Buffer {
+  return Buffer.from(
+    `{"identifier":"${EVENT}","createdAt":"${AT}","name":${name},${members},${end}}`);
+}
+
+function delivery(id: string, hook: string): string {
+  return `{"identifier":"${id}","createdAt":"${AT}","status":"cancelled","hook":"${hook}"}`;
+}
+
+type Case = {
+  readonly title: string; readonly record: Buffer; readonly isMissed: boolean;
+  /** By collection and id. */
+  readonly others?: Readonly<Record<string, string>>;
+};
+
+const PLAIN = '"source":"api","hooks":[],"depth":1,"deliveries":[]';
+const OTHERS = '"source":"api","hooks":["a","b"],"depth":1,"deliveries":["1","2"]';
+const FORMER = '"depth":1,"deliveries":["1","2"]';
+
+const CASES: readonly Case[] = [
+  { title: 'nobody heard', record: encode(PLAIN), isMissed: true },
+  { title: 'others heard', record: encode(OTHERS), isMissed: true },
+  {
+    title: 'it had a delivery of that is gone', isMissed: false,
+    record: encode('"source":"api","hooks":["a","mine"],"depth":1,"deliveries":["1","gone"]'),
+  },
+  {
+    title: 'it had a later delivery of that is gone', record: encode(OTHERS), isMissed: false,
+    others: {
+      [`event-receivers/${EVENT}`]:
+        `{"identifier":"${EVENT}","deliveries":["gone"],"hooks":["mine"]}`,
+    },
+  },
+  {
+    title: 'is being fanned out to it', record: encode(PLAIN), isMissed: false,
+    others: { [`fan-outs/${EVENT}`]: `{"identifier":"${EVENT}","hooks":["a","mine"]}` },
+  },
+  {
+    title: 'has not begun', record: encode(PLAIN), isMissed: false,
+    others: { [`delayed-events/${EVENT}`]: `{"identifier":"${EVENT}","deliverAt":"${AT}"}` },
+  },
+  {
+    title: 'was delayed and has begun', isMissed: true,
+    record: encode(`"source":"api","deliverAt":"${AT}","hooks":[],"depth":1,"deliveries":[]`),
+  },
+  {
+    title: 'was sent to another one alone', isMissed: false,
+    record: encode('"source":"api","to":"a","hooks":["a"],"depth":1,"deliveries":["1"]'),
+  },
+  {
+    title: 'is what a queued forward sends', isMissed: false,
+    record: encode('"source":"action","depth":0,"deliveries":["1"]', 'null',
+      '"forward":{"url":"http://a/"},"text":null'),
+  },
+  {
+    title: 'of version 1, with all its deliveries', record: encode(FORMER), isMissed: true,
+    others: { 'deliveries/1': delivery('1', 'a'), 'deliveries/2': delivery('2', 'b') },
+  },
+  {
+    title: 'of version 1, with a delivery to it', record: encode(FORMER), isMissed: false,
+    others: { 'deliveries/1': delivery('1', 'a'), 'deliveries/2': delivery('2', 'mine') },
+  },
+  {
+    title: 'of version 1, with a delivery that is gone', record: encode(FORMER), isMissed: false,
+    others: { 'deliveries/1': delivery('1', 'a') },
+  },
+  {
+    title: 'of version 1, converted when a delivery was gone', isMissed: false,
+    record: encode(`"source":"api",${FORMER}`), others: { 'deliveries/1': delivery('1', 'a') },
+  },
+  {
+    title: 'about hookshelf itself', record: encode(PLAIN, '"delivery.failed"'), isMissed: false,
+  },
+];
+for (const { title, record, isMissed, others = {} } of CASES) {
+  test(`an event that ${title} is ${isMissed ? '' : 'not '}missed`, () => {
+    const isMatch = createMissedEventMatcher(WEBHOOK, EVER);
+    const find = (collection: string, id: string): Buffer | undefined => {
+      const json = others[`${collection}/${id}`];
+      return json === undefined ? undefined : Buffer.from(json);
+    };
+    assert.equal(isMatch(EVENT, record, find), isMissed);
+  });
+}
+
+test('the mark that version 1 left beside an event is none', () => {
+  const isMatch = createMissedEventMatcher(WEBHOOK, EVER);
+  const mark = Buffer.from(`{"identifier":"${EVENT}~","bytes":17}`);
+  assert.equal(isMatch(`${EVENT}~`, mark, () => undefined), false);
+});

@@ -1,5 +1,5 @@
 /** The route that adds a backfill: `POST /api/outgoing-webhooks/{identifier}/backfill`. */
-import { AppError, type FieldError } from '../../base/errors.ts';
+import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -8,7 +8,7 @@ import { createKeyParameter } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { mustWriteOldForm } from '../inbox/record-form.ts';
+import { checkNewForm } from '../durable-queue/record-form.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { bulkRoute } from './bulk-route.ts';
@@ -45,10 +45,7 @@ export function backfillRoute(jobs: Jobs, { store, keys, webhooks }: {
     resolveFilter(filter, [identifier = '']) {
       const webhook = webhooks.findNamed(identifier);
       if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);
-      if (mustWriteOldForm(findCommitted(store))) {
-        throw new AppError('unavailable', 'a backfill needs all nodes to be of this version: '
-          + 'update those of an older one, which could not read its deliveries, then try again');
-      }
+      checkNewForm(findCommitted(store), 'a backfill');
       return { ...filter, hook: webhook.identifier };
     },
   });

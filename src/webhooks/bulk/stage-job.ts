@@ -4,17 +4,21 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
+import { findStaged } from '../../store/find-record.ts';
 import type { Transaction } from '../../store/store-port.ts';
+import { checkNewForm } from '../durable-queue/record-form.ts';
 import { deleteHold, findHoldingJobId, putHold } from '../deliveries/backfill-hold.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 
 /**
  * Stages a new job. Throws `conflict` if another one runs where one may: see job.ts for `running`;
- * `not_found` if the webhook it is for is gone.
+ * `not_found` if the webhook it is for is gone; `unavailable` while older nodes share the log, if
+ * it is for one.
  */
 export function stageNewJob(transaction: Transaction, job: Job): void {
   const { id, kind, hook: webhookId, status } = job;
+  if (webhookId !== null) checkNewForm(findStaged(transaction), `a job of this kind (${kind})`);
   if (webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined) {
     throw notFoundError('outgoing webhook', webhookId);
   }

@@ -97,6 +97,42 @@ export async function inboxKept(): Promise<void> {
   await stop(server);
 }
 
+/** How long a search takes until it has gone through all that is kept, and holds the loop. */
+export async function search(): Promise<void> {
+  const folder = makeRelay('nothing', {}, ['--inbox', 'all']);
+  const server = await start(ours(folder).command, ROOM);
+  const agent = new Agent({ keepAlive: true });
+  await send(server.port, agent, '{"note":"needle"}');
+  await sendMany(server.port, KEPT);
+  agent.destroy();
+  heading(`A search of ${whole(KEPT)} kept requests of 1 KB, until it is complete`,
+    '1.5 s, and no more than 20 ms of the loop');
+  for (const query of ['q=needle', 'where=payload.note=needle']) {
+    await getText(server.port, '/metrics');
+    const startedAt = performance.now();
+    const found = await searchWhole(server.port, `/api/requests?${query}`);
+    const tookMs = performance.now() - startedAt;
+    const metrics = await getText(server.port, '/metrics');
+    const [, blockedS = '0'] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics) ?? [];
+    print(`${query}: ${found} found in ${tookMs.toFixed(0)} ms, longest hold of the loop `
+      + `${(Number(blockedS) * 1000).toFixed(1)} ms`);
+  }
+  await stop(server);
+}
+
+/** Follows the pages of a search to its end, and counts what it finds. */
+async function searchWhole(port: number, path: string): Promise<number> {
+  let found = 0;
+  for (let next: string | null = path; next !== null;) {
+    const response: Response = await fetch(`http://127.0.0.1:${port}${next}`);
+    if (response.status !== 200) throw new Error(`a search got ${response.status}`);
+    found += (await response.json() as unknown[]).length;
+    const [, target] = /<([^>]*)>/.exec(response.headers.get('link') ?? '') ?? [];
+    next = target === undefined ? null : target.replace(/^https?:\/\/[^/]*/, '');
+  }
+  return found;
+}
+
 /** Sends different bodies to the hook over kept connections. */
 async function sendMany(port: number, count: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });

@@ -5,7 +5,7 @@ import { durablePost, durablePostBusy, getAll, getOne, getOneBusy } from './cata
 import { client } from './client.ts';
 import { growth } from './growth.ts';
 import { print } from './harness.ts';
-import { accept, inboxAll, inboxFailed, inboxKept } from './inbox.ts';
+import { accept, inboxAll, inboxFailed, inboxKept, search } from './inbox.ts';
 import { million } from './million.ts';
 import { deliver, deliverBusy, enqueue, forward, incoming, incomingBusy } from './relay.ts';
 import { incomingSenders } from './senders.ts';
@@ -25,6 +25,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'inbox-failed': inboxFailed,
   'inbox-all': inboxAll,
   'inbox-kept': inboxKept,
+  'search': search,
   'client': client,
   'forward': forward,
   'enqueue': enqueue,

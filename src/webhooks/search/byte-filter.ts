@@ -2,12 +2,13 @@
  * The first look of a search at a record: at its bytes as they are stored, without decoding. Most
  * records have not what is searched for, and looking so takes a tenth of decoding them.
  *
- * What is searched for is folded to lower case and has no accents, so a record of plain ASCII must
- * have it as it is, in any case, unless something hides it: an escape (`\u0041`), base64, or, where
- * a form is read as payload, percent-encoding. Such a record is decoded, as is one with other
- * characters than ASCII. Pure.
+ * What is searched for is folded to lower case and has no accents, so a record must have it as it
+ * is, in any case, or among its characters beyond ASCII, once these are folded; unless something
+ * hides it: an escape (`\u0041`), base64, or, where a form is read as payload, percent-encoding.
+ * Such a record is decoded. Pure.
  */
 import { isAscii } from 'node:buffer';
+import { fold } from '../../base/text/fold.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { Condition, Operator } from '../filters/condition.ts';
 
@@ -15,6 +16,7 @@ import type { Condition, Operator } from '../filters/condition.ts';
 export type ByteFilter = (parts: readonly Buffer[]) => boolean;
 
 const ASCII = /^[\x00-\x7f]*$/;
+const OTHERS = /[^\x00-\x7f]+/g;
 const ASCII_RUNS = /[a-z0-9]+/g;
 /** An escape of JSON that may stand for a letter; the others stand for separators. */
 const ESCAPE = '\\u';
@@ -28,20 +30,50 @@ const TEXT_MEMBER = 'text';
 export function createByteFilter(
   words: readonly Word[], conditions: readonly Condition[],
 ): ByteFilter {
-  const needsOthers = words.some(({ text }) => !ASCII.test(text));
-  const wordNeedles = words.map(({ text }) => text).filter((text) => ASCII.test(text));
   const conditionNeedles = conditions.flatMap(listNeedles);
   // The longest is the rarest, mostly.
-  const needles = [...new Set([...wordNeedles, ...conditionNeedles])]
+  const needles = [...new Set([...words.map(({ text }) => text), ...conditionNeedles])]
     .sort((left, right) => right.length - left.length);
   const marks = [ESCAPE, ENCODED_BODY, ...conditionNeedles.length > 0 ? [PERCENT] : []];
-  if (needles.length === 0 && !needsOthers) return () => true;
+  if (needles.length === 0) return () => true;
   return (parts) => {
-    if (!parts.every(isAscii)) return true;
     const texts = parts.map((part) => part.toString('latin1').toLowerCase());
     const has = (text: string): boolean => texts.some((one) => one.includes(text));
-    return (!needsOthers && needles.every(has)) || marks.some(has);
+    let missing = needles.filter((needle) => !has(needle));
+    if (missing.length === 0 || marks.some(has)) return true;
+    for (const part of parts) {
+      if (isAscii(part)) continue;
+      const folded = foldOthers(part.toString('utf8'));
+      missing = missing.filter((needle) => !folded.includes(needle));
+    }
+    return missing.length === 0;
   };
+}
+
+/**
+ * Folds the characters beyond ASCII, each together with the letters and digits beside it. What is
+ * folded to a word lies within one such piece.
+ */
+function foldOthers(text: string): string {
+  let folded = '';
+  let end = 0;
+  OTHERS.lastIndex = 0;
+  for (let match = OTHERS.exec(text); match !== null; match = OTHERS.exec(text)) {
+    let start = match.index;
+    while (start > end && isWordCode(text.charCodeAt(start - 1))) start -= 1;
+    end = OTHERS.lastIndex;
+    while (end < text.length && isWordCode(text.charCodeAt(end))) end += 1;
+    folded += `${fold(text.slice(start, end))} `;
+    OTHERS.lastIndex = end;
+  }
+  return folded;
+}
+
+/** Whether it is a letter or a digit of ASCII, or any other character. */
+function isWordCode(code: number): boolean {
+  if (code >= 0x80 || (code >= 0x30 && code <= 0x39)) return true;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
 }
 
 const POSITIVE_TEXT: ReadonlySet<Operator> = new Set(['eq', 'prefix', 'suffix', 'contains']);

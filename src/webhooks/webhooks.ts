@@ -36,6 +36,7 @@ import {
   type RejectionCount, type UnparsedCount,
 } from './incoming/receiving/incoming-webhook-index.ts';
 import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
+import { createStoredFacts } from './incoming/intake/stored-action-call.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { composeJobs } from './bulk/compose-jobs.ts';
 import { jobCollection } from './bulk/job.ts';
@@ -55,6 +56,7 @@ import { requestBodyCollection, requestCollection } from './inbox/stored-request
 import type { RequestLookup } from './deliveries/public-route.ts';
 import { readEvent } from './inbox/request-codec.ts';
 import { recordFormCollection } from './durable-queue/record-form.ts';
+import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
@@ -227,6 +229,10 @@ function createRequestLookup(
       const bytes = store.collection(requestCollection.name).findBytes(id);
       return bytes === undefined ? null : readEvent(bytes);
     },
+    findSearched: (id) => findSearchedRequest({
+      store,
+      createFacts: (request, body) => createStoredFacts(webhooks.find(request.hook), request, body),
+    }, id),
     findWebhook: (identifier) => webhooks.find(identifier),
   };
 }

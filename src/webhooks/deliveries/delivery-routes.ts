@@ -26,6 +26,7 @@ import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import {
   KIND_PARAMETER, ORDER_PARAMETER, createQueueFilterParser, queueListParameters,
 } from '../durable-queue/queue-list-route.ts';
+import { SOURCES } from '../filters/facts.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
@@ -115,6 +116,9 @@ function emitRoute(
   };
 }
 
+/** A query whose deliveries have requests, of which conditions may read more than of events. */
+const OF_ROUTES = /(?:^|&)kind=(?:route|all)(?:&|$)/;
+
 function listRoute(
   service: DeliveryService, webhooks: WebhookDirectories, searches: Searches,
 ): HttpRoute {
@@ -137,7 +141,8 @@ function listRoute(
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
-      sources: EVENT_SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
+      sources: OF_ROUTES.test(exchange.search) ? SOURCES : EVENT_SOURCES,
+      openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
 }

@@ -1,53 +1,57 @@
 /**
  * How a search walks through deliveries, and what of a delivery it sees: its id, and the name, the
  * id and the payload of its event. What was made of the payload for one webhook is not searched.
+ * Of a delivery to a route it sees its request.
  */
-import { AppError } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Collection, Store, Walk } from '../../store/store-port.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { decodeDelivery, readCreatedMs, readEventId } from './delivery-codec.ts';
-import { createDeliveryMatcher, type DeliveryFilter } from './delivery-list.ts';
+import {
+  createDeliveryMatcher, decodeListedRoute, type DeliveryFilter, type ListedRoute,
+} from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection, findEventStart } from './event-record.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
+import type { RequestLookup } from './public-route.ts';
+import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { createEventFacts, readSearchedPayload } from './searched-event.ts';
 
-export class DeliverySearchWalk implements SearchWalk<Delivery> {
+export class DeliverySearchWalk implements SearchWalk<Delivery | ListedRoute> {
   readonly #store: Pick<Store, 'collection'>;
+  readonly #requests: RequestLookup;
   readonly #records: Collection;
   readonly #walk: Walk;
   readonly #matches: (bytes: Buffer, id: string) => boolean;
   #lastId = '';
   #last: Buffer | null = null;
 
-  /**
-   * Begins behind the id `before`. Throws `malformed` for deliveries to routes: their payload is
-   * that of a request, and requests are searched.
-   */
-  constructor(store: Pick<Store, 'collection'>, filter: DeliveryFilter, before: string | null) {
-    if (filter.kind === 'route' || filter.kind === 'all') {
-      throw new AppError('malformed', 'deliveries to routes are found by their requests: search '
-        + '/api/requests, or leave out `kind`');
-    }
+  /** Begins behind the id `before`. */
+  constructor(
+    store: Pick<Store, 'collection'>, requests: RequestLookup, filter: DeliveryFilter,
+    before: string | null,
+  ) {
     this.#store = store;
+    this.#requests = requests;
     this.#records = store.collection(deliveryCollection.name);
     this.#walk = this.#records.walk({ after: before, isDescending: true });
-    this.#matches = createDeliveryMatcher(filter);
+    this.#matches = createDeliveryMatcher(filter, requests.findEvent);
   }
 
-  next(): SearchedRecord<Delivery> | 'filtered' | null {
+  next(): SearchedRecord<Delivery | ListedRoute> | 'filtered' | null {
     const slot = this.#walk.next();
     const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
     if (bytes === undefined) return null;
+    const id = this.#records.idAt(slot) ?? '';
     this.#last = bytes;
-    this.#lastId = this.#records.idAt(slot) ?? '';
-    if (isRouteDeliveryId(this.#lastId) || !this.#matches(bytes, this.#lastId)) {
-      return 'filtered';
+    this.#lastId = id;
+    if (!this.#matches(bytes, id)) return 'filtered';
+    if (!isRouteDeliveryId(id)) {
+      return new SearchedDelivery(this.#store.collection(eventCollection.name), bytes);
     }
-    return new SearchedDelivery(this.#store.collection(eventCollection.name), bytes);
+    const request = this.#requests.findSearched(parseRequestId(id));
+    return request === null ? 'filtered' : new SearchedRoute(request, bytes, id);
   }
 
   position(): SearchPosition {
@@ -90,5 +94,39 @@ class SearchedDelivery implements SearchedRecord<Delivery> {
   decode(): Delivery {
     this.#delivery ??= decodeDelivery(this.#bytes);
     return this.#delivery;
+  }
+}
+
+class SearchedRoute implements SearchedRecord<ListedRoute> {
+  readonly encodedParts: readonly Buffer[] | null;
+  readonly #request: SearchedRecord<unknown>;
+  readonly #bytes: Buffer;
+  readonly #id: string;
+
+  constructor(request: SearchedRecord<unknown>, bytes: Buffer, id: string) {
+    this.encodedParts = request.encodedParts;
+    this.#request = request;
+    this.#bytes = bytes;
+    this.#id = id;
+  }
+
+  listIds(): readonly string[] {
+    return this.#request.listIds();
+  }
+
+  listTexts(): Iterable<string> {
+    return this.#request.listTexts();
+  }
+
+  readPayload(): Buffer | null {
+    return this.#request.readPayload();
+  }
+
+  createFacts(): Facts {
+    return this.#request.createFacts();
+  }
+
+  decode(): ListedRoute {
+    return decodeListedRoute(this.#bytes, this.#id);
   }
 }

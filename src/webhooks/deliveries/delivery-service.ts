@@ -107,7 +107,7 @@ export function createDeliveryService(deps: {
       const page = { after, limit, isNewestFirst: isNewestFirst ?? false };
       return listOfEveryKind(store, filter, findEvent, page);
     },
-    openSearch: (filter, before) => openSearch(store, fanOuts, filter, before),
+    openSearch: (filter, before) => openSearch(deps, filter, before),
     async count(filter) {
       await fanOuts.whenWritten();
       return isByStatusAlone(filter) ? countByStatus(store, filter.status, fanOuts.unwrittenCount)
@@ -144,11 +144,14 @@ export function createDeliveryService(deps: {
 }
 
 async function openSearch(
-  store: Store, fanOuts: Pick<FanOuts, 'whenWritten'>, filter: DeliveryFilter,
-  before: string | null,
+  { store, fanOuts, requests }: {
+    readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
+    readonly requests: RequestLookup;
+  },
+  filter: DeliveryFilter, before: string | null,
 ): Promise<SearchWalk<Delivery | ListedRoute>> {
   await fanOuts.whenWritten();
-  return new DeliverySearchWalk(store, filter, before);
+  return new DeliverySearchWalk(store, requests, filter, before);
 }
 
 /** Returns a delivery to a webhook, or a forward, as callers see it. */

@@ -1,4 +1,5 @@
 /** Shows the delivery of a request to a route as callers see it, among the other deliveries. */
+import type { SearchedRecord } from '../search/search-query.ts';
 import type { PublicDelivery } from './delivery.ts';
 import type { ListedRoute } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
@@ -7,6 +8,8 @@ import { parseRequestId } from './route-delivery-id.ts';
 export type RequestLookup = {
   /** Finds the event of a request by its id, as its sender names it; null: it has none. */
   readonly findEvent: (requestId: string) => string | null;
+  /** What a search sees of a request; null: it is gone. */
+  readonly findSearched: (requestId: string) => SearchedRecord<unknown> | null;
   readonly findWebhook: (identifier: string) =>
     { readonly name?: string | undefined; readonly enabled: boolean } | undefined;
 };

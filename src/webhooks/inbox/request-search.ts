@@ -16,13 +16,14 @@ import { requestBodyCollection, requestCollection, type StoredRequest } from './
 
 type RequestSearchDeps = {
   readonly store: Pick<Store, 'collection'>;
-  readonly rejected: Pick<RejectedRequests, 'find'>;
   /** The facts of a request as its webhook would have them, without what is shown as `***`. */
   readonly createFacts: (request: StoredRequest, body: Buffer) => Facts;
 };
 
+type RequestWalkDeps = RequestSearchDeps & { readonly rejected: Pick<RejectedRequests, 'find'> };
+
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
-  readonly #deps: RequestSearchDeps;
+  readonly #deps: RequestWalkDeps;
   readonly #records: Collection;
   readonly #walk: Walk;
   readonly #matches: ((slot: number) => boolean) | null;
@@ -33,7 +34,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   #lastBytes: Buffer | null = null;
   #lastRejected: StoredRequest | null = null;
 
-  constructor(deps: RequestSearchDeps, { before, matches, rejected }: RequestSelection) {
+  constructor(deps: RequestWalkDeps, { before, matches, rejected }: RequestSelection) {
     this.#deps = deps;
     this.#records = deps.store.collection(requestCollection.name);
     this.#walk = this.#records.walk({ after: before, isDescending: true });
@@ -74,6 +75,14 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
     const isThere = pending !== null && this.#records.idAt(pending.slot) === pending.id;
     return isThere ? pending.slot : this.#walk.next();
   }
+}
+
+/** Finds what a search sees of a stored request; null: it is gone. */
+export function findSearchedRequest(
+  deps: RequestSearchDeps, id: string,
+): SearchedRecord<StoredRequest> | null {
+  const bytes = deps.store.collection(requestCollection.name).findBytes(id);
+  return bytes === undefined ? null : new StoredSearchedRequest(deps, bytes);
 }
 
 class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
@@ -125,10 +134,10 @@ class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
 
 class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
   readonly encodedParts = null;
-  readonly #deps: RequestSearchDeps;
+  readonly #deps: RequestWalkDeps;
   readonly #request: StoredRequest;
 
-  constructor(deps: RequestSearchDeps, request: StoredRequest) {
+  constructor(deps: RequestWalkDeps, request: StoredRequest) {
     this.#deps = deps;
     this.#request = request;
   }

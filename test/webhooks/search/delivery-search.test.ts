@@ -49,6 +49,14 @@ test('deliveries are searched by the payload of their event', async () => {
     for (const [query, events] of CASES) {
       assert.deepEqual((await find(`/api/deliveries?${query}`)).reverse(), events, query);
     }
+    await relay.hook({ identifier: 'log', actionType: 'log', options: {} }, { inbox: 'all' });
+    await relay.ask('POST', '/webhook/in/hook', { what: 'order' }, { 'X-Number': 'seventh' });
+    for (const [query, count] of [
+      ['kind=route&q=seventh', 1], ['kind=all&q=order', 4], ['kind=route&q=zurich', 0],
+      ['kind=route&where=headers.x-number=seventh', 1], ['kind=webhook&q=order', 3],
+    ] as const) {
+      assert.equal((await find(`/api/deliveries?${query}`)).length, count, query);
+    }
     const refused = await relay.ask('GET', '/api/deliveries?q=order&order=oldest');
     assert.equal(refused.status, 400);
     assert.match(refused.text, /begins with the newest/);

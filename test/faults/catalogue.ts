@@ -10,6 +10,7 @@ import { DELIVERY_FAULTS } from './deliveries.ts';
 import { FOUNDATION_FAULTS } from './foundations.ts';
 import { INCOMING_FAULTS } from './incoming.ts';
 import { NODE_FAULTS } from './nodes.ts';
+import { ORDER_FAULTS } from './order.ts';
 import { OUTGOING_FAULTS } from './outgoing.ts';
 import { REPLICATION_FAULTS } from './replication.ts';
 import { RESOURCE_FAULTS } from './resources.ts';
@@ -28,6 +29,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   foundations: FOUNDATION_FAULTS,
   incoming: INCOMING_FAULTS,
   nodes: NODE_FAULTS,
+  order: ORDER_FAULTS,
   outgoing: OUTGOING_FAULTS,
   replication: REPLICATION_FAULTS,
   resources: RESOURCE_FAULTS,

@@ -390,8 +390,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/incoming/duplicates.test.ts'],
   },
   {
-    file: 'webhooks/incoming/intake/stage-accepted.ts', text: "route.status !== 'failed' ? route",
-    replacement: "route.status === 'failed' ? route",
+    file: 'webhooks/incoming/intake/stage-accepted.ts', text: "route.status === 'failed' ? reset",
+    replacement: "route.status !== 'failed' ? reset",
     tests: ['webhooks/incoming/failed-events.test.ts'],
   },
   {

@@ -79,6 +79,17 @@ test('each route keeps an order of its own', async () => {
   assert.deepEqual(later.map(({ request }) => request), [waiting, other, same]);
 });
 
+test('routes with the same key do not wait for each other', async () => {
+  const inbox = new InboxSimulation();
+  const hook = await inbox.addWebhook(['a', 'b']);
+  await setOrders(inbox, hook, [BY_KEY, BY_KEY]);
+  inbox.act = ({ route }) => route === 'a' ? ActionResult.fail('not now') : ActionResult.ok({});
+  await accept(inbox, hook, 1, ['a', 'b']);
+  await accept(inbox, hook, 1, ['a', 'b']);
+  await pass(inbox, 100);
+  assert.deepEqual(inbox.runs.map(({ route }) => route), ['a', 'b', 'b']);
+});
+
 test('the order of requests is the same after a crash', async () => {
   const { inbox, hook, waiting } = await withWaiting(BY_KEY);
   const same = await accept(inbox, hook, 1);

@@ -121,6 +121,24 @@ test('a delayed task holds back nobody before it is due, then it has its place',
   }
 });
 
+test('a delayed task does not hold back a later one that is made due by hand', () => {
+  for (const runningMax of [1, 8]) {
+    const clock = new ManualClock();
+    const scheduler = createScheduler(clock);
+    for (const [id, delayMs] of [['a', 1000], ['b', 2000]] as const) {
+      const dueAtMs = clock.now() + delayMs;
+      scheduler.add(id, QUEUE, dueAtMs, {
+        lane: lane(1), isDelayed: true, place: createPlace(dueAtMs, id),
+      });
+    }
+    scheduler.update({ ...QUEUE, runningMax });
+    const later = scheduler.find('b');
+    assert.ok(later !== undefined);
+    scheduler.reschedule(later, clock.now());
+    assert.deepEqual(idsOf(startAll(scheduler)), ['b']);
+  }
+});
+
 test('places are by the millisecond, then by id', () => {
   const older = '01900000-0000-7000-8000-000000000001';
   const newer = '01900000-0001-7000-8000-000000000001';
@@ -161,6 +179,10 @@ test('keys that hold back more than a hundred tasks are listed, the longest firs
   assert.deepEqual(scheduler.listHeldBack(10), heldBack.slice(0, 1));
 });
 
+/** Few enough that the last of them are reached. */
+const TASKS_MAX = 12;
+const STEPS = 6000;
+
 /** What the scheduler must agree with: all tasks in a list, which is searched each time. */
 type ModelTask = {
   readonly id: string; readonly place: string; lane: string | null;
@@ -175,11 +197,15 @@ class Model {
     return this.tasks.filter(({ isGone }) => !isGone);
   }
 
-  /** The task that starts next: the first by place of those that nothing holds back. */
-  next(nowMs: number, runningMax: number): ModelTask | undefined {
+  /** What is due has begun. */
+  begin(nowMs: number): void {
     for (const task of this.tasks) {
       if (task.state === 'due' && task.dueAtMs <= nowMs) task.hasBegun = true;
     }
+  }
+
+  /** The task that starts next: the first by place of those that nothing holds back. */
+  next(nowMs: number, runningMax: number): ModelTask | undefined {
     if (this.running.length >= runningMax) return undefined;
     const isFree = (task: ModelTask): boolean => {
       if (task.state !== 'due' || task.dueAtMs > nowMs) return false;
@@ -207,6 +233,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       tasks[below(random, Math.max(1, tasks.length))];
     const steps: (() => void | Promise<void>)[] = [
       () => {
+        if (model.live().length >= TASKS_MAX) return;
         const id = `${clock.now().toString(16).padStart(13, '0')}-${model.tasks.length}`;
         const isDelayed = below(random, 4) === 0;
         const isLater = isDelayed || below(random, 4) === 0;
@@ -222,13 +249,15 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
         });
       },
       () => {
-        const next = model.next(clock.now(), runningMax);
-        const started = scheduler.startNext();
-        assert.equal(started?.task.id, next?.id);
-        if (started === null || next === undefined) return;
-        next.state = 'running';
-        running.set(next, started);
-        model.running.push({ task: next, lane: next.lane });
+        for (;;) {
+          const next = model.next(clock.now(), runningMax);
+          const started = scheduler.startNext();
+          assert.equal(started?.task.id, next?.id);
+          if (started === null || next === undefined) return;
+          next.state = 'running';
+          running.set(next, started);
+          model.running.push({ task: next, lane: next.lane });
+        }
       },
       () => {
         const index = below(random, Math.max(1, model.running.length));
@@ -274,7 +303,10 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
         scheduler.update(settings());
       },
     ];
-    for (let step = 0; step < 6000; step += 1) await steps[below(random, steps.length)]?.();
+    for (let step = 0; step < STEPS; step += 1) {
+      await steps[below(random, steps.length)]?.();
+      model.begin(clock.now());
+    }
     for (const task of model.live()) scheduler.remove(task.id);
     for (const task of running.values()) {
       if (model.running.some((run) => run.task.id === task.task.id)) scheduler.release(task, null);

@@ -163,6 +163,22 @@ test('dead hosts, however many, leave room for one that is well', () => {
   }
 });
 
+test('nothing is held for a key without a task', () => {
+  const queues = createQueues(64, 64);
+  const queue = queues.getOrCreate('a', 'host', true);
+  const add = (id: string, name: string): void =>
+    queues.makeReady(queues.add(id, queue, { lane: { name, key: name } }));
+  add('0', 'stays');
+  for (let index = 0; index < 1000; index += 1) {
+    add(String(index + 1).padStart(5, '0'), `key ${index}`);
+    for (const attempt of startAll(queues)) {
+      if (attempt.lane?.name === 'stays') queues.release(attempt, 'healthy');
+      else finish(queues, attempt, 'healthy');
+    }
+  }
+  assert.deepEqual([...queue.lanes?.keys() ?? []], ['stays']);
+});
+
 test('whatever happens, bounds hold and nothing that is ready is forgotten', () => {
   const random = createRandom(11);
   const queues = createQueues(10, 3);

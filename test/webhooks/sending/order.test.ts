@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Simulation, UP, type Behaviour } from './simulation.ts';
+import { createTurns } from '../../../src/base/turns.ts';
+import { Simulation, UP, type Behaviour, type SimulationOptions } from './simulation.ts';
 
 // Only signed requests name their delivery.
 const secret = 's';
@@ -11,9 +12,9 @@ const RETRY_MS = 5000;
 
 /** A webhook of that order whose first delivery, with the key `first`, waits for its retry. */
 async function withWaiting(
-  members: object, first: unknown = 1,
+  members: object, first: unknown = 1, options: SimulationOptions = {},
 ): Promise<{ simulation: Simulation; hook: string; waiting: string }> {
-  const simulation = new Simulation();
+  const simulation = new Simulation(options);
   const hook = await simulation.addHook('target', { secret, ...members });
   simulation.targets.set('target', FAILING);
   const waiting = await emit(simulation, first);
@@ -146,6 +147,19 @@ test('a failed delivery retried by hand goes to the end, one that waits stays', 
   assert.deepEqual(sentOf(simulation).slice(2), [first, second, failed]);
 });
 
+test('what was retried by hand has its place after a crash, too', async () => {
+  const { simulation, waiting } = await withWaiting({ ...BY_KEY, retrySchedule: [600] });
+  const second = await emit(simulation, 1);
+  await simulation.clock.advance(100);
+  simulation.targets.set('target', FAILING);
+  await simulation.run(simulation.webhooks.deliveries.retry(waiting));
+  await simulation.clock.advance(100);
+  await simulation.crash();
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(700_000);
+  assert.deepEqual(sentOf(simulation).slice(1), [waiting, waiting, second]);
+});
+
 test('a resend goes to the end of its key', async () => {
   const { simulation, hook, waiting: failed } =
     await withWaiting({ ...BY_KEY, retrySchedule: [] });
@@ -181,4 +195,22 @@ test('a key that holds back more than a hundred deliveries is told, by webhook',
   assert.deepEqual(simulation.webhooks.listHeldBack(10), heldBack);
   await simulation.crash();
   assert.deepEqual(simulation.webhooks.listHeldBack(10), heldBack);
+});
+
+test('no delivery of a key starts beside another while a webhook gets its order', async () => {
+  // Each step takes a millisecond, so that the new order is not there within one turn.
+  let nowMs = 0;
+  const turns = createTurns({ monotonicMs: () => nowMs++ });
+  const { simulation, hook } = await withWaiting({ order: 'strict' }, 1, { turns });
+  const keys = new Map<string, number>();
+  for (let n = 0; n < 60; n += 1) keys.set(await emit(simulation, n % 2), n % 2);
+  simulation.targets.set('target', { kind: 'slow', ms: 1000 });
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, BY_KEY));
+  for (let second = 0; second < 100; second += 1) {
+    const underWay = simulation.underWay.map(({ id }) => keys.get(id) ?? 1);
+    assert.equal(new Set(underWay).size, underWay.length, `${underWay} are under way`);
+    await simulation.clock.advance(1000);
+  }
+  assert.deepEqual(sentOf(simulation).filter((id) => keys.get(id) === 0),
+    [...keys.keys()].filter((id) => keys.get(id) === 0));
 });

@@ -4,6 +4,7 @@
  */
 import { createLogger } from '../../../src/base/log.ts';
 import type { Clock, Timer } from '../../../src/base/clock.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
@@ -98,6 +99,7 @@ export type SimulationOptions = {
   readonly actions?: readonly unknown[];
   readonly random?: () => number;
   readonly ownership?: Ownership;
+  readonly turns?: Turns;
 };
 
 export class Simulation {
@@ -187,6 +189,7 @@ export class Simulation {
       incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
       events: { ...EVENTS, ...this.#options.events },
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
+      ...this.#options.turns === undefined ? {} : { turns: this.#options.turns },
       ...this.#options.ownership === undefined ? {} : { ownership: this.#options.ownership },
     });
     webhooks.start();

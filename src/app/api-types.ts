@@ -91,6 +91,14 @@ export type ReceivedRequest = {
   readonly at?: string;
 };
 
+/** When an event begins, and what it is about. At most one of the two times stands there. */
+type EventTermsInput = {
+  readonly key?: string;
+  /** RFC 3339 */
+  readonly deliverAt?: string;
+  readonly delaySeconds?: number;
+};
+
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type ApiAnswer<Body> = {
@@ -135,8 +143,12 @@ type Routes = [
     SendResult],
   ...ResourceRoutes<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
   ['GET', '/api/actions', undefined, readonly ActionDescription[]],
-  ['POST', '/api/events', { readonly name: string; readonly payload?: JsonValue },
+  ['POST', '/api/events',
+    { readonly name: string; readonly payload?: JsonValue } & EventTermsInput,
     { readonly event: string | null; readonly deliveries: readonly string[] }],
+  ['DELETE', `/api/events/${string}`, undefined, null],
+  ['POST', `/api/outgoing-webhooks/${string}/deliveries`,
+    { readonly payload?: JsonValue; readonly event?: string } & EventTermsInput, Delivery],
   ['GET', '/api/deliveries', undefined, readonly Delivery[]],
   ['GET', '/api/deliveries/reconcile', undefined, DeliveryReconciliation],
   ['GET', `/api/deliveries/${string}`, undefined, DeliveryWithRequest],

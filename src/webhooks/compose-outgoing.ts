@@ -8,6 +8,7 @@ import { formatTimestamp } from '../base/clock.ts';
 import type { Store } from '../store/store-port.ts';
 import { cancelHoldingJob } from './bulk/stage-job.ts';
 import { convertDeliveries } from './deliveries/convert-deliveries.ts';
+import { DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './deliveries/event-retention.ts';
 import { EventUse } from './deliveries/event-use.ts';
@@ -102,6 +103,10 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     store, eventUse, clock, log, ownership, limits: options.events,
   });
   const keptEvents = new EventService({ store, fanOuts });
+  const delayedEvents = new DelayedEvents({
+    store, clock, log, makeId, ownership, audience: shared.queue.events,
+  });
+  const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
   const closing = new AbortController();
   let converting = Promise.resolve();
   const retirement = { store, webhooks, scheduler, clock };
@@ -125,18 +130,14 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     start() {
       // Nodes may share the log with others that cannot read the new form of everything yet.
       if (store.replica === null) converting = convertFormerRecords(store, log, closing.signal);
-      worker.start();
-      storeWatch.start();
-      retention.start();
-      eventRetention.start();
+      for (const part of [worker, ...upkeep]) part.start();
       keptEvents.prepare();
     },
     async close(graceMs) {
       closing.abort();
       await converting;
       await Promise.all([
-        fanOuts.close(graceMs), worker.close(graceMs), storeWatch.close(), retention.close(),
-        eventRetention.close(),
+        fanOuts.close(graceMs), worker.close(graceMs), ...upkeep.map((part) => part.close()),
       ]);
       keptEvents.close();
       capacity.close();

@@ -22,7 +22,8 @@ import type { EventPublisher } from './deliveries/event-publisher.ts';
 import { deliveryBodyCollection } from './deliveries/delivery-body.ts';
 import { receiverCollection } from './deliveries/event-receivers.ts';
 import { eventCollection } from './deliveries/event-record.ts';
-import { delayedEventCollection } from './deliveries/event-retention.ts';
+import { delayedEventCollection } from './deliveries/delayed-events.ts';
+import { emitRoutes } from './deliveries/emit-routes.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
@@ -142,15 +143,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const { sender, worker, deliveries, keptEvents } = outgoing;
   const { requests } = incoming;
-  const shared = { keys: options.keys ?? null, searches: new Searches(options) };
+  const now = (): number => clock.now();
+  const shared = { keys: options.keys ?? null, searches: new Searches(options), now };
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys: shared.keys, requests, outgoing, queue,
     webhooks: indexes, ownership: options.ownership ?? ALL_OWNED,
   });
   const resources = createWebhookResources({
-    store, actions, makeId, health, now: () => clock.now(),
-    isDeniedTarget: options.isDeniedTarget ?? (() => false),
+    store, actions, makeId, health, now, isDeniedTarget: options.isDeniedTarget ?? (() => false),
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },
   });
   const routes = [
@@ -160,10 +161,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
-      records: resources.outgoing, webhooks: indexes.outgoing, store, now: () => clock.now(),
-      health: health.outgoing, send: (...input) => sender.sendText(...input),
+      records: resources.outgoing, webhooks: indexes.outgoing, store, now, health: health.outgoing,
+      send: (...input) => sender.sendText(...input),
     }),
-    ...deliveryRoutes({ events, service: deliveries, webhooks: directories, ...shared }),
+    ...emitRoutes({ events, service: deliveries, ...shared }),
+    ...deliveryRoutes({ service: deliveries, webhooks: directories, ...shared }),
     ...eventRoutes(keptEvents, shared.searches),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,

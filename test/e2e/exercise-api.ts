@@ -69,6 +69,7 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   const { text } = await call('emitEvent',
     { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
   const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };
+  await exerciseDelays(described, outgoing);
   await call('listDeliveries', { query: '?limit=1&status=pending' });
   await call('listDeliveries', { query: '?q=shop&where=payload.at=9&where=payload.at<10' });
   await call('listDeliveries', { query: '?status=nope', status: 400 });
@@ -86,6 +87,20 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   await call('deleteOutgoingWebhook', { key: outgoing, status: 204 });
   await call('deleteIncomingWebhook', { key: incoming, status: 204 });
   await call('deleteWebhookActionConfiguration', { key: note, status: 204 });
+}
+
+async function exerciseDelays({ call }: Described, outgoing: string): Promise<void> {
+  const { text } = await call('emitEvent',
+    { body: { name: 'shop.closes', key: 'shop', delaySeconds: 3600 }, status: 202 });
+  const { event = '' } = JSON.parse(text) as { event?: string };
+  await call('cancelEvent', { key: event, status: 204 });
+  await call('cancelEvent', { key: event, status: 404 });
+  const send = (body: object, status: number): Promise<unknown> =>
+    call('sendOutgoingWebhookDurably', { key: outgoing, body, status });
+  await send({ payload: { at: 9 }, event: 'shop.opened', key: 'shop' }, 202);
+  await send({ deliverAt: '2000-01-01T00:00:00+01:00' }, 202);
+  await send({ payload: 1, delaySeconds: -1 }, 422);
+  await call('sendOutgoingWebhookDurably', { body: { payload: 1 }, status: 404 });
 }
 
 async function untilAttempted({ call }: Described, key: string): Promise<void> {

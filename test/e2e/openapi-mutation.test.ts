@@ -39,7 +39,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
     triggerEvents: ['none.*', 'no.such'], actionConfiguration: 'note',
     retrySchedule: [0.5, 60], timeout: 2.5, maxInFlight: 2, disableAfterHours: 72,
   },
-  emitEvent: { name: 'nobody.listens', payload: { a: [1] } },
+  emitEvent: { name: 'nobody.listens', payload: { a: [1] }, key: 'k', delaySeconds: 3600 },
+  sendOutgoingWebhookDurably: {
+    payload: { a: [1] }, event: 'mutant', key: 'k', deliverAt: '2000-01-01T00:00:00Z',
+  },
   sendOutgoingWebhook: { payload: { a: [1] } },
 };
 const COLLECTIONS: Readonly<Record<string, string>> = {

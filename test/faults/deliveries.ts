@@ -178,7 +178,7 @@ const EVENTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/resend.ts',
-    text: 'addReceiver(transaction, eventId, delivery.identifier, hook);', replacement: '',
+    text: 'addReceivers(transaction, eventId, [delivery.identifier], [hook]);', replacement: '',
     tests: ['webhooks/deliveries/written-records.test.ts'],
   },
 ];

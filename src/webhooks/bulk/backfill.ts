@@ -14,7 +14,7 @@ import {
   acceptDeliveries, changeDeliveries, deliveryQueue,
 } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
-import { addReceiver } from '../deliveries/event-receivers.ts';
+import { addReceivers } from '../deliveries/event-receivers.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
 import {
   createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
@@ -135,7 +135,7 @@ function stageDeliveries(
   const deliveries = missedEvents.map(({ id: eventId, record }) => {
     const { name: event } = decodeEventHead(record);
     const identifier = nextId();
-    addReceiver(transaction, eventId, identifier, hook);
+    addReceivers(transaction, eventId, [identifier], [hook]);
     return {
       ...createDelivery({ identifier, hook, event, eventId }, createdAt),
       queuedAt: formatTimestamp(Math.min(timeOfUuidV7(eventId), beginMs - 1)),

@@ -1,9 +1,7 @@
-/** The HTTP routes of events and deliveries. */
-import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+/** The HTTP routes of deliveries. */
 import { parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
-import type { ObjectSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
 import {
@@ -11,15 +9,11 @@ import {
   type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { parsePayload } from '../../resources/payload-body.ts';
 import { Representation } from '../../resources/representation.ts';
-import {
-  ANY_JSON, JSON_TYPE, jsonResponse, pathParameter,
-} from '../../resources/route-specs.ts';
+import { JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../resources/send-representation.ts';
-import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
@@ -33,12 +27,10 @@ import type { Searches } from '../search/searches.ts';
 import { EVENT_SOURCES } from './searched-event.ts';
 import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 import type { DeliveryFilter, ListedRoute } from './delivery-list.ts';
-import type { EventPublisher } from './event-publisher.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
-  deliverySchema, emittedSchema, reconciliationSchema, resendSchema, retriedSchema,
-  sentDeliverySchema,
+  deliverySchema, reconciliationSchema, resendSchema, retriedSchema, sentDeliverySchema,
 } from './delivery-schema.ts';
 import { toPublicSentRequest, type SentHttpRequest } from './sent-request.ts';
 import type { DeliveryService } from './delivery-service.ts';
@@ -47,31 +39,12 @@ const { path: PATH } = deliveryResource;
 const ITEM_PATH = `${PATH}/{identifier}`;
 const IDENTIFIER = pathParameter('identifier', 'Of the delivery');
 
-const EVENT_SCHEMA: ObjectSchema = {
-  kind: 'object',
-  name: 'Event',
-  members: {
-    name: {
-      schema: {
-        kind: 'string', minLength: 1, maxLength: 200,
-        description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
-        canonical: (value) => findEmitProblem(value) === null ? value : null,
-        explain: (value) => findEmitProblem(value) ?? '',
-      },
-      isRequired: true,
-    },
-    payload: { schema: ANY_JSON, default: {}, description: 'Any JSON' },
-  },
-};
-
 export function deliveryRoutes(deps: {
-  readonly events: Pick<EventPublisher, 'emitJson'>; readonly service: DeliveryService;
-  readonly webhooks: WebhookDirectories; readonly keys: IdempotencyKeys | null;
-  readonly searches: Searches;
+  readonly service: DeliveryService; readonly webhooks: WebhookDirectories;
+  readonly keys: IdempotencyKeys | null; readonly searches: Searches;
 }): readonly HttpRoute[] {
-  const { events, service, webhooks, keys, searches } = deps;
+  const { service, webhooks, keys, searches } = deps;
   return [
-    emitRoute(events, keys),
     listRoute(service, webhooks, searches),
     getRoute(service),
     bodyRoute(service),
@@ -82,38 +55,6 @@ export function deliveryRoutes(deps: {
       'Try one delivery again now; a failed one gets its whole schedule anew'),
     actionRoute(service, 'cancel', 'Cancel one pending delivery'),
   ];
-}
-
-function emitRoute(
-  events: Pick<EventPublisher, 'emitJson'>, keys: IdempotencyKeys | null,
-): HttpRoute {
-  return {
-    method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
-    summary: 'Emit an event: every enabled outgoing webhook that it triggers gets a delivery',
-    parameters: [IDEMPOTENCY_PARAMETER],
-    body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
-    responses: [
-      {
-        ...jsonResponse('Accepted: what is kept of it is on disk', emittedSchema, 202),
-        headers: REPLAYED_HEADERS,
-      },
-      ...problemResponses(400, 409, 413, 415, 422, 503, 507),
-    ],
-    handle(exchange) {
-      const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
-      // Commands on this machine come through the control socket.
-      const source = exchange.isControl ? 'command' : 'api';
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
-        const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
-        return events.emitJson(String(members['name']), payloadJson.toString(),
-          { source, hops },
-          (transaction, { eventId, deliveries }) => keepResponse(transaction, {
-            status: 202, headers: ['Content-Type', JSON_TYPE],
-            body: JSON.stringify({ event: eventId, deliveries }),
-          }));
-      });
-    },
-  };
 }
 
 /** A query whose deliveries have requests, of which conditions may read more than of events. */

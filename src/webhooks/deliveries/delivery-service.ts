@@ -24,6 +24,8 @@ import { DeliverySearchWalk } from './delivery-search.ts';
 import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { eventCollection, findForwardUrl } from './event-record.ts';
+import { cancelEvent } from './cancel-event.ts';
+import { createDurableSender, type SendDurably } from './durable-send.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
 import { isWebhookGone, stageResend, type ResendMode } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
@@ -67,17 +69,26 @@ export interface DeliveryService {
    * Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed.
    */
   cancel(identifier: string): Promise<Delivery>;
+  /**
+   * Cancels an event that has not begun, so that nothing is left of it. Throws `not_found`, and
+   * `conflict` once it has begun.
+   */
+  cancelEvent(identifier: string): Promise<void>;
+  readonly sendDurably: SendDurably;
   reconcile(): Promise<DeliveryReconciliation>;
   totals(): DeliveryTotals;
 }
 
 type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
-export function createDeliveryService(deps: {
+type DeliveryServiceDeps = {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten' | 'unwrittenCount'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>; readonly requests: RequestLookup;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
+  readonly requests: RequestLookup;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
-}): DeliveryService {
+};
+
+export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryService {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const { findEvent } = deps.requests;
   const records = store.collection(deliveryCollection.name);
@@ -136,6 +147,8 @@ export function createDeliveryService(deps: {
         throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
       });
     },
+    sendDurably: createDurableSender(deps),
+    cancelEvent: (identifier) => cancelEvent(store, clock, identifier),
     async reconcile() {
       await fanOuts.whenWritten();
       return reconcileDeliveries(store, fanOuts);

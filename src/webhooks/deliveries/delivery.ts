@@ -116,13 +116,14 @@ const PROXY_DELAY_MS_MAX = 300_000;
 
 export function createDelivery(
   input: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'eventId'>
-    & { readonly resendOf?: string }, at: string,
+    & { readonly [Name in 'queuedAt' | 'nextAttemptAt' | 'resendOf']?: Delivery[Name] | undefined },
+  at: string,
 ): Delivery {
-  const { identifier, hook, event, eventId, resendOf = null } = input;
+  const { identifier, hook, event, eventId, queuedAt = null, resendOf = null } = input;
   return {
     identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, eventId,
-    queuedAt: null, nextAttemptAt: at, failures: 0, proxyFailures: 0, resendOf, isPayload: false,
-    sent: null, attempts: [], embeddedEvent: null, embeddedBody: null,
+    queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0, proxyFailures: 0, resendOf,
+    isPayload: false, sent: null, attempts: [], embeddedEvent: null, embeddedBody: null,
   };
 }
 

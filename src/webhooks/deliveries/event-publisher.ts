@@ -1,7 +1,8 @@
 /**
  * Turns events into deliveries. An event that no webhook hears is kept only if the setting
  * `events.keep` says so. The event and its deliveries are staged in the transaction that
- * causes the event, so that the cause and its deliveries are on disk together, or not at all.
+ * causes the event, so that the cause and its deliveries are on disk together, or not at all. A
+ * delayed event is staged alone: see delayed-events.ts.
  */
 import { nextHop } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
@@ -12,9 +13,11 @@ import type { JsonValue } from '../../base/schema.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
+import { stageDelayedEvent, type Audience } from './delayed-events.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
+import { checkNewForm } from '../durable-queue/record-form.ts';
 import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import {
   acceptDeliveries, changeDeliveries, deliveryQueue, type DeliveryUnit,
@@ -25,7 +28,7 @@ import { findEmitProblem, isEventName, explainInvalidEventName } from '../action
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
-export interface EventPublisher {
+export interface EventPublisher extends Audience {
   /**
    * Stages an event and its deliveries. Throws `invalid` for a bad name or a chain that is too
    * long, and `unavailable` when the queue is full. `payloadJson` is JSON that is sent byte for
@@ -43,10 +46,11 @@ export interface EventPublisher {
   /**
    * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
    * the event has one of its own, and what `onEmitted` stages is committed with that event alone.
-   * Throws like `stageEvent`, and `invalid` also for the name of a system event.
+   * Throws like `stageEvent`; `invalid` also for the name of a system event; `unavailable` for a
+   * delay while there are nodes of an older version.
    */
   emitJson(
-    name: string, payloadJson: string, origin: EventOrigin,
+    name: string, payloadJson: string, origin: EventOrigin & EventTerms,
     onEmitted?: (transaction: Transaction, event: EmittedEvent) => void,
   ): Promise<EmittedEvent>;
   /**
@@ -66,13 +70,20 @@ export type EmittedEvent = {
 };
 
 /** Where an event comes from. */
-type EventOrigin = {
+export type EventOrigin = {
   readonly source: EventSource;
   /** The length of the chain that led to it. */
   readonly hops: number;
 };
 
-type EmitOptions = Pick<EventOrigin, 'source'> & {
+/** What a caller may say of an event beside its name and payload. */
+export type EventTerms = {
+  readonly key?: string | undefined;
+  /** When it begins, if later than now. */
+  readonly deliverAt?: string | undefined;
+};
+
+type EmitOptions = Pick<EventOrigin, 'source'> & EventTerms & {
   /** Bytes of the payload that are reserved in the queue's capacity already. */
   readonly reservedBytes?: number;
   /** The identifier of a webhook that does not get the event. */
@@ -100,9 +111,9 @@ export function createEventPublisher(deps: {
   const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, origin, onEmitted) => {
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
-    const { source, hops } = origin;
+    const { hops, ...terms } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
-    const emission = { inputs, name, payloadJson, source, reservedBytes: payloadJson.length };
+    const emission = { ...terms, inputs, name, payloadJson, reservedBytes: payloadJson.length };
     const eventOrError = await capacity.reserveWhile(payloadJson.length, () =>
       onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
         const event = stageEmission(deps, transaction, emission);
@@ -117,6 +128,9 @@ export function createEventPublisher(deps: {
   return {
     stageEvent,
     emitJson,
+    mayKeepUnheard,
+    findWebhooks: (transaction, name, payloadJson) =>
+      findHearers(webhooks, transaction, { name, payloadJson }),
     mayKeep: (name, kind) =>
       webhooks.findTriggered(name, kind).length > 0 || mayKeepUnheard(find),
     emitValue: async (name, payload) =>
@@ -170,8 +184,8 @@ function stageEmissions(
     emissions.map((emission, index) => {
       const webhookIds = results[index] ?? [];
       if (webhookIds instanceof AppError) return webhookIds;
-      return webhookIds.length === 0 ? stageUnheard(deps, transaction, emission)
-        : catchAppError(() => stageHeard(emission, webhookIds));
+      return catchAppError(() => webhookIds.length > 0 ? stageHeard(emission, webhookIds)
+        : stageWithoutDeliveries(deps, transaction, emission));
     });
   // If no event goes to a webhook, the totals are not written.
   if (results.every((ids) => ids instanceof AppError || ids.length === 0)) {
@@ -196,37 +210,58 @@ function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
 ): EmittedEvent {
   const webhookIds = findWebhooks(deps, transaction, emission);
-  if (webhookIds.length === 0) return stageUnheard(deps, transaction, emission);
+  if (webhookIds.length === 0) return stageWithoutDeliveries(deps, transaction, emission);
   return changeDeliveries(transaction, (unit) =>
     stageDeliveries(deps, transaction, unit, emission, webhookIds));
 }
 
-/** Stages an event without deliveries, if such events are kept. */
-function stageUnheard(
-  { mayKeepUnheard }: StagingDeps, transaction: Transaction, emission: Emission,
+/** Stages an event that is delayed, or one that no webhook hears, if such events are kept. */
+function stageWithoutDeliveries(
+  { capacity, mayKeepUnheard }: StagingDeps, transaction: Transaction, emission: Emission,
 ): EmittedEvent {
-  if (!mayKeepUnheard(findStaged(transaction))) return NOT_KEPT;
-  const { inputs: { seed, nowMs, hops }, name, payloadJson, source } = emission;
+  const { inputs: { seed, nowMs, hops }, payloadJson, deliverAt, reservedBytes = 0 } = emission;
+  const find = findStaged(transaction);
+  if (deliverAt === undefined && !mayKeepUnheard(find)) return NOT_KEPT;
+  const { name, source, key } = emission;
   const identifier = deriveIds(seed)();
   const createdAt = formatTimestamp(nowMs);
-  transaction.put(eventCollection.name, identifier, encodeEvent({
-    identifier, createdAt, name, source, hops: hops + 1, deliveries: [], webhookIds: [],
-  }, payloadJson));
+  const head = { identifier, createdAt, name, source, key, hops: hops + 1 };
+  if (deliverAt === undefined) {
+    transaction.put(eventCollection.name, identifier,
+      encodeEvent({ ...head, deliveries: [], webhookIds: [] }, payloadJson));
+  } else {
+    checkNewForm(find, 'delaying an event');
+    const { pending } = deliveryQueue.totals.read(transaction);
+    capacity.assertRoom(pending, 1, payloadJson.length, reservedBytes);
+    stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
+  }
   return { eventId: identifier, deliveries: [] };
 }
 
-/** Finds the identifiers of the webhooks that get an event. Throws like `stageEvent`. */
+/**
+ * Finds the identifiers of the webhooks that get an event now, none for a delayed one. Throws like
+ * `stageEvent`.
+ */
 function findWebhooks(
   { webhooks }: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
-  const { inputs, name, payloadJson, except } = emission;
+  const { inputs, name, deliverAt } = emission;
   if (!isEventName(name)) {
     throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
   }
   // This throws when the chain is too long, whether or not a webhook is triggered.
   nextHop(inputs.hops, () => describeReceivers(webhooks, name));
+  return deliverAt === undefined ? findHearers(webhooks, transaction, emission) : [];
+}
+
+/** Finds the identifiers of the webhooks that hear an event. */
+function findHearers(
+  webhooks: Pick<OutgoingWebhookIndex, 'findMatching'>, transaction: Transaction,
+  event: Pick<Emission, 'name' | 'payloadJson' | 'except' | 'isSystem'>,
+): readonly string[] {
+  const { name, payloadJson, except } = event;
   const matchingIds =
-    webhooks.findMatching(name, () => JSON.parse(payloadJson) as JsonValue, emission);
+    webhooks.findMatching(name, () => JSON.parse(payloadJson) as JsonValue, event);
   const webhookIds = typeof except === 'string'
     ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.
@@ -252,7 +287,8 @@ function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
   webhookIds: readonly string[],
 ): EmittedEvent {
-  const { inputs: { seed, nowMs, hops }, name, payloadJson, source, reservedBytes = 0 } = emission;
+  const { inputs: { seed, nowMs, hops }, name, payloadJson, reservedBytes = 0 } = emission;
+  const { source, key } = emission;
   capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadJson.length, reservedBytes);
   // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
   const identifier = deriveIds(seed)();
@@ -260,7 +296,7 @@ function stageDeliveries(
   const createdAt = formatTimestamp(nowMs);
   const deliveryIds = webhookIds.map(() => nextId());
   const json = encodeEvent({
-    identifier, createdAt, name, source, hops: hops + 1, deliveries: deliveryIds, webhookIds,
+    identifier, createdAt, name, source, key, hops: hops + 1, deliveries: deliveryIds, webhookIds,
   }, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
     acceptDeliveries(transaction, unit, [], { identifier, json }, webhookIds.length);

@@ -1,6 +1,7 @@
 /**
- * The deliveries that were made later than their event: by a resend as a new one, for example. An
- * event is written once, so they stand beside it, in a record of the collection `event-receivers`:
+ * The deliveries that were made later than their event: by a resend as a new one, for example, or
+ * when a delayed event began. An event is written once, so they stand beside it, in a record of the
+ * collection `event-receivers`:
  *
  *     {"identifier":"<event>","deliveries":["<delivery>",…],"hooks":["<webhook>",…]}
  *
@@ -17,13 +18,15 @@ type Receivers = {
   readonly hooks: readonly string[];
 };
 
-/** Stages that one more delivery of an event is made, to that webhook. */
-export function addReceiver(
-  transaction: Transaction, eventId: string, delivery: string, webhookId: string,
+/** Stages that more deliveries of an event are made. Both lists are parallel. */
+export function addReceivers(
+  transaction: Transaction, eventId: string, deliveries: readonly string[],
+  webhookIds: readonly string[],
 ): void {
-  const { deliveries, hooks } = findReceivers(transaction, eventId);
+  const before = findReceivers(transaction, eventId);
   transaction.put(receiverCollection.name, eventId, JSON.stringify({
-    identifier: eventId, deliveries: [...deliveries, delivery], hooks: [...hooks, webhookId],
+    identifier: eventId, deliveries: [...before.deliveries, ...deliveries],
+    hooks: [...before.hooks, ...webhookIds],
   }));
 }
 

@@ -50,16 +50,16 @@ export type EventSource = typeof EVENT_SOURCE_NAMES[number];
 export const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'] as const;
 
 /** An event without its payload. */
-type EventHead = {
+export type EventHead = {
   readonly identifier: string;
   readonly createdAt: string;
   readonly name: string;
   readonly source: EventSource;
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** When its deliveries begin, if later than it was made. */
-  readonly deliverAt?: string;
+  readonly deliverAt?: string | undefined;
   /** The only webhook that it is for. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   readonly hops: number;
   /** The identifiers of the deliveries made with it, and of their webhooks, in the same order. */
   readonly deliveries: readonly string[];

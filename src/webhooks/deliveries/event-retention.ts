@@ -8,11 +8,12 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type {
-  Collection, CollectionSpec, FindRecord, Store, Transaction,
+  Collection, FindRecord, Store, Transaction,
 } from '../../store/store-port.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { delayedEventCollection } from './delayed-events.ts';
 import { fanOutCollection } from './delivery-changes.ts';
 import { deliveryCollection } from './delivery.ts';
 import { findReceivers } from './event-receivers.ts';
@@ -20,9 +21,6 @@ import {
   deleteEvent, eventCollection, isFinishedMarkId, readEventCreatedMs, someListedDelivery,
 } from './event-record.ts';
 import type { EventUse } from './event-use.ts';
-
-/** Events that have not begun: `{"identifier":"<event>","deliverAt":"<time>"}`. */
-export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
 
 type EventRetentionDeps = {
   readonly store: Store;

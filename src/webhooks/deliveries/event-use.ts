@@ -2,8 +2,8 @@
  * Counts for each event how many of its deliveries are kept, and how many of these are queued, so
  * that its bytes are counted once however many share it:
  *
- * - queued: a delivery of it is pending, or has failed and may be retried. These bytes count for
- *   the capacity of the queue;
+ * - queued: a delivery of it is pending, or has failed and may be retried; or the event is delayed,
+ *   which counts like one pending delivery. These bytes count for the capacity of the queue;
  * - finished: all deliveries that are kept are delivered or cancelled. These bytes count for the
  *   retention of deliveries;
  * - unused: no delivery is kept. These bytes count for the retention of events.
@@ -18,6 +18,7 @@ import type { Change, Collection, Store } from '../../store/store-port.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { readEventId, readStatus } from './delivery-codec.ts';
 import { countsAsQueued, deliveryCollection } from './delivery.ts';
+import { delayedEventCollection } from './delayed-events.ts';
 import { eventCollection, findEventStart, isFinishedMarkId } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
@@ -54,6 +55,8 @@ export class EventUse {
       // Each body that is there counts with its delivery.
       followRecords(this.#deliveries, (change) => this.#applyDelivery(change)),
       this.#bodies.onChange((change) => this.#applyBody(change)),
+      followRecords(store.collection(delayedEventCollection.name), ({ id, before, after }) =>
+        this.#applyUse(id, countDelayed(before), countDelayed(after))),
     ];
   }
 
@@ -118,10 +121,13 @@ export class EventUse {
   #applyDelivery({ id, before, after }: Change): void {
     if (isRouteDeliveryId(id)) return;
     if (this.#bodies.size > 0) this.#moveBody(id, bodyKind(before), bodyKind(after));
-    const [from, to] = [countUse(before), countUse(after)];
     const record = after ?? before;
-    if (from === to || record === null) return;
-    const eventId = readEventId(record);
+    const [from, to] = [countUse(before), countUse(after)];
+    if (record !== null && from !== to) this.#applyUse(readEventId(record), from, to);
+  }
+
+  #applyUse(eventId: string, from: UseCounts, to: UseCounts): void {
+    if (from === to) return;
     const slot = this.#events.findSlot(eventId);
     const counts = slot === -1
       ? this.#countsWithoutEvent.get(eventId) ?? NO_USE : this.#countsAt(slot);
@@ -183,6 +189,10 @@ function kindOf({ kept, queued }: UseCounts): UseKind {
 function countUse(delivery: Buffer | null): UseCounts {
   if (delivery === null || findEventStart(delivery) !== -1) return NO_USE;
   return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
+}
+
+function countDelayed(delayedEvent: Buffer | null): UseCounts {
+  return delayedEvent === null ? NO_USE : QUEUED_USE;
 }
 
 /** How the body of a delivery counts; null without a delivery. */

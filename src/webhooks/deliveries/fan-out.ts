@@ -7,8 +7,9 @@
  * because the delivery of a later event must not overtake them.
  *
  * A fan-out is a record of the `fan-outs` collection, `{"identifier": <the event's>, "seed",
- * "createdAt", "event", "hooks"}`. Once there is progress, a record `{"identifier": "<the same>~",
- * "written": <how many deliveries>}` stands beside it. Both are deleted with the last chunk.
+ * "createdAt", "event", "hooks", "queuedAt"?}`. Once there is progress, a record `{"identifier":
+ * "<the same>~", "written": <how many deliveries>}` stands beside it. Both are deleted with the
+ * last chunk.
  */
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -25,7 +26,8 @@ type FanOut = {
   readonly identifier: string;
   /**
    * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
-   * event's own identifier; up to version 1.0 it was the seed of that.
+   * event's own identifier, or another for a delayed event; up to version 1.0 it was the seed of
+   * that.
    */
   readonly seed: string;
   readonly createdAt: string;
@@ -33,6 +35,8 @@ type FanOut = {
   readonly event: string;
   /** The identifiers of the webhooks. */
   readonly hooks: readonly string[];
+  /** The time of a delayed event, which is the place of its deliveries. */
+  readonly queuedAt?: string;
 };
 
 /** `writtenCount` serves the count alone; `writeFanOutChunk` reads the progress record. */
@@ -152,7 +156,7 @@ export class FanOuts {
  * none is written twice. Stages nothing when another node has written the last one.
  */
 function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
-  const { identifier: eventId, seed, createdAt, event, hooks: webhookIds } = fanOut;
+  const { identifier: eventId, seed, createdAt, event, hooks: webhookIds, queuedAt } = fanOut;
   const collection = fanOutCollection.name;
   if (transaction.find(collection, eventId) === undefined) return;
   const progressId = `${eventId}${PROGRESS_SUFFIX}`;
@@ -160,7 +164,7 @@ function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   const start = bytes === undefined ? 0 : decodeWritten(bytes);
   const nextId = deriveIds(seed, start);
   for (const webhookId of webhookIds.slice(start, start + CHUNK_ITEMS_MAX)) {
-    const origin = { identifier: nextId(), hook: webhookId, event, eventId };
+    const origin = { identifier: nextId(), hook: webhookId, event, eventId, queuedAt };
     stageDelivery(transaction, createDelivery(origin, createdAt));
   }
   const end = start + CHUNK_ITEMS_MAX;

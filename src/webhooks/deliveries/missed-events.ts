@@ -19,7 +19,7 @@ import { findReceivers } from './event-receivers.ts';
 import {
   decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadBytes,
 } from './event-record.ts';
-import { delayedEventCollection } from './event-retention.ts';
+import { delayedEventCollection } from './delayed-events.ts';
 import { isAboutWebhook } from './system-events.ts';
 
 /** Which events are looked at; null stands for no criterion. */

@@ -8,8 +8,9 @@
  * the same room.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
+import { delayedEventCollection } from './delayed-events.ts';
 import { readStatus } from './delivery-codec.ts';
 import { deliveryCollection, countsAsQueued } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
@@ -32,6 +33,7 @@ export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
   readonly #eventUse: Pick<EventUse, 'queuedBytes'>;
+  readonly #delayedEvents: Collection;
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
@@ -44,6 +46,7 @@ export class QueueCapacity {
     limits: { readonly pendingMax: number; readonly bytesMax: number },
   ) {
     this.#eventUse = eventUse;
+    this.#delayedEvents = store.collection(delayedEventCollection.name);
     this.#pendingMax = limits.pendingMax;
     this.#bytesMax = limits.bytesMax;
     const deliveries = store.collection(deliveryCollection.name);
@@ -71,10 +74,11 @@ export class QueueCapacity {
 
   /**
    * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
-   * the `pending` ones. `reserved` of these bytes are reserved already.
+   * the `pending` ones and the events that have not begun. `reserved` of these bytes are reserved
+   * already.
    */
   assertRoom(pending: number, count: number, bytes: number, reserved = 0): void {
-    if (pending + count > this.#pendingMax) {
+    if (pending + this.#delayedEvents.size + count > this.#pendingMax) {
       throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
     const usedBytes = this.bytes + this.#reservedBytes - reserved;

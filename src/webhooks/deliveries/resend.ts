@@ -17,7 +17,7 @@ import {
   type Delivery, type StoredDelivery,
 } from './delivery.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
-import { addReceiver } from './event-receivers.ts';
+import { addReceivers } from './event-receivers.ts';
 import { decodeForward, encodeForward, eventCollection } from './event-record.ts';
 import { checkNoRoute } from './route-delivery-id.ts';
 import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
@@ -114,6 +114,6 @@ function stageNewDelivery(
     if (stored.item.embeddedEvent !== null) unit.change(resendOf, (before) => before, stored);
     acceptDeliveries(transaction, unit, [delivery], null);
   });
-  addReceiver(transaction, eventId, delivery.identifier, hook);
+  addReceivers(transaction, eventId, [delivery.identifier], [hook]);
   return delivery;
 }

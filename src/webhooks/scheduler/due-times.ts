@@ -1,9 +1,12 @@
-/** Holds the tasks that wait until they are due: a priority queue, and one timer for its head. */
+/** Holds what waits until it is due: a priority queue, and one timer for its head. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Task } from './task.ts';
 
-type Wait = { readonly task: Task; readonly atMs: number };
+/** What may wait: a task, or a delayed event. */
+export type TimedTask = Pick<Task, 'state' | 'dueAtMs'>;
+
+type Wait<T extends TimedTask> = { readonly task: T; readonly atMs: number };
 
 /**
  * A timer runs no longer than this, because it stands still while the machine sleeps, and because
@@ -17,10 +20,10 @@ const STALE_MAX = 1000;
 /** A clock set back by less than this is not corrected for: the waits grow by as much. */
 const STEP_MS_MIN = 1000;
 
-export class DueTimes {
+export class DueTimes<T extends TimedTask> {
   readonly #clock: Clock;
-  readonly #onDue: (task: Task) => void;
-  readonly #waits = new PriorityQueue<Wait>((left, right) => left.atMs < right.atMs);
+  readonly #onDue: (task: T) => void;
+  readonly #waits = new PriorityQueue<Wait<T>>((left, right) => left.atMs < right.atMs);
   /** The time of day less the monotonic time. It falls when the clock is set back. */
   #wallClockAheadMs: number;
   #timer: Timer | null = null;
@@ -28,7 +31,7 @@ export class DueTimes {
   #staleCount = 0;
   #isStarted = false;
 
-  constructor(clock: Clock, onDue: (task: Task) => void) {
+  constructor(clock: Clock, onDue: (task: T) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
     this.#wallClockAheadMs = clock.now() - clock.monotonicMs();
@@ -47,7 +50,7 @@ export class DueTimes {
   }
 
   /** Lets the task wait until `dueAtMs`, in place of an earlier wait of the same task. */
-  wait(task: Task, dueAtMs: number): void {
+  wait(task: T, dueAtMs: number): void {
     this.#correctForClockStep();
     if (task.state === 'waiting' && task.dueAtMs !== dueAtMs) this.#staleCount += 1;
     task.state = 'waiting';
@@ -97,7 +100,7 @@ export class DueTimes {
     const stepMs = this.#wallClockAheadMs - wallClockAheadMs;
     this.#wallClockAheadMs = wallClockAheadMs;
     if (stepMs < STEP_MS_MIN) return;
-    const waits: Wait[] = [];
+    const waits: Wait<T>[] = [];
     for (let wait = this.#waits.pop(); wait !== undefined; wait = this.#waits.pop()) {
       if (isCurrent(wait)) waits.push(wait);
     }
@@ -110,6 +113,6 @@ export class DueTimes {
 }
 
 /** Whether the task still has this wait, which is stale otherwise. */
-function isCurrent({ task, atMs }: Wait): boolean {
+function isCurrent({ task, atMs }: Wait<TimedTask>): boolean {
   return task.state === 'waiting' && task.dueAtMs === atMs;
 }

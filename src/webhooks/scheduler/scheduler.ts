@@ -29,7 +29,7 @@ export class Scheduler {
   /** Tasks by identifier, in the order they were added, which is about the order of creation. */
   readonly #tasks = new Map<string, Task>();
   readonly #queues: TaskQueues;
-  readonly #dueTimes: DueTimes;
+  readonly #dueTimes: DueTimes<Task>;
   /** Identifiers of unsettled tasks. One of them may have been removed, or removed and added. */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();

@@ -89,6 +89,7 @@ test('every way out raises the count that came in', { timeout: 120_000 }, async 
     [await incoming('caller', { url }), {}],
     ['/api/events', { name: 'raised' }],
     [`/api/outgoing-webhooks/${id}/send`, {}],
+    [`/api/outgoing-webhooks/${id}/deliveries`, {}],
   ];
   let requests = 0;
   for (const [path, body] of ways) {
@@ -131,6 +132,8 @@ test('at eight the next is refused, and the log says where', async () => {
     [await incoming('emit-event', { name: 'refused' }), {}, 400, shownEvent],
     ['/api/events', { name: 'refused' }, 422, shownEvent],
     [`/api/outgoing-webhooks/${id}/send`, {}, 200, shownUrl],
+    [`/api/outgoing-webhooks/${id}/deliveries`, {}, 422,
+      `the event send, which webhook ${id} sends to ${shownUrl}`],
   ];
   for (const [path, body, status, target] of ways) {
     const before = endsLogged().length;

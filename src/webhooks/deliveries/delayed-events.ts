@@ -1,0 +1,241 @@
+/**
+ * An event that begins later than it was made. It is on disk at once, as a record of `events` whose
+ * `deliverAt` says when it begins. Until then it has no deliveries, and a record of the collection
+ * `delayed-events` stands beside it:
+ *
+ *     {"identifier":"<event>","deliverAt":"<time>"}
+ *
+ * Which webhooks hear it is decided when it begins. One transaction then deletes that record, makes
+ * the deliveries (or a fan-out that makes them) and lists them in `event-receivers`. An event that
+ * nobody hears stays only if `events.keep` says so. Cancelling it deletes the event and the record.
+ * Each of these transactions does nothing unless it finds the record, so the first one of them
+ * wins: an event begins once, also after a crash and with several nodes, or it is cancelled.
+ *
+ * An event whose time has come begins although the queue is full: there was room when it came, and
+ * `QueueCapacity` has counted it since. While the store takes no writes it stays delayed, and it is
+ * tried again. One that cannot begin for a reason of its own holds back no other.
+ */
+import { formatTimestamp, parseTimestamp, type Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { deriveIds } from '../../base/uuid.ts';
+import { followRecords } from '../../resources/projection.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type {
+  Change, Collection, CollectionSpec, FindRecord, Store, Transaction, TransactionInputs,
+} from '../../store/store-port.ts';
+import { BackgroundTasks } from '../durable-queue/background-tasks.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
+import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
+import { computeDueMs } from '../durable-queue/retry-time.ts';
+import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
+import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
+import { createDelivery } from './delivery.ts';
+import { addReceivers } from './event-receivers.ts';
+import {
+  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readEventCreatedMs,
+  readPayloadBytes, type EventHead,
+} from './event-record.ts';
+import { putFanOut } from './fan-out.ts';
+
+export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
+
+type DelayedEventDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly makeId: () => string;
+  readonly ownership: Pick<Ownership, 'isMaintainer'>;
+  readonly audience: Audience;
+};
+
+/** Says who hears an event at this moment, and what becomes of one that nobody hears. */
+export interface Audience {
+  /** The identifiers of the webhooks that hear an event of that name. */
+  findWebhooks(transaction: Transaction, name: string, payloadJson: string): readonly string[];
+  /** Whether an event that no webhook hears is kept. */
+  mayKeepUnheard(find: FindRecord): boolean;
+}
+
+/** An event that has not begun, as far as it is committed. */
+type DelayedEvent = TimedTask & { readonly id: string; failures: number };
+
+/** Events that begin at the same time: their transactions share a batch of the journal. */
+const RUNNING_MAX = 64;
+/** The waits after failures double from the first of these to the second. */
+const RETRY_MS_MIN = 1000;
+const RETRY_MS_MAX = 60_000;
+
+/** Stages an event that begins later. The caller has checked that there is room. */
+export function stageDelayedEvent(
+  transaction: Transaction,
+  event: Omit<EventHead, 'deliveries' | 'webhookIds'> & { readonly deliverAt: string },
+  payloadJson: string,
+): void {
+  const { identifier, deliverAt } = event;
+  transaction.put(eventCollection.name, identifier,
+    encodeEvent({ ...event, deliveries: [], webhookIds: [] }, payloadJson));
+  transaction.put(delayedEventCollection.name, identifier,
+    JSON.stringify({ identifier, deliverAt }));
+}
+
+/** Stages the end of an event that has not begun. False: it has begun, or is gone. */
+export function stageCancelOfDelayed(transaction: Transaction, id: string): boolean {
+  if (!transaction.delete(delayedEventCollection.name, id)) return false;
+  deleteEvent(transaction, id);
+  return true;
+}
+
+/** Stages the begin of an event. Does nothing to one that has begun or was cancelled. */
+function stageBegin(
+  audience: Audience, transaction: Transaction, id: string,
+  { seed, nowMs }: Pick<TransactionInputs, 'seed' | 'nowMs'>,
+): void {
+  const bytes = transaction.find(delayedEventCollection.name, id);
+  const event = transaction.find(eventCollection.name, id);
+  if (bytes === undefined) return;
+  if (event === undefined) return void transaction.delete(delayedEventCollection.name, id);
+  const name = decodeEventHead(event).name ?? '';
+  const payloadJson = readPayloadBytes(event)?.toString() ?? '';
+  const webhookIds = audience.findWebhooks(transaction, name, payloadJson);
+  if (webhookIds.length === 0) {
+    transaction.delete(delayedEventCollection.name, id);
+    if (!audience.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);
+    return;
+  }
+  // Not derived from the event's identifier: deliveries are listed in the order of their ids.
+  const nextId = deriveIds(seed);
+  const createdAt = formatTimestamp(nowMs);
+  const { deliverAt } = decodeDelayedEvent(bytes);
+  // Its place among others is its time, even if this process was not there then.
+  const queuedAt = parseTimestamp(deliverAt) < nowMs ? deliverAt : null;
+  const deliveries = webhookIds.map((webhookId) => createDelivery({
+    identifier: nextId(), hook: webhookId, event: name, eventId: id, queuedAt,
+  }, createdAt));
+  const isFanOut = webhookIds.length > CHUNK_ITEMS_MAX;
+  changeDeliveries(transaction, (unit) => acceptDeliveries(
+    transaction, unit, isFanOut ? [] : deliveries, null, webhookIds.length));
+  if (isFanOut) {
+    putFanOut(transaction, {
+      identifier: id, seed, createdAt, event: name, hooks: webhookIds,
+      ...queuedAt === null ? {} : { queuedAt },
+    });
+  }
+  addReceivers(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
+  // The last one, so that the event is in use throughout: see event-use.ts.
+  transaction.delete(delayedEventCollection.name, id);
+}
+
+/** Begins each event when its time comes. */
+export class DelayedEvents {
+  readonly #deps: DelayedEventDeps;
+  readonly #events: Collection;
+  readonly #delayedEvents = new Map<string, DelayedEvent>();
+  readonly #dueTimes: DueTimes<DelayedEvent>;
+  /** Events whose time has come, in that order. Those that are beginning are not among them. */
+  readonly #dueEvents = new Set<DelayedEvent>();
+  readonly #beginning: BackgroundTasks;
+  readonly #unfollow: () => void;
+  #isStarted = false;
+  /** Whether the last transaction failed, because the store takes no writes. */
+  #isFailing = false;
+
+  constructor(deps: DelayedEventDeps) {
+    this.#deps = deps;
+    this.#events = deps.store.collection(eventCollection.name);
+    this.#dueTimes = new DueTimes(deps.clock, (event) => this.#onDue(event));
+    this.#beginning = new BackgroundTasks(
+      deps.log, 'a delayed event could not begin', () => this.#beginDueEvents());
+    this.#unfollow = followRecords(deps.store.collection(delayedEventCollection.name),
+      (change) => this.#applyChange(change));
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#dueTimes.start();
+  }
+
+  /** Resolves when no event is beginning. Those whose time comes later wait for the next start. */
+  async close(): Promise<void> {
+    this.#isStarted = false;
+    this.#dueTimes.close();
+    this.#unfollow();
+    await this.#beginning.whenIdle();
+  }
+
+  #applyChange({ id, after }: Change): void {
+    const known = this.#delayedEvents.get(id);
+    if (known !== undefined) this.#forget(known);
+    if (after === null) return;
+    const event: DelayedEvent = { id, state: 'ready', dueAtMs: 0, failures: 0 };
+    this.#delayedEvents.set(id, event);
+    this.#dueTimes.wait(event, this.#computeDueMs(id, after));
+  }
+
+  #forget(event: DelayedEvent): void {
+    this.#delayedEvents.delete(event.id);
+    this.#dueEvents.delete(event);
+    if (event.state === 'waiting') this.#dueTimes.countStaleWait();
+    event.state = 'gone';
+  }
+
+  #computeDueMs(id: string, bytes: Buffer): number {
+    const record = this.#events.findBytes(id);
+    const nowMs = this.#deps.clock.now();
+    const createdMs = record === undefined ? nowMs : readEventCreatedMs(record);
+    return computeDueMs(decodeDelayedEvent(bytes).deliverAt, formatTimestamp(createdMs), nowMs);
+  }
+
+  #onDue(event: DelayedEvent): void {
+    event.state = 'ready';
+    this.#dueEvents.add(event);
+    this.#beginDueEvents();
+  }
+
+  #beginDueEvents(): void {
+    if (!this.#isStarted) return;
+    const isMaintainer = this.#deps.ownership.isMaintainer();
+    for (const event of this.#dueEvents) {
+      if (isMaintainer && this.#beginning.count >= RUNNING_MAX) return;
+      this.#dueEvents.delete(event);
+      // Another node begins it, unless that one goes and this one takes its place.
+      if (isMaintainer) this.#beginning.run(this.#begin(event));
+      else this.#waitAgain(event, RETRY_MS_MIN);
+    }
+  }
+
+  async #begin(event: DelayedEvent): Promise<void> {
+    const { store, clock, makeId, audience } = this.#deps;
+    const inputs = { seed: makeId(), nowMs: clock.now() };
+    event.state = 'unsettled';
+    try {
+      await store.transact((transaction) => stageBegin(audience, transaction, event.id, inputs));
+      this.#isFailing = false;
+    } catch (thrown) {
+      this.#report(event, thrown);
+      this.#waitAgain(event, Math.min(RETRY_MS_MIN * 2 ** event.failures, RETRY_MS_MAX));
+      event.failures += 1;
+    }
+  }
+
+  #waitAgain(event: DelayedEvent, ms: number): void {
+    if (this.#delayedEvents.get(event.id) !== event) return;
+    this.#dueTimes.wait(event, this.#deps.clock.now() + ms);
+  }
+
+  /** Logs a failure of an event of its own, and once that the store takes no writes. */
+  #report({ id }: DelayedEvent, error: unknown): void {
+    const { log } = this.#deps;
+    if (!(error instanceof AppError)) {
+      return log.error('a delayed event could not begin', { event: id, error });
+    }
+    if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
+    this.#isFailing = true;
+  }
+}
+
+function decodeDelayedEvent(bytes: Buffer): { readonly deliverAt: string } {
+  return decodeRecordAs<{ readonly deliverAt: string }>(bytes, ({ deliverAt }) =>
+    typeof deliverAt === 'string');
+}

@@ -1,0 +1,83 @@
+/**
+ * Sends to one outgoing webhook durably, whatever it listens to: an event that is `to` this webhook
+ * and that nobody else hears, with its one delivery. A delayed one has its delivery at once, whose
+ * first attempt is at that time; it is no delayed event, as who hears it is known.
+ */
+import { nextHop } from '../../base/webhook-chain.ts';
+import { formatTimestamp, type Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { deriveIds } from '../../base/uuid.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
+import { checkNewForm } from '../durable-queue/record-form.ts';
+import { findEmitProblem } from '../actions/event-name.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
+import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
+import { createDelivery, type Delivery } from './delivery.ts';
+import type { EventOrigin, EventTerms } from './event-publisher.ts';
+import { encodeEvent } from './event-record.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
+
+/** The name of an event that is sent without one. */
+export const SENT_EVENT_NAME = 'send';
+
+type DurableSend = EventOrigin & EventTerms & {
+  /** The identifier or name of the webhook. */
+  readonly webhook: string;
+  /** The name of the event. */
+  readonly name: string;
+  /** JSON that is sent byte for byte. */
+  readonly payloadJson: string;
+};
+
+/**
+ * Accepts a payload for one webhook and resolves with its delivery. What `onStaged` stages is
+ * committed with it. Throws `not_found`; `invalid` for a bad name or a chain that is too long;
+ * `unavailable` when the queue is full, or while there are nodes of an older version.
+ */
+export type SendDurably = (
+  send: DurableSend, onStaged: (transaction: Transaction, delivery: Delivery) => void,
+) => Promise<Delivery>;
+
+export function createDurableSender(deps: {
+  readonly store: Store; readonly clock: Clock; readonly makeId: () => string;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>;
+  readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'reserveWhile'>;
+}): SendDurably {
+  const { store, clock, makeId, webhooks, capacity } = deps;
+  return (send, onStaged) => {
+    const { webhook: webhookName, name, payloadJson, hops, deliverAt } = send;
+    const webhook = webhooks.findNamed(webhookName);
+    if (webhook === undefined) throw notFoundError('outgoing webhook', webhookName);
+    const problem = findEmitProblem(name);
+    if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
+    const { webhook: label, target } = webhook.labels;
+    nextHop(hops, () => `the event ${name}, which webhook ${label} sends to ${target}`);
+    const { identifier: hook } = webhook;
+    const eventId = makeId();
+    const createdAt = formatTimestamp(clock.now());
+    const delivery = createDelivery({
+      identifier: deriveIds(eventId)(), hook, event: name, eventId,
+      queuedAt: deliverAt, nextAttemptAt: deliverAt,
+    }, createdAt);
+    const json = encodeEvent({
+      ...send, identifier: eventId, createdAt, to: hook, webhookIds: [hook], hops: hops + 1,
+      deliveries: [delivery.identifier],
+    }, payloadJson);
+    const { length } = payloadJson;
+    return capacity.reserveWhile(length, () => store.transact((transaction) => {
+      checkNewForm(findStaged(transaction), 'sending durably to one webhook');
+      if (transaction.find(outgoingCollection.name, hook) === undefined) {
+        throw notFoundError('outgoing webhook', webhookName);
+      }
+      changeDeliveries(transaction, (unit) => {
+        capacity.assertRoom(unit.totals.pending, 1, length, length);
+        acceptDeliveries(transaction, unit, [delivery], { identifier: eventId, json });
+      });
+      onStaged(transaction, delivery);
+      return delivery;
+    }));
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
+ * event that begins later is cancelled here.
+ */
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { Exchange, HttpRoute } from '../../server/http-route.ts';
+import {
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
+} from '../../resources/idempotency-keys.ts';
+import { parsePayload } from '../../resources/payload-body.ts';
+import { createKeyParameter } from '../../resources/resource-routes.ts';
+import { ANY_JSON, JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
+import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
+import { outgoingResource } from '../outgoing/outgoing-resource.ts';
+import { deliverySchema, emittedSchema } from './delivery-schema.ts';
+import type { DeliveryService } from './delivery-service.ts';
+import { SENT_EVENT_NAME } from './durable-send.ts';
+import type { EventOrigin, EventPublisher } from './event-publisher.ts';
+import { checkEventTerms, eventTermMembers, parseEventTerms } from './event-terms.ts';
+
+type EmitRouteDeps = {
+  readonly events: Pick<EventPublisher, 'emitJson'>;
+  readonly service: Pick<DeliveryService, 'cancelEvent' | 'sendDurably' | 'toPublic'>;
+  readonly keys: IdempotencyKeys | null;
+  readonly now: () => number;
+};
+
+export function emitRoutes(deps: EmitRouteDeps): readonly HttpRoute[] {
+  return [emitRoute(deps), cancelRoute(deps), durableSendRoute(deps)];
+}
+
+const NAME_SCHEMA: StringSchema = {
+  kind: 'string', minLength: 1, maxLength: 200,
+  description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
+  canonical: (value) => findEmitProblem(value) === null ? value : null,
+  explain: (value) => findEmitProblem(value) ?? '',
+};
+
+const PAYLOAD_MEMBER = { schema: ANY_JSON, default: {}, description: 'Any JSON' } as const;
+
+const EVENT_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'Event',
+  members: {
+    name: { schema: NAME_SCHEMA, isRequired: true },
+    payload: PAYLOAD_MEMBER,
+    ...eventTermMembers,
+  },
+  check: checkEventTerms,
+};
+
+const SEND_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'DurableSending',
+  members: {
+    payload: PAYLOAD_MEMBER,
+    event: {
+      schema: NAME_SCHEMA, default: SENT_EVENT_NAME, description: 'The name of the event',
+    },
+    ...eventTermMembers,
+  },
+  check: checkEventTerms,
+};
+
+const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
+
+function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
+  return {
+    method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
+    summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
+      + 'then gets a delivery',
+    parameters: [IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
+    responses: [
+      {
+        ...jsonResponse('Accepted: what is kept of it is on disk', emittedSchema, 202),
+        headers: REPLAYED_HEADERS,
+      },
+      ...problemResponses(...PROBLEMS),
+    ],
+    handle(exchange) {
+      const origin = readOrigin(exchange);
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+        const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
+        return events.emitJson(String(members['name']), payloadJson.toString(),
+          { ...origin, ...parseEventTerms(members, now()) },
+          (transaction, { eventId, deliveries }) => keepResponse(transaction, {
+            status: 202, headers: ['Content-Type', JSON_TYPE],
+            body: JSON.stringify({ event: eventId, deliveries }),
+          }));
+      });
+    },
+  };
+}
+
+/** Commands on this machine come through the control socket. */
+function readOrigin({ isControl, request: { headers } }: Exchange): EventOrigin {
+  return { source: isControl ? 'command' : 'api', hops: parseHops(headers[CHAIN_HEADER]) };
+}
+
+function cancelRoute({ service }: EmitRouteDeps): HttpRoute {
+  return {
+    method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
+    access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
+    parameters: [pathParameter('id', 'Of the event')],
+    responses: [
+      { status: 204, description: 'It is gone' }, ...problemResponses(404, 409, 503, 507),
+    ],
+    async handle(exchange) {
+      await service.cancelEvent(exchange.params[0] ?? '');
+      exchange.send(204, []);
+    },
+  };
+}
+
+function durableSendRoute({ service, keys, now }: EmitRouteDeps): HttpRoute {
+  return {
+    method: 'POST', path: '/api/outgoing-webhooks/{identifier}/deliveries', access: 'write',
+    operationId: 'sendOutgoingWebhookDurably',
+    summary: 'Send to one outgoing webhook durably, whatever it listens to, now or at a time; to a '
+      + 'disabled one when it is enabled',
+    parameters: [createKeyParameter(outgoingResource), IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA },
+    responses: [
+      {
+        ...jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202),
+        headers: REPLAYED_HEADERS,
+      },
+      ...problemResponses(404, ...PROBLEMS),
+    ],
+    handle(exchange) {
+      const origin = readOrigin(exchange);
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+        const { members, payloadJson } = parsePayload(SEND_SCHEMA, body);
+        const send = {
+          ...origin, ...parseEventTerms(members, now()), webhook: exchange.params[0] ?? '',
+          name: String(members['event']), payloadJson: payloadJson.toString(),
+        };
+        return service.sendDurably(send, (transaction, delivery) => keepResponse(transaction, {
+          status: 202, headers: ['Content-Type', JSON_TYPE],
+          body: JSON.stringify(service.toPublic(delivery)),
+        }));
+      });
+    },
+  };
+}

@@ -1,0 +1,316 @@
+/** Events that begin later, on a simulated clock and disk. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { formatTimestamp } from '../../../src/base/clock.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
+import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Emits an event that begins after `delayMs`, and returns its id. */
+async function delay(
+  simulation: Simulation, delayMs: number, payload: unknown = {}, name = 'thing.happened',
+): Promise<string> {
+  const deliverAt = formatTimestamp(simulation.clock.now() + delayMs);
+  const { eventId, deliveries } = await simulation.run(simulation.webhooks.events.emitJson(
+    name, JSON.stringify(payload), { source: 'api', hops: 0, deliverAt }));
+  assert.deepEqual(deliveries, []);
+  return String(eventId);
+}
+
+const count = ({ store }: Simulation, collection: string): number =>
+  store.collection(collection).size;
+
+/** How many records there are of what may be left of an event. */
+const countRecords = (simulation: Simulation): readonly number[] =>
+  ['events', 'delayed-events', 'deliveries', 'event-receivers', 'fan-outs']
+    .map((collection) => count(simulation, collection));
+
+async function listDeliveries(simulation: Simulation): Promise<Delivery[]> {
+  const listed =
+    await simulation.run(simulation.webhooks.deliveries.list(NO_FILTER, null, 5000));
+  return listed.map(({ identifier }) => simulation.delivery(identifier))
+    .filter((delivery) => delivery !== undefined);
+}
+
+async function assertReconciled(simulation: Simulation): Promise<void> {
+  const { isReconciled, problems } =
+    await simulation.run(simulation.webhooks.deliveries.reconcile());
+  assert.deepEqual([problems, isReconciled], [[], true]);
+}
+
+async function open(options: SimulationOptions = {}): Promise<Simulation> {
+  const simulation = new Simulation(options);
+  await simulation.addHook('there');
+  return simulation;
+}
+
+for (const delayMs of [1, 1000, HOUR_MS, 365 * DAY_MS]) {
+  test(`an event that begins after ${delayMs} ms is sent then, not earlier, and once`, async () => {
+    const simulation = await open();
+    const startMs = simulation.clock.now();
+    const id = await delay(simulation, delayMs, { n: 1 });
+    assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
+    simulation.clock.standStill(Math.max(0, delayMs - HOUR_MS));
+    await simulation.clock.advance(Math.min(delayMs, HOUR_MS) - 1);
+    assert.equal(simulation.requests.length, 0);
+    await simulation.clock.advance(1000);
+    const [{ atMs = 0, body = '' } = {}, ...others] = simulation.requests;
+    assert.deepEqual([atMs - startMs, body, others], [delayMs, '{"n":1}', []]);
+    assert.deepEqual(countRecords(simulation), [1, 0, 1, 1, 0]);
+    const [delivery] = await listDeliveries(simulation);
+    const { eventId, createdAt, queuedAt, status } = delivery ?? {};
+    const beginAt = formatTimestamp(startMs + delayMs);
+    assert.deepEqual([eventId, createdAt, queuedAt, status], [id, beginAt, null, 'delivered']);
+    await assertReconciled(simulation);
+  });
+}
+
+test('who hears it is decided when it begins: triggers, conditions and switches as they are then',
+  async () => {
+    const simulation = await open();
+    const { outgoing } = simulation.webhooks.resources;
+    const addHook = (host: string, members: object = {}): Promise<string> =>
+      simulation.addHook(host, members);
+    const changed = await addHook('changed', { triggerEvent: 'other' });
+    const disabled = await addHook('disabled');
+    const removed = await addHook('removed');
+    const picky = await addHook('picky', { when: { path: 'payload.n', op: 'eq', value: 2 } });
+    await addHook('refusing', { when: { path: 'payload.n', op: 'eq', value: 2 } });
+    await delay(simulation, HOUR_MS, { n: 1 });
+    await addHook('late');
+    const patch = (id: string, members: object): Promise<unknown> =>
+      simulation.run(outgoing.patch(id, members));
+    await patch(changed, { triggerEvent: 'thing.*' });
+    await patch(disabled, { enabled: false });
+    await patch(picky, { when: { path: 'payload.n', op: 'eq', value: 1 } });
+    await simulation.run(outgoing.remove(removed));
+    await simulation.clock.advance(HOUR_MS + 1000);
+    assert.deepEqual(simulation.requests.map(({ host }) => host).sort(),
+      ['changed', 'late', 'picky', 'there']);
+    await assertReconciled(simulation);
+  });
+
+for (const [keep, left] of [['heard', 0], ['all', 1]] as const) {
+  test(`one that nobody hears ${left === 0 ? 'goes' : 'stays'} with events.keep: ${keep}`,
+    async () => {
+      const simulation = new Simulation({ events: { keep } });
+      await delay(simulation, HOUR_MS);
+      assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
+      await simulation.clock.advance(HOUR_MS);
+      assert.deepEqual(countRecords(simulation), [left, 0, 0, 0, 0]);
+    });
+}
+
+test('it is kept until it begins, however old it gets and whatever the limits are', async () => {
+  const simulation = await open({ events: { bytesMax: 0, retentionMs: HOUR_MS } });
+  await delay(simulation, 30 * DAY_MS);
+  simulation.clock.standStill(30 * DAY_MS - 2 * HOUR_MS);
+  await simulation.clock.advance(HOUR_MS);
+  assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
+  await simulation.clock.advance(2 * HOUR_MS);
+  assert.equal(simulation.requests.length, 1);
+});
+
+test('very many webhooks get it in steps, with its time as their place', async () => {
+  const simulation = new Simulation();
+  const { resources } = simulation.webhooks;
+  await simulation.run(Promise.all(Array.from({ length: 601 }, (_, index) =>
+    resources.outgoing.add({ targetUrl: `http://h${index}/`, triggerEvent: 'thing.*' }))));
+  const id = await delay(simulation, HOUR_MS);
+  const beginAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
+  simulation.clock.standStill(HOUR_MS + 500);
+  await simulation.crash();
+  for (let second = 0; second < 60; second += 1) await simulation.clock.advance(1000);
+  assert.deepEqual(countRecords(simulation), [1, 0, 601, 1, 0]);
+  const deliveries = await listDeliveries(simulation);
+  assert.ok(deliveries.every(({ eventId, queuedAt }) => eventId === id && queuedAt === beginAt));
+  const receivers = simulation.store.collection('event-receivers').findBytes(id)?.toString() ?? '';
+  assert.deepEqual(JSON.parse(receivers).deliveries, deliveries.map((made) => made.identifier));
+  assert.equal(new Set(simulation.requests.map(({ host }) => host)).size, 601);
+  await assertReconciled(simulation);
+});
+
+test('one whose time passes while no process is there begins at the next start', async () => {
+  const simulation = await open();
+  await delay(simulation, HOUR_MS, 'first');
+  await delay(simulation, 2 * HOUR_MS, 'second');
+  await simulation.crash();
+  simulation.clock.standStill(HOUR_MS + 60_000);
+  await simulation.crash();
+  await simulation.clock.advance(1000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"']);
+  await simulation.clock.advance(HOUR_MS);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
+  await assertReconciled(simulation);
+});
+
+test('a clock that is set back does not lengthen the wait, and one that is set on ends it',
+  async () => {
+    const simulation = await open();
+    const { clock } = simulation;
+    await delay(simulation, HOUR_MS);
+    clock.setBack(DAY_MS);
+    await clock.advance(HOUR_MS - 1000);
+    assert.equal(simulation.requests.length, 0);
+    await clock.advance(62_000);
+    assert.equal(simulation.requests.length, 1);
+    await delay(simulation, 10 * HOUR_MS);
+    clock.setBack(-11 * HOUR_MS);
+    await clock.advance(62_000);
+    assert.equal(simulation.requests.length, 2);
+  });
+
+test('a clock that was set back before a start does not lengthen the wait', async () => {
+  const simulation = await open();
+  await delay(simulation, HOUR_MS);
+  simulation.clock.setBack(DAY_MS);
+  await simulation.crash();
+  await simulation.clock.advance(HOUR_MS + 1000);
+  assert.equal(simulation.requests.length, 1);
+});
+
+test('a cancelled one leaves nothing, and is not sent', async () => {
+  const simulation = await open();
+  const id = await delay(simulation, HOUR_MS);
+  await simulation.run(simulation.webhooks.deliveries.cancelEvent(id));
+  assert.deepEqual(countRecords(simulation), [0, 0, 0, 0, 0]);
+  await simulation.clock.advance(2 * HOUR_MS);
+  assert.equal(simulation.requests.length, 0);
+  const cancelling = simulation.run(simulation.webhooks.deliveries.cancelEvent(id));
+  await assert.rejects(cancelling, { code: 'not_found' });
+});
+
+for (const isBeginFirst of [true, false]) {
+  test(`of begin and cancel, ${isBeginFirst ? 'begin' : 'cancel'} comes first and wins`,
+    async () => {
+      const simulation = await open();
+      const id = await delay(simulation, HOUR_MS);
+      const { store } = simulation;
+      const { transact } = store;
+      let cancelling: Promise<unknown> | null = null;
+      const cancel = (): void => {
+        cancelling = simulation.webhooks.deliveries.cancelEvent(id).then(() => 'gone',
+          (thrown: unknown) => thrown instanceof AppError ? thrown.code : thrown);
+      };
+      // In one batch: neither is applied when the other is staged.
+      store.transact = (run) => {
+        store.transact = transact;
+        if (!isBeginFirst) cancel();
+        const beginning = transact.call(store, run);
+        if (isBeginFirst) cancel();
+        return beginning as never;
+      };
+      await simulation.clock.advance(HOUR_MS + 1000);
+      assert.equal(await cancelling, isBeginFirst ? 'conflict' : 'gone');
+      assert.equal(simulation.requests.length, isBeginFirst ? 1 : 0);
+      assert.deepEqual(countRecords(simulation), isBeginFirst ? [1, 0, 1, 1, 0] : [0, 0, 0, 0, 0]);
+    });
+}
+
+test('one that has begun cannot be cancelled; its deliveries can', async () => {
+  const simulation = await open();
+  simulation.targets.set('there', DOWN);
+  const id = await delay(simulation, HOUR_MS);
+  await simulation.clock.advance(HOUR_MS + 1000);
+  await assert.rejects(simulation.run(simulation.webhooks.deliveries.cancelEvent(id)),
+    (thrown) => thrown instanceof AppError && thrown.code === 'conflict'
+      && /delivery:cancel/.test(thrown.message));
+  const [{ identifier = '' } = {}] = await listDeliveries(simulation);
+  await simulation.run(simulation.webhooks.deliveries.cancel(identifier));
+  simulation.targets.set('there', UP);
+  await simulation.clock.advance(DAY_MS);
+  assert.equal(simulation.requests.length, 1);
+});
+
+test('delayed events count in the queue, and begin although it is full', async () => {
+  const simulation = await open({ outgoing: { maxPending: 2 } });
+  simulation.targets.set('there', DOWN);
+  const isFull = (thrown: unknown): boolean => thrown instanceof AppError
+    && thrown.code === 'unavailable' && thrown.message.includes('outgoing.maxPending)');
+  await delay(simulation, HOUR_MS);
+  await delay(simulation, HOUR_MS);
+  await assert.rejects(delay(simulation, HOUR_MS), isFull);
+  await assert.rejects(simulation.emit(), isFull);
+  await simulation.addHook('there', { triggerEvent: '*' });
+  await simulation.clock.advance(HOUR_MS + 1000);
+  assert.deepEqual(countRecords(simulation), [2, 0, 4, 2, 0]);
+  await assertReconciled(simulation);
+});
+
+test('the bytes of delayed events count in the queue', async () => {
+  const simulation = await open({ outgoing: { maxPendingBytes: 25_000 } });
+  const isFull = (thrown: unknown): boolean => thrown instanceof AppError
+    && thrown.code === 'unavailable' && thrown.message.includes('outgoing.maxPendingBytes');
+  const payload = 'x'.repeat(10_000);
+  const id = await delay(simulation, HOUR_MS, payload);
+  await delay(simulation, HOUR_MS, payload);
+  await assert.rejects(delay(simulation, HOUR_MS, payload), isFull);
+  await simulation.crash();
+  await assert.rejects(delay(simulation, HOUR_MS, payload), isFull);
+  await simulation.run(simulation.webhooks.deliveries.cancelEvent(id));
+  await delay(simulation, HOUR_MS, payload);
+});
+
+test('while the store takes no writes it waits, and says so once', async () => {
+  const simulation = await open();
+  for (let n = 0; n < 100; n += 1) await delay(simulation, HOUR_MS, n);
+  await simulation.clock.advance(HOUR_MS - 1000);
+  simulation.store.setFailure(new AppError('storage_full', 'full'));
+  await simulation.clock.advance(10 * 60_000);
+  assert.deepEqual(countRecords(simulation), [100, 100, 0, 0, 0]);
+  const lines = simulation.logLines.filter((line) => line.includes('delayed events wait'));
+  assert.equal(lines.length, 1);
+  simulation.store.setFailure(null);
+  await simulation.clock.advance(2 * 60_000);
+  assert.equal(new Set(simulation.requests.map(({ body }) => body)).size, 100);
+  assert.equal(simulation.requests.length, 100);
+});
+
+test('one that cannot begin holds back no other, and is tried again', async () => {
+  const simulation = await open();
+  await simulation.run(simulation.store.transact((transaction) => {
+    for (const [index, id] of ['e1', 'e2'].entries()) {
+      const deliverAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
+      transaction.put('events', id, `{"identifier":"${id}","createdAt":"2026-01-01T00:00:00.000Z",`
+        + `"name":"thing.odd","source":"api","deliverAt":"${deliverAt}","hooks":[],"depth":1,`
+        + `"deliveries":[],"payload":${index === 0 ? '{' : '{}'}}`);
+      transaction.put('delayed-events', id, `{"identifier":"${id}","deliverAt":"${deliverAt}"}`);
+    }
+  }));
+  await simulation.addHook('picky', { when: { path: 'payload.n', op: 'eq', value: 1 } });
+  await simulation.clock.advance(HOUR_MS + 1000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['{}']);
+  await simulation.clock.advance(HOUR_MS);
+  const lines = simulation.logLines.filter((line) => line.includes('"event":"e1"'));
+  assert.ok(lines.length > 5 && lines.length < 80, String(lines.length));
+});
+
+test('of several nodes the maintainer begins it, and another one when that is gone', async () => {
+  let isMaintainer = false;
+  const ownership: Ownership = { ...ALL_OWNED, isMaintainer: () => isMaintainer };
+  const simulation = await open({ ownership });
+  await delay(simulation, HOUR_MS);
+  await simulation.clock.advance(2 * HOUR_MS);
+  assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
+  isMaintainer = true;
+  await simulation.clock.advance(2000);
+  assert.equal(simulation.requests.length, 1);
+});
+
+test('what begins at the same time begins in the order of its times, then of its making',
+  async () => {
+    const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
+    await delay(simulation, 2000, 'second');
+    await delay(simulation, 1000, 'first');
+    await simulation.crash();
+    simulation.clock.standStill(HOUR_MS);
+    await simulation.crash();
+    await simulation.clock.advance(10_000);
+    assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
+  });

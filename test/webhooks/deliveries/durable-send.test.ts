@@ -1,0 +1,133 @@
+/** A durable send to one webhook, on a simulated clock, network and disk. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { formatTimestamp } from '../../../src/base/clock.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
+
+const HOUR_MS = 3_600_000;
+
+type Sent = { readonly id: string; readonly eventId: string };
+
+async function send(
+  simulation: Simulation, webhook: string, payload: unknown,
+  terms: { readonly delayMs?: number; readonly key?: string; readonly name?: string } = {},
+): Promise<Sent> {
+  const { delayMs, key, name = 'send' } = terms;
+  const deliverAt = delayMs === undefined
+    ? undefined : formatTimestamp(simulation.clock.now() + delayMs);
+  const delivery = await simulation.run(simulation.webhooks.deliveries.sendDurably({
+    webhook, name, payloadJson: JSON.stringify(payload), key, deliverAt, source: 'api', hops: 0,
+  }, () => {}));
+  return { id: delivery.identifier, eventId: delivery.eventId };
+}
+
+async function assertReconciled(simulation: Simulation): Promise<void> {
+  const { isReconciled, problems } =
+    await simulation.run(simulation.webhooks.deliveries.reconcile());
+  assert.deepEqual([problems, isReconciled], [[], true]);
+}
+
+async function open(options: SimulationOptions = {}): Promise<[Simulation, string]> {
+  const simulation = new Simulation(options);
+  return [simulation, await simulation.addHook('there', { triggerEvent: 'other' })];
+}
+
+test('it goes to this webhook alone, whatever that listens to, and again until it arrives',
+  async () => {
+    const [simulation, webhook] = await open();
+    await simulation.addHook('everywhere', { triggerEvent: '*' });
+    simulation.targets.set('there', DOWN);
+    const { id, eventId } = await send(simulation, webhook, { n: 1 }, { key: 'k', name: 'odd' });
+    const event = simulation.store.collection('events').findBytes(eventId)?.toString() ?? '';
+    const { name, source, key, to, hooks, deliveries, payload } = JSON.parse(event);
+    assert.deepEqual([name, source, key, to, hooks, deliveries, payload],
+      ['odd', 'api', 'k', webhook, [webhook], [id], { n: 1 }]);
+    await simulation.crash();
+    await simulation.clock.advance(1000);
+    simulation.targets.set('there', UP);
+    await simulation.crash();
+    await simulation.clock.advance(60_000);
+    assert.deepEqual(simulation.requests.map(({ host, body }) => [host, body]),
+      [['there', '{"n":1}'], ['there', '{"n":1}']]);
+    assert.equal(simulation.delivery(id)?.status, 'delivered');
+    await assertReconciled(simulation);
+  });
+
+test('a disabled webhook gets it when it is enabled', async () => {
+  const [simulation, webhook] = await open();
+  const { outgoing } = simulation.webhooks.resources;
+  await simulation.run(outgoing.patch(webhook, { enabled: false }));
+  const { id } = await send(simulation, webhook, {});
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(simulation.requests.length, 0);
+  const delivery = simulation.delivery(id);
+  assert.ok(delivery !== undefined);
+  assert.equal(simulation.webhooks.deliveries.toPublic(delivery).waitsFor, 'webhook');
+  await simulation.run(outgoing.patch(webhook, { enabled: true }));
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.requests.length, 1);
+});
+
+test('a delayed one waits with its time, through a start, and holds back nobody', async () => {
+  const [simulation] = await open({ outgoing: { maxInFlightPerHook: 1 } });
+  const webhook = await simulation.addHook('strict', { maxInFlight: 1 });
+  const startMs = simulation.clock.now();
+  const { id } = await send(simulation, webhook, 'later', { delayMs: HOUR_MS });
+  const { queuedAt, nextAttemptAt } = simulation.delivery(id) ?? {};
+  const beginAt = formatTimestamp(startMs + HOUR_MS);
+  assert.deepEqual([queuedAt, nextAttemptAt], [beginAt, beginAt]);
+  assert.equal(simulation.store.collection('delayed-events').size, 0);
+  await simulation.emit('now');
+  await simulation.clock.advance(1000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['"now"']);
+  await simulation.crash();
+  await simulation.emit('soon');
+  await simulation.clock.advance(HOUR_MS);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['"now"', '"soon"', '"later"']);
+  assert.equal(simulation.requests.at(-1)?.atMs, startMs + HOUR_MS);
+  await assertReconciled(simulation);
+});
+
+test('a delayed one is cancelled with its event, until it begins', async () => {
+  const [simulation, webhook] = await open();
+  const { deliveries } = simulation.webhooks;
+  const { id, eventId } = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.run(deliveries.cancelEvent(eventId));
+  assert.equal(simulation.store.collection('events').size, 0);
+  assert.equal(simulation.delivery(id), undefined);
+  await assertReconciled(simulation);
+  const refused = (thrown: unknown): boolean =>
+    thrown instanceof AppError && thrown.code === 'conflict';
+  simulation.targets.set('there', DOWN);
+  const retried = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.run(deliveries.retry(retried.id));
+  await assert.rejects(simulation.run(deliveries.cancelEvent(retried.eventId)), refused);
+  const begun = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.clock.advance(HOUR_MS);
+  await assert.rejects(simulation.run(deliveries.cancelEvent(begun.eventId)), refused);
+  const cancelled = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.run(deliveries.cancel(cancelled.id));
+  await assert.rejects(simulation.run(deliveries.cancelEvent(cancelled.eventId)), refused);
+  await assertReconciled(simulation);
+});
+
+test('a delayed one of a webhook that is removed is cancelled', async () => {
+  const [simulation, webhook] = await open();
+  const { id } = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.run(simulation.webhooks.resources.outgoing.remove(webhook));
+  await simulation.clock.advance(2 * HOUR_MS);
+  assert.equal(simulation.delivery(id)?.status, 'cancelled');
+  assert.equal(simulation.requests.length, 0);
+});
+
+test('a webhook that there is not, and a name that is none, are refused', async () => {
+  const [simulation, webhook] = await open();
+  await assert.rejects(async () => send(simulation, 'nobody', {}), { code: 'not_found' });
+  for (const name of ['a,b', '', 'delivery.failed']) {
+    await assert.rejects(async () => send(simulation, webhook, {}, { name }), { code: 'invalid' });
+  }
+  const listed = simulation.webhooks.deliveries.list(NO_FILTER, null, 10);
+  assert.deepEqual(await simulation.run(listed), []);
+});

@@ -249,8 +249,9 @@ async function readEverything(house: House): Promise<void> {
   };
   let shown = 0;
   for (const [path, methods] of Object.entries<object>(paths)) {
-    // A stream has no end; a body, and signatures for who may write, are given as they came.
-    if (!('get' in methods) || /\/(stream|body|headers)$/.test(path)) continue;
+    // A stream has no end; a body, a payload, and signatures for who may write, are given as they
+    // came.
+    if (!('get' in methods) || /\/(stream|body|headers|payload)$/.test(path)) continue;
     const collection = path.replace(/\/\{.*$/, '');
     const id = path.includes('{') ? await first(collection) : '';
     const { status, text } = await house.ask(path.replace(/\{[^}]+\}/, id));

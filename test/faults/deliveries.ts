@@ -58,7 +58,7 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'hops: hops + 1,', replacement: 'hops,',
+    text: 'hops: hops + 1, deliveries: deliveryIds,', replacement: 'hops, deliveries: deliveryIds,',
     tests: ['webhooks/deliveries/deliveries.test.ts'],
   },
   {

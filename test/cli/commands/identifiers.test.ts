@@ -108,7 +108,7 @@ test('the API finds identifiers of its resources by a part, and none of tokens',
     const { body } = await session.request(
       { method: 'GET', path: '/api/identifiers/books?part=019b' });
     assert.deepEqual(body, IDS.slice(0, 2));
-    for (const collection of ['tokens', 'events', 'fan-outs', 'nothing']) {
+    for (const collection of ['tokens', 'event-receivers', 'fan-outs', 'nothing']) {
       const path = `/api/identifiers/${collection}?part=0`;
       await assert.rejects(session.request({ method: 'GET', path }),
         new RegExp(`there is no collection "${collection}"`));

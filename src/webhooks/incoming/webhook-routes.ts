@@ -42,8 +42,8 @@ export const configurationNameSchema: StringSchema = {
 export const orderMember: MemberSchema = {
   schema: orderSchema,
   description: '`none`, as when absent: requests run in the order they came, and one that is '
-    + 'retried is overtaken. `strict`: one at a time, the next only when the one before is done or has '
-    + 'failed for good. { "key": "<path>" }: strict among those with the same text, number or '
+    + 'retried is overtaken. `strict`: one at a time, the next only when the one before is done or '
+    + 'has failed for good. { "key": "<path>" }: strict among those with the same text, number or '
     + 'boolean there, such as `payload.order.id`. Needs `answer` `accepted`',
 };
 

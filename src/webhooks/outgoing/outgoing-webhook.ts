@@ -148,10 +148,10 @@ export const outgoingSchema: NamedSchema = {
     order: {
       schema: orderSchema,
       description: '`none`, as when absent: deliveries begin in the order of creation, and one '
-        + 'that is retried is overtaken. `strict`: one at a time, the next only when the one before is '
-        + 'delivered, failed for good or cancelled. { "key": "<path>" }: strict among those with '
-        + 'the same text, number or boolean there, such as `payload.data.book.id`, or `key`, the '
-        + 'event\'s own',
+        + 'that is retried is overtaken. `strict`: one at a time, the next only when the one '
+        + 'before is delivered, failed for good or cancelled. { "key": "<path>" }: strict among '
+        + 'those with the same text, number or boolean there, such as `payload.data.book.id`, or '
+        + '`key`, the event\'s own',
     },
     disableAfterHours: {
       schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },

@@ -99,7 +99,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       followRoutes(store, (change) => this.#applyChange(change)),
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
-        if (this.#idsBeforeRequest.size > 0) this.#setLanes();
+        if (this.#idsBeforeRequest.size > 0) this.#setLanes(change.id);
       }),
       store.collection(incomingCollection.name).onChange(({ id }) => this.#onWebhookChange(id)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
@@ -219,9 +219,12 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   /** Tasks start in a later turn of the event loop, so none of these has started in no lane. */
-  #setLanes(): void {
-    for (const id of this.#idsBeforeRequest) this.#scheduler.setLane(id, this.#findStoredLane(id));
-    this.#idsBeforeRequest.clear();
+  #setLanes(requestId: string): void {
+    for (const id of this.#idsBeforeRequest) {
+      if (parseRequestId(id) !== requestId) continue;
+      this.#idsBeforeRequest.delete(id);
+      this.#scheduler.setLane(id, this.#findStoredLane(id));
+    }
   }
 
   /** A request that was staged is recent only if that very record is committed, and as it was. */

@@ -1,8 +1,8 @@
 /**
  * The lanes of queues. The tasks of a lane start one at a time, in the order of their places, and
  * the next one only when the first is gone: while that waits for a retry it holds back its lane,
- * and no other. A lane exists for as long as it has a task, or an attempt under way. This file does no
- * I/O and reads no clock.
+ * and no other. A lane exists for as long as it has a task, or an attempt under way. This file does
+ * no I/O and reads no clock.
  *
  * Of each lane at most the first task is offered: it stands among the ready tasks of the queue. A
  * task that is offered may cease to be the first, so `mayStart` is asked before it starts.

@@ -56,8 +56,8 @@ const KEYS: readonly (readonly [string, string, string | undefined, unknown])[] 
 ];
 
 for (const [path, payload, eventKey, expected] of KEYS) {
-  const suffix = eventKey === undefined ? '' : ` of ${JSON.stringify(eventKey)}`;
-  test(`${path} in ${JSON.stringify(payload)}${suffix} is ${JSON.stringify(expected)}`, async () => {
+  const event = JSON.stringify({ payload, key: eventKey });
+  test(`${path} of ${event} is ${JSON.stringify(expected)}`, async () => {
     const { lane } = await orderOf(path, payload, {}, eventKey);
     assert.equal(lane?.key, expected);
     assert.equal(lane === null, expected === undefined);

@@ -191,3 +191,28 @@ test('below a prefix that holds /api/ a list reads its second page from its own 
     await person.gives(`scrollTo(0, document.documentElement.scrollHeight);
       return document.querySelector('a[href$="${oldest.identifier}"]') !== null;`, true);
   });
+
+test('a search of the inbox goes on by itself, and says what it has found', { skip }, async () => {
+  const { person, browser } = at;
+  const hook = await at.makeIncoming('searched');
+  const send = async (note: string): Promise<void> => {
+    const { status } =
+      await ask(`${at.url}/webhook/in/searched`, { method: 'POST', body: { note } });
+    assert.equal(status, 200);
+  };
+  await send('the first needle');
+  for (let count = 0; count < 5; count += 1) await send('hay');
+  await at.open(`#/requests?hook=${hook}`);
+  await person.sees(/^6 requests$/m);
+  await person.find('button', 'Send many again…');
+  await browser.evaluate(setFilter('q', 'NEEDLE'));
+  await person.sees(/^1 request$/m);
+  await person.gives(HASH, /q=NEEDLE/);
+  assert.ok(!(await person.everything()).some(({ name }) => name === 'Send many again…'));
+  await send('another needle, which came later');
+  await browser.evaluate(setFilter('q', 'nothing'));
+  await person.sees('No request matches.');
+  await browser.evaluate(setFilter('q', 'needle'));
+  await person.sees(/^2 requests$/m);
+  await at.isClean();
+});

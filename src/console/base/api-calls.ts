@@ -133,6 +133,8 @@ type ApiPage<Item> = {
   readonly next: string | null;
   /** The number of items on all pages; null where the server does not say. */
   readonly total: number | null;
+  /** The time that a search has come back to; null: it is complete, or the list is no search. */
+  readonly searchedUntil: string | null;
 };
 
 /** Fetches one page of a list. `path` has its query, or is `next` of the page before. */
@@ -142,7 +144,7 @@ export async function getPage<Item>(path: string, signal?: AbortSignal): Promise
   const total = headers.get('X-Total-Count');
   return {
     items: body, next: parseNextLink(path, headers.get('Link')),
-    total: total === null ? null : +total,
+    total: total === null ? null : +total, searchedUntil: headers.get('X-Search-Until'),
   };
 }
 

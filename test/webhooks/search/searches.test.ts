@@ -67,7 +67,7 @@ test('a page ends after 250 ms, wherever the search is, and goes on from there',
   assert.ok(nowMs >= 250 && nowMs < 400, String(nowMs));
 });
 
-test('four searches run at once; the next is refused, and none is once they have ended', async () => {
+test('four searches run at once; the next is refused until they have ended', async () => {
   let goOn = (): void => {};
   const clock = { monotonicMs: () => performance.now() };
   const turns = createTurns(clock, (next) => {

@@ -16,6 +16,9 @@ export type FilterSpec = {
 
 const TIME = 'datetime-local';
 
+/** Words of the payload: the list is then a search. Jobs, which send many again, have none. */
+export const SEARCH_FILTER: FilterSpec = { name: 'q', label: 'Search' };
+
 export const TIME_FILTERS: readonly FilterSpec[] = [
   { name: 'since', label: 'Since', type: TIME }, { name: 'until', label: 'Until', type: TIME },
 ];

@@ -78,11 +78,12 @@ function openWithLabels<Item extends WorkItem>(
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
+    resendButton.hidden = filters.readQuery()['q'] !== undefined;
     void list.read(appendQuery(path, { ...options.baseQuery, ...filters.readQuery() }));
   };
   const filters = new FilterForm(options.filters(), query, read);
   const applyItem = (item: Item): void => {
-    if (matchesQuery(item, filters.readQuery())) list.put(item);
+    if (matchesQuery(item, filters.readQuery(), list.has(getKey(item)))) list.put(item);
     else list.remove(getKey(item));
   };
   // Changes during a pause, by key; null: the record was deleted.
@@ -102,11 +103,14 @@ function openWithLabels<Item extends WorkItem>(
   } });
   function updatePauseButton(): void {
     const arrivedCount = [...pendingChanges].filter(([key, item]) =>
-      item !== null && !list.has(key) && matchesQuery(item, filters.readQuery())).length;
+      item !== null && !list.has(key) && matchesQuery(item, filters.readQuery(), false)).length;
     const resumeText = arrivedCount === 0 ? 'Resume' : `Resume: ${arrivedCount} came meanwhile`;
     pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
+  const job = new JobWatch(bulk.job, read);
+  const resendButton = asyncButton('Send many again…', () => openBulkDialog(
+    container, { ...bulk, nouns, filter: filters.readQuery() }, (id) => job.watch(id)));
   const stop = listenToChanges(topic, {
     onEvent({ change, record }) {
       const item = record as unknown as Item;
@@ -122,10 +126,6 @@ function openWithLabels<Item extends WorkItem>(
       else read();
     },
   });
-  const job = new JobWatch(bulk.job, read);
-  const resendButton = asyncButton('Send many again…', () => openBulkDialog(container, {
-    ...bulk, nouns, filter: filters.readQuery(),
-  }, (id) => job.watch(id)));
   fill(actions, pause, callerSession.may('write') ? resendButton : null);
   fill(container, job.element, filters.element, list.element);
   return () => {
@@ -135,11 +135,16 @@ function openWithLabels<Item extends WorkItem>(
   };
 }
 
-/** Whether the record matches the filters; the rules are those of the server. */
-function matchesQuery(item: WorkItem, query: Readonly<Record<string, string>>): boolean {
-  const { hook, status, event, since, until, eventId } = query;
+/**
+ * Whether the record matches the filters; the rules are those of the server. It alone can search a
+ * record that came, so of a search only what was found before matches.
+ */
+function matchesQuery(
+  item: WorkItem, query: Readonly<Record<string, string>>, wasFound: boolean,
+): boolean {
+  const { q, hook, status, event, since, until, eventId } = query;
   const at = item.receivedAt ?? item.createdAt ?? '';
-  return (hook === undefined || isWebhookCalled(item.hook, hook))
+  return (q === undefined || wasFound) && (hook === undefined || isWebhookCalled(item.hook, hook))
     && (status === undefined || item.status === status)
     && (event === undefined || item.event === event)
     && (eventId === undefined || item.eventId === eventId)

@@ -1,7 +1,10 @@
-/** A list that fetches its next page when the user scrolls near its end. */
+/**
+ * A list that fetches its next page when the user scrolls near its end. A search, whose pages may
+ * hold few items or none, goes on by itself until it has found enough for a while.
+ */
 import { getPage } from '../../base/api-calls.ts';
 import { h, fill } from '../../base/dom.ts';
-import { formatQuantity } from '../../base/format.ts';
+import { formatQuantity, formatTimestamp } from '../../base/format.ts';
 import { showFailureIn, showFailureNotice } from '../notice.ts';
 import { VirtualRows } from './virtual-rows.ts';
 import type { RowColumn } from './virtual-rows.ts';
@@ -20,6 +23,8 @@ type PagedListOptions<Item> = {
 /** The size of all pages but the first, whose size the path says. */
 const PAGE_SIZE = 1000;
 const RETRY_MS = 2000;
+/** A search pauses when it has found so many items, until the user scrolls near the last. */
+const SEARCHED_ITEMS = 100;
 /** The server is asked for the number of rows at most so often. */
 const COUNT_MS = 1000;
 
@@ -31,6 +36,8 @@ export class PagedList<Item> {
   readonly #container = h('div');
   #next: string | null = null;
   #total = 0;
+  /** The time that a search has come back to; null: nothing is left to be searched. */
+  #searchedUntil: string | null = null;
   #controller = new AbortController();
   #isReading = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -61,8 +68,9 @@ export class PagedList<Item> {
     this.#isReading = true;
     this.element.setAttribute('aria-busy', 'true');
     try {
-      const { items, next, total } = await getPage<Item>(path, controller.signal);
+      const { items, next, total, searchedUntil } = await getPage<Item>(path, controller.signal);
       this.#next = next;
+      this.#searchedUntil = searchedUntil;
       this.#show(items, total);
     } catch (thrown) {
       if (controller.signal.aborted) return;
@@ -74,6 +82,7 @@ export class PagedList<Item> {
     const changes = this.#earlyChanges;
     this.#earlyChanges = null;
     for (const applyChange of changes) applyChange();
+    if (this.#searchedUntil !== null) void this.#searchOn();
   }
 
   has(key: string): boolean {
@@ -121,6 +130,7 @@ export class PagedList<Item> {
 
   /** Only the server knows the number of rows on pages that were not fetched. */
   #recountSoon(): void {
+    if (this.#searchedUntil !== null) return;
     this.#timer ??= setTimeout(() => void this.#recount(), COUNT_MS);
   }
 
@@ -139,21 +149,40 @@ export class PagedList<Item> {
   /** `total` is the server's count, if there is one; it is ignored once all pages are fetched. */
   #show(items: readonly Item[], total: number | null): void {
     this.#total = this.#next === null ? items.length : Math.max(total ?? 0, items.length);
-    const content = this.#total === 0 ? this.#options.empty() : this.#rows.element;
+    const isEmpty = this.#total === 0 && this.#searchedUntil === null;
+    const content = isEmpty ? this.#options.empty() : this.#rows.element;
     if (content.parentElement !== this.#container) fill(this.#container, content);
     this.#rows.set(items, this.#total);
     this.#updateCount(0);
   }
 
+  /** Searches until there are enough more items, or the user has left. */
+  async #searchOn(): Promise<void> {
+    const { signal } = this.#controller;
+    const countMax = this.#rows.items.length + SEARCHED_ITEMS;
+    while (this.#searchedUntil !== null && this.#rows.items.length < countMax) {
+      const next = this.#next;
+      await this.#readPage();
+      // Another call reads it, or it is read again after a failure.
+      if (signal.aborted || this.#next === next) return;
+    }
+  }
+
   async #readMore(): Promise<void> {
+    await (this.#searchedUntil === null ? this.#readPage() : this.#searchOn());
+  }
+
+  async #readPage(): Promise<void> {
     const { signal } = this.#controller;
     if (this.#next === null || this.#isReading || signal.aborted) return;
     this.#isReading = true;
     try {
-      const { items, next, total } = await getPage<Item>(withLimit(this.#next, PAGE_SIZE), signal);
-      this.#next = next;
+      const limit = this.#searchedUntil === null ? PAGE_SIZE : SEARCHED_ITEMS;
+      const page = await getPage<Item>(withLimit(this.#next, limit), signal);
+      this.#next = page.next;
+      this.#searchedUntil = page.searchedUntil;
       this.#isReading = false;
-      this.#show([...this.#rows.items, ...items], total);
+      this.#show([...this.#rows.items, ...page.items], page.total);
     } catch (thrown) {
       if (signal.aborted) return;
       showFailureNotice(thrown);
@@ -166,8 +195,11 @@ export class PagedList<Item> {
 
   #updateCount(addedCount: number): void {
     this.#total += addedCount;
-    this.#count.textContent =
-      this.#total === 0 ? '' : formatQuantity(this.#total, ...this.#options.nouns);
+    const quantity = formatQuantity(this.#total, ...this.#options.nouns);
+    if (this.#searchedUntil !== null) {
+      const until = formatTimestamp(this.#searchedUntil);
+      this.#count.textContent = `${quantity} found, searched back to ${until} …`;
+    } else this.#count.textContent = this.#total === 0 ? '' : quantity;
   }
 }
 

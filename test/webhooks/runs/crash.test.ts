@@ -28,7 +28,7 @@ import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
 const REQUESTS = 12;
-const IMAGES = IS_LONG ? 80 : 20;
+const IMAGES = IS_LONG ? 80 : 30;
 const BODY = Buffer.from('{"n":1}');
 const LARGE = Buffer.alloc(20_000, 'x');
 

@@ -63,10 +63,10 @@ function createTextComparison(
     : (actual) => typeof actual === 'string' && actual.endsWith(value);
 }
 
-type Order = (actual: number | string, value: number | string) => boolean;
+type OrderTest = (actual: number | string, value: number | string) => boolean;
 
 /** Texts are compared by code units, so times in one format and zone are in order. */
-const ORDERS: Readonly<Record<'lt' | 'lte' | 'gt' | 'gte', Order>> = {
+const ORDERS: Readonly<Record<'lt' | 'lte' | 'gt' | 'gte', OrderTest>> = {
   lt: (actual, value) => actual < value, lte: (actual, value) => actual <= value,
   gt: (actual, value) => actual > value, gte: (actual, value) => actual >= value,
 };

@@ -208,7 +208,8 @@ for (const way of WAYS) {
       }
       const hook = await place.json([...create, '*', '--name', 'late', '--disabled']);
       const backfill = ['outgoingwebhook:backfill', 'late', '--since', '2026-01-01T00:00:00Z'];
-      assert.equal((await place.run([...backfill, '--dry-run'])).stdout, 'would backfill 3 events\n');
+      const { stdout } = await place.run([...backfill, '--dry-run']);
+      assert.equal(stdout, 'would backfill 3 events\n');
       assert.deepEqual(await place.json([...backfill, '--name', 'order.paid', '--dry-run']),
         { count: 2 });
       const job = await place.json(backfill);

@@ -72,8 +72,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-record.ts',
-    text: 'start < KEY_MARK.length || start > findEventStart(bytes)',
-    replacement: 'start < KEY_MARK.length',
+    text: 'const head = bytes.subarray(0, Math.max(0, findEventStart(bytes)));',
+    replacement: 'const head = bytes;',
     tests: ['webhooks/sending/delivery-order.test.ts'],
   },
   {

@@ -112,7 +112,8 @@ const DELIVERIES: readonly PlantedFault[] = [
 const EVENTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/deliveries/delivery-codec.ts',
-    text: 'if (isPayload !== (sent !== null))', replacement: 'if (isPayload && sent === null)',
+    text: 'if (isPayload !== (sent !== null && embeddedBody === null))',
+    replacement: 'if (isPayload && sent === null)',
     tests: ['webhooks/deliveries/delivery-codec.test.ts'],
   },
   {

@@ -222,6 +222,16 @@ test('doctor fails while our server is not ready, and says why', () =>
     assert.equal(code, 1);
   }));
 
+test('doctor names keys that hold back many deliveries', () =>
+  inPlace('without a server', async (place) => {
+    const heldBack =
+      [{ hook: 'stock', key: 'a', waiting: 101 }, { hook: 'b', key: 7, waiting: 150 }];
+    const { code, stdout } = await runDoctorBeside(place, createHttpServer(
+      (_request, response) => response.end(JSON.stringify({ places: [], heldBack }))));
+    assert.match(stdout, /^order +warning +keys hold back .* "a" of stock \(101 wait\), 7 of b/m);
+    assert.equal(code, 0);
+  }));
+
 test('doctor waits five seconds for an answer of a server that hangs', (context) =>
   inPlace('without a server', async (place) => {
     const timeout = context.mock.method(AbortSignal, 'timeout', () => {

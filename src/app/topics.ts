@@ -1,5 +1,5 @@
 /**
- * The topics of the event stream: requests, deliveries and books. The rooms that have these records
+ * The topics of the event stream: requests, deliveries, books and events. The rooms that have these records
  * do not know the stream, nor does it know them.
  */
 import { bookResource } from '../books/book-resource.ts';
@@ -9,6 +9,9 @@ import { decodeDelivery } from '../webhooks/deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/delivery-service.ts';
 import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
+import { eventCollection } from '../webhooks/deliveries/event-record.ts';
+import { isEvent } from '../webhooks/events/event-columns.ts';
+import { toPublicEvent } from '../webhooks/events/public-event.ts';
 import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
@@ -31,7 +34,7 @@ export function createTopics({ requests, deliveries }: TopicDeps): Topics {
     describe: (record, find) => describeRequest(decodeRequest(record, find)),
   };
   return {
-    all: [requestTopic, createDeliveryTopic(deliveries, requestTopic), bookTopic],
+    all: [requestTopic, createDeliveryTopic(deliveries, requestTopic), bookTopic, eventTopic],
     requests: requestTopic, describeRequest,
   };
 }
@@ -57,6 +60,15 @@ function createDeliveryTopic(
     },
   };
 }
+
+/** An event is told when it is created: it never changes, and that it is too old is not told. */
+const eventTopic: StreamTopic = {
+  name: 'events', event: 'event', collection: eventCollection, hasWebhooks: false,
+  isOptional: true,
+  isTold: ({ id, before, after }) => !before && after !== null && isEvent(id, after),
+  describe: (record, find) =>
+    ({ json: JSON.stringify(toPublicEvent(record, find)), webhookId: null, isNew: true }),
+};
 
 const bookTopic: StreamTopic = {
   name: 'books', event: 'book', collection: bookResource.collection, hasWebhooks: false,

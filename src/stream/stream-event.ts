@@ -83,6 +83,9 @@ export function createChangeEvents(
     if (topic === undefined) continue;
     const owner = topic.findOwner?.(change.id) ?? null;
     if (!isTopicSelected(owner?.topic ?? topic)) continue;
+    const { id } = change;
+    const [before, after] = [readBefore(change), readAfter(change)];
+    if (topic.isTold?.({ id, before, after }) === false) continue;
     const number = index + 1;
     const event = owner === null ? createChangeEvent(change, topic, number, find)
       : createOwnerEvent(owner, changes, number, find);
@@ -95,6 +98,14 @@ function listTopicChanges(
   changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
 ): readonly (Change | Operation)[] {
   return changes.filter(({ collection }) => topics.has(collection));
+}
+
+/**
+ * The record before a change; null: there was none. An `Operation` has `bytes`. The log holds no
+ * former versions, so it is undefined then: it is not known.
+ */
+function readBefore(change: Change | Operation): Buffer | null | undefined {
+  return 'bytes' in change ? undefined : change.before;
 }
 
 /** The record after a change; null: it was deleted. */
@@ -119,9 +130,7 @@ function createChangeEvent(
   change: Change | Operation, topic: StreamTopic, number: number, find: FindRecord,
 ): ChangeEvent {
   const { id } = change;
-  // An `Operation` has `bytes`. The log holds no former versions, so `before` is undefined then: it
-  // is not known. null means that there was no record.
-  const before = 'bytes' in change ? undefined : change.before;
+  const before = readBefore(change);
   const after = readAfter(change);
   if (after === null) {
     const webhookId = before ? topic.describe(before, find).webhookId : undefined;

@@ -110,11 +110,12 @@ function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Ht
 
 function createParameters(topics: readonly StreamTopic[]): readonly ParameterSpec[] {
   const names = topics.map(({ name }) => name).join(', ');
+  const defaults = listDefaultNames(topics).join(', ');
   const text = { kind: 'string' } as const;
   return [
     {
       name: 'topics', in: 'query', schema: text,
-      description: `Of what: some of ${names}, with commas between them; without it of all`,
+      description: `Of what: some of ${names}, with commas between them; without it of ${defaults}`,
     },
     {
       name: 'hook', in: 'query', schema: text,
@@ -137,7 +138,7 @@ function parseFilter(
   hooksNamed: StreamOptions['findWebhookIds'],
 ): StreamFilter {
   const topicNames = topics.map(({ name }) => name);
-  const names = query.get('topics')?.split(',') ?? topicNames;
+  const names = query.get('topics')?.split(',') ?? listDefaultNames(topics);
   const unknown = names.find((name) => !topicNames.includes(name));
   if (unknown !== undefined) {
     throw new AppError('malformed', `\`topics\` must be some of ${topicNames.join(', ')}, with `
@@ -151,6 +152,11 @@ function parseFilter(
   }
   throw new AppError('malformed', '`hook` selects requests and deliveries, and `topics` names '
     + 'neither');
+}
+
+/** The topics of a reader that names none. */
+function listDefaultNames(topics: readonly StreamTopic[]): readonly string[] {
+  return topics.filter(({ isOptional = false }) => !isOptional).map(({ name }) => name);
 }
 
 function readPosition(exchange: Exchange, parameter: string | undefined): StreamPosition | null {

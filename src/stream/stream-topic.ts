@@ -9,6 +9,10 @@ export type StreamTopic = {
   readonly collection: CollectionSpec;
   /** Whether its records belong to webhooks, by which readers can select them. */
   readonly hasWebhooks: boolean;
+  /** Whether only readers that name it get its events; default: no. */
+  readonly isOptional?: boolean;
+  /** Whether a change is told; absent: each is. */
+  readonly isTold?: (change: RecordChange) => boolean;
   /** Describes a record. `find` finds others that belong to it. */
   readonly describe: (record: Buffer, find: FindRecord) => TopicRecord;
   /**
@@ -16,6 +20,13 @@ export type StreamTopic = {
    * change of a part is told as one of its owner. Absent: no record is a part.
    */
   readonly findOwner?: (id: string) => { readonly topic: StreamTopic; readonly id: string } | null;
+};
+
+/** A record before and after a change; null: there is none, undefined: it is not known. */
+type RecordChange = {
+  readonly id: string;
+  readonly before: Buffer | null | undefined;
+  readonly after: Buffer | null;
 };
 
 type TopicRecord = {

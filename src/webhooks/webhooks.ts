@@ -28,7 +28,6 @@ import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
 import { eventRoutes } from './events/event-routes.ts';
-import type { EventService } from './events/event-service.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
@@ -87,7 +86,6 @@ export interface Webhooks {
   readonly resources: WebhookResources;
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;
-  readonly keptEvents: EventService;
   readonly requests: RequestService;
   readonly directories: WebhookDirectories;
   /**
@@ -171,7 +169,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...jobRoutes,
   ];
   return {
-    routes, resources, actions, deliveries, keptEvents, requests, events, directories,
+    routes, resources, actions, deliveries, requests, events, directories,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),

@@ -22,7 +22,8 @@ export type OptionSpec = {
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
 export const VALUE_KINDS = [
-  'actions', 'action-configurations', 'books', 'deliveries', 'incoming-webhooks', 'jobs',
+  'actions', 'action-configurations', 'books', 'deliveries', 'events',
+  'incoming-webhooks', 'jobs',
   'outgoing-webhooks', 'presets', 'requests', 'tokens',
 ] as const;
 

@@ -46,6 +46,23 @@ export function isEventName(name: unknown): name is string {
     && EVENT_NAME_PATTERN.test(name) && name.trim() === name;
 }
 
+const PREFIX_END = '.*';
+
+/**
+ * Creates the test for a pattern of names: a name, the beginning of names before a dot such as
+ * `book.*`, or `*` for all. null: it is none of these.
+ */
+export function createNameTest(pattern: string): ((name: string) => boolean) | null {
+  if (pattern === EVERY_EVENT) return () => true;
+  // The dot belongs to the beginning.
+  const beginning = pattern.endsWith(PREFIX_END) ? pattern.slice(0, -1) : null;
+  if (beginning !== null && isEventName(beginning)) return (name) => name.startsWith(beginning);
+  return isEventName(pattern) ? (name) => name === pattern : null;
+}
+
+export const NAME_PATTERN_RULE = 'the name of an event such as book.created, or the beginning of '
+  + 'names before a dot such as book.*';
+
 /** Explains why a name is invalid; `manyHint` says what to do for several names. */
 export function explainInvalidEventName(
   name: unknown, manyHint = 'emit one event for each name',

@@ -72,6 +72,7 @@ type ForwardRecord = {
 };
 
 // Unescaped quotes are never inside a string, so a mark is found where the member is.
+const ID_MARK = Buffer.from('{"identifier":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const START_MARK = Buffer.from(',"depth":');
 const NAME_MARK = Buffer.from(',"name":"');
@@ -193,6 +194,12 @@ export function decodeEventHead(bytes: Buffer): {
 export function readEventCreatedMs(bytes: Buffer): number {
   const start = bytes.indexOf(CREATED_MARK) + CREATED_MARK.length;
   return Date.parse(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
+}
+
+/** Reads the id of an event, without parsing. */
+export function readOwnId(bytes: Buffer): string {
+  const start = bytes.indexOf(ID_MARK) + ID_MARK.length;
+  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
 /** Reads the name of an event, mostly without parsing; null for a queued forward. */

@@ -13,7 +13,7 @@ import {
 import { problemResponses } from '../../server/problem.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
-import { EVERY_EVENT, isEventName } from '../actions/event-name.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../actions/event-name.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
 import { parseTimeParameter } from '../durable-queue/queue-filter.ts';
@@ -32,7 +32,6 @@ const { path: PATH, noun: NOUN } = eventResource;
 const ITEM_PATH = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the event');
 const FLAGS = ['true', 'false'] as const;
-const PREFIX_END = '.*';
 
 const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
@@ -123,13 +122,10 @@ function parseEventFilter(query: ReadonlyMap<string, string>): EventFilter {
 
 /** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */
 function parseNamePattern(pattern: string | undefined): EventFilter['isName'] {
-  if (pattern === undefined || pattern === EVERY_EVENT) return null;
-  // The dot belongs to the beginning.
-  const beginning = pattern.endsWith(PREFIX_END) ? pattern.slice(0, -1) : null;
-  if (beginning !== null && isEventName(beginning)) return (name) => name.startsWith(beginning);
-  if (isEventName(pattern)) return (name) => name === pattern;
-  throw new AppError('malformed', '`name` must be the name of an event such as book.created, or '
-    + `the beginning of names before a dot such as book.*, not ${quote(pattern)}`);
+  if (pattern === undefined) return null;
+  const isName = createNameTest(pattern);
+  if (isName !== null) return isName;
+  throw new AppError('malformed', `\`name\` must be ${NAME_PATTERN_RULE}, not ${quote(pattern)}`);
 }
 
 function getRoute(service: EventService): HttpRoute {

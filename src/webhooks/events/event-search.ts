@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store, Walk } from '../../store/store-port.ts';
 import {
-  eventCollection, isFinishedMarkId, readEventCreatedMs, readEventName,
+  eventCollection, isFinishedMarkId, readEventCreatedMs, readEventName, readOwnId,
 } from '../deliveries/event-record.ts';
 import { createEventFacts, readSearchedPayload } from '../deliveries/searched-event.ts';
 import type { Facts } from '../filters/facts.ts';
@@ -37,7 +37,7 @@ export class EventSearchWalk implements SearchWalk<PublicEvent> {
     const id = this.#events.idAt(slot) ?? '';
     // A mark of an older version has no time.
     if (!isFinishedMarkId(id)) this.#last = { id, record };
-    return this.#matches(slot) ? new SearchedEvent(id, record, this.#find) : 'filtered';
+    return this.#matches(slot) ? new SearchedEvent(record, this.#find) : 'filtered';
   }
 
   position(): SearchPosition {
@@ -49,19 +49,17 @@ export class EventSearchWalk implements SearchWalk<PublicEvent> {
 
 class SearchedEvent implements SearchedRecord<PublicEvent> {
   readonly encodedParts: readonly Buffer[];
-  readonly #id: string;
   readonly #record: Buffer;
   readonly #find: FindRecord;
 
-  constructor(id: string, record: Buffer, find: FindRecord) {
+  constructor(record: Buffer, find: FindRecord) {
     this.encodedParts = [record];
-    this.#id = id;
     this.#record = record;
     this.#find = find;
   }
 
   listIds(): readonly string[] {
-    return [this.#id];
+    return [readOwnId(this.#record)];
   }
 
   listTexts(): readonly string[] {
@@ -78,6 +76,6 @@ class SearchedEvent implements SearchedRecord<PublicEvent> {
   }
 
   decode(): PublicEvent {
-    return toPublicEvent(this.#id, this.#record, this.#find);
+    return toPublicEvent(this.#record, this.#find);
   }
 }

@@ -51,8 +51,7 @@ export class EventService {
     for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
       if (!matches(slot)) continue;
       const record = this.#events.bytesAt(slot);
-      const id = this.#events.idAt(slot) ?? '';
-      if (record !== undefined) page.push(toPublicEvent(id, record, this.#find));
+      if (record !== undefined) page.push(toPublicEvent(record, this.#find));
     }
     return page;
   }
@@ -79,8 +78,8 @@ export class EventService {
     // Those that are accepted and not written yet would seem to be gone.
     await this.#fanOuts.whenWritten();
     const record = this.#getRecord(id);
-    const deliveries = listEventDeliveries(this.#store, id, record);
-    return { ...toPublicEvent(id, record, this.#find), deliveries };
+    const deliveries = listEventDeliveries(this.#store, record);
+    return { ...toPublicEvent(record, this.#find), deliveries };
   }
 
   /** Gets the payload of an event, byte for byte. Throws `not_found`. */

@@ -7,7 +7,7 @@ import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.
 import { findReceivers } from '../deliveries/event-receivers.ts';
 import {
   readDeliverAt, readEventCreatedMs, readEventKey, readEventName, readEventSource, readHops,
-  readPayloadBytes, readReceivers, type EventSource,
+  readOwnId, readPayloadBytes, readReceivers, type EventSource,
 } from '../deliveries/event-record.ts';
 import { isEventHeard } from './event-columns.ts';
 
@@ -41,7 +41,8 @@ export type PublicEventWithDeliveries = PublicEvent & {
 const DELIVERIES_SHOWN_MAX = 100;
 
 /** `find` finds what stands beside the event. */
-export function toPublicEvent(id: string, record: Buffer, find: FindRecord): PublicEvent {
+export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
+  const id = readOwnId(record);
   return {
     id,
     createdAt: formatTimestamp(readEventCreatedMs(record)),
@@ -56,12 +57,10 @@ export function toPublicEvent(id: string, record: Buffer, find: FindRecord): Pub
 }
 
 /** Lists the first deliveries of an event, those that are not kept any more among them. */
-export function listEventDeliveries(
-  store: Store, id: string, record: Buffer,
-): readonly EventDelivery[] {
+export function listEventDeliveries(store: Store, record: Buffer): readonly EventDelivery[] {
   const find = findCommitted(store);
   const early = readReceivers(record);
-  const late = findReceivers({ find }, id);
+  const late = findReceivers({ find }, readOwnId(record));
   const receivers = [
     ...early.deliveries.map((identifier, index) => [identifier, early.webhookIds[index]] as const),
     ...late.deliveries.map((identifier, index) => [identifier, late.hooks[index]] as const),

@@ -10,11 +10,12 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'action-configurations': ['/api/action-configurations', 'identifier'],
   'books': ['/api/books', 'id'],
   'deliveries': ['/api/deliveries', 'identifier'],
+  // There may be a hundred thousand events and requests; people look for the newest.
+  'events': ['/api/events?limit=100', 'id'],
   'incoming-webhooks': ['/api/incoming-webhooks', 'name', 'pathSegment', 'identifier'],
   'jobs': ['/api/jobs', 'id'],
   'outgoing-webhooks': ['/api/outgoing-webhooks', 'name', 'identifier'],
   'presets': ['/api/verification-presets', 'name'],
-  // There may be a hundred thousand requests; people look for the newest.
   'requests': ['/api/requests?limit=100', 'id'],
   'tokens': ['/control/tokens', 'identifier'],
 };

@@ -67,7 +67,7 @@ export function parseHeaderPairs(headers: unknown): (readonly [string, string])[
 export async function printBody(
   { output }: CommandContext, apiClient: ApiClient, path: string,
 ): Promise<number> {
-  const body = await readBody(apiClient, path);
+  const body = await readBody(apiClient, `${path}/body`);
   if (output.isJson) await output.json({ body: body.toString('base64') });
   // Untrusted bytes could take over a terminal.
   else if (output.columns !== null) await output.text(body.toString('utf8'));
@@ -75,10 +75,9 @@ export async function printBody(
   return 0;
 }
 
+/** Reads the bytes that stand at `path`, as they are. */
 export async function readBody(apiClient: ApiClient, path: string): Promise<Buffer> {
-  const response = await apiClient.stream({
-    method: 'GET', path: `${path}/body`, isForAttachment: true,
-  });
+  const response = await apiClient.stream({ method: 'GET', path, isForAttachment: true });
   const bytes = new ByteCollector();
   try {
     for await (const chunk of response) bytes.add(Buffer.from(chunk));

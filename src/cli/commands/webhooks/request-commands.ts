@@ -34,7 +34,7 @@ export async function showRequest(context: CommandContext): Promise<number> {
     if (request['unparsed'] === true) output.note(explainUnparsed(request));
     return 0;
   }
-  const body = await readBody(apiClient, path);
+  const body = await readBody(apiClient, `${path}/body`);
   const curl = formatCurlCall({
     method: formatValue(request['method']), headers: parseHeaderPairs(request['headers']), body,
     url: await resolveUrl(context, apiClient, request),

@@ -196,6 +196,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
+const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'];
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
 /** Options that filter deliveries. */
@@ -219,6 +220,48 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     },
     examples: [`hookshelf event:emit --name order.paid --payload '{"order":7}'`],
     load: async () => (await loadDelivery()).emitEvent,
+  },
+  {
+    name: 'event:list', summary: 'List the events that are kept, newest first',
+    details: [
+      'Those that fire no webhook are kept only where the setting events.keep is all.',
+    ],
+    options: {
+      name: text('<event | prefix.*>', 'of this name, or of all that begin so'),
+      source: { ...text('<source>', EVENT_SOURCE_NAMES.join(', ')), values: EVENT_SOURCE_NAMES },
+      heard: {
+        ...text('<true | false>', 'with a delivery now or before, or without'),
+        values: ['true', 'false'],
+      },
+      key: text('<key>', 'of this key'),
+      since: text('<time>', 'created then or later, such as 2026-01-31T12:00:00Z'),
+      until: text('<time>', 'created before then'),
+      limit: text('<n>', 'the newest so many; all when not given'),
+    },
+    examples: [
+      'hookshelf event:list --limit 20', 'hookshelf event:list --name "order.*" --heard false',
+    ],
+    load: async () => (await import('./event-commands.ts')).listEvents,
+  },
+  {
+    name: 'event:show', summary: 'Show an event with its deliveries, or its payload',
+    options: {
+      ...recordOption('events'), payload: flag('print its payload alone, byte for byte'),
+    },
+    examples: [
+      'hookshelf event:show <id>', 'hookshelf event:show <id> --payload > payload.json',
+    ],
+    load: async () => (await import('./event-commands.ts')).showEvent,
+  },
+  {
+    name: 'event:watch', summary: 'Print events as they are made',
+    details: [
+      'It asks a running server, and goes on where it was when the connection breaks; Ctrl-C ends',
+      'it. Events that fire no webhook come only where the setting events.keep is all.',
+    ],
+    options: { name: text('<event | prefix.*>', 'of this name, or of all that begin so') },
+    examples: ['hookshelf event:watch', 'hookshelf event:watch --name "book.*"'],
+    load: async () => (await import('./watch/watch-events.ts')).watchEvents,
   },
   {
     name: 'delivery:list', summary: 'List deliveries, newest first',

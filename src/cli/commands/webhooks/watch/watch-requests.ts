@@ -1,23 +1,21 @@
 /** `request:watch`: prints a line for each request as it comes in, and can forward it. */
-import { sleep, systemClock } from '../../../../base/clock.ts';
 import { AppError, messageOf } from '../../../../base/errors.ts';
 import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 import { formatPrintableJson } from '../../../terminal/output.ts';
 import { incomingResource } from '../../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../../webhooks/inbox/request-resource.ts';
-import { readEvents } from '../../../api-client/server-sent-events.ts';
 import type { ApiClient } from '../../../api-client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import {
   fetchAll, formatValue, parseObject, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
+import { followStream, formatLocalTime, openWatchClient } from './follow-stream.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
 import { fetchIncoming } from '../find-webhook.ts';
 import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
 
 const STREAM = '/api/stream?topics=requests';
-const RECONNECT_MS = 1000;
 const NAMES_SHOWN_MAX = 5;
 const PSEUDONYM_BYTES = 6;
 /** No action got these requests, so the program under development does not get them either. */
@@ -31,8 +29,6 @@ type WatchState = {
   readonly pseudonym: string;
   /** Labels of webhooks by identifier. */
   readonly labels: Map<string, string>;
-  /** The id of the last event that was handled: the stream goes on after it. */
-  lastId: string | null;
   hasNotedSignatures: boolean;
 };
 
@@ -41,22 +37,23 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const targetText = args.find('forward');
   const target = targetText === undefined ? null : parseForwardTarget(targetText);
-  const apiClient = await context.openApiClient();
-  if (!apiClient.hasServer) {
-    throw new AppError('usage', 'nothing comes in while no server runs: start one with hookshelf '
-      + 'serve, or name one with --server');
-  }
+  const apiClient = await openWatchClient(context);
   const webhook = args.has('hook') ? await fetchIncoming(context, 'hook') : null;
   const webhooks = webhook === null ? await fetchAll(apiClient, incomingResource.path) : [webhook];
   const watch: WatchState = {
-    context, apiClient, target, pseudonym: makePseudonym(), labels: new Map(), lastId: null,
+    context, apiClient, target, pseudonym: makePseudonym(), labels: new Map(),
     hasNotedSignatures: false,
   };
   addLabels(watch, webhooks);
   for (const note of describeInboxes(webhooks)) output.note(note);
   const path = webhook === null ? STREAM
     : `${STREAM}&hook=${encodeURIComponent(formatValue(webhook['identifier']))}`;
-  await followStream(watch, path);
+  const targetNote = target === null ? '' : `, and sent on to ${target.host}`;
+  await followStream(context, apiClient, {
+    path, plural: 'requests', listCommand: 'request:list',
+    startNote: `requests are printed as they come${targetNote}; Ctrl-C ends this`,
+    handle: (request) => handleRequest(watch, request),
+  });
   return 0;
 }
 
@@ -74,63 +71,6 @@ function describeInboxes(webhooks: readonly JsonObject[]): string[] {
     return [`${labels}${more} ${names.length === 1 ? 'keeps' : 'keep'} ${what}, so the others are `
       + `not shown: hookshelf incomingwebhook:update ${names[0]} --inbox all keeps every one`];
   });
-}
-
-/** Reconnects again and again, and continues after the last event that was handled. */
-async function followStream(watch: WatchState, path: string): Promise<void> {
-  const { context: { output }, apiClient, target } = watch;
-  const targetNote = target === null ? '' : `, and sent on to ${target.host}`;
-  let isFirst = true;
-  let isDisconnected = false;
-  while (!output.isClosed) {
-    try {
-      const headers = watch.lastId === null ? {} : { 'Last-Event-ID': watch.lastId };
-      const response = await apiClient.stream({ method: 'GET', path, headers });
-      if (isFirst) output.note(`requests are printed as they come${targetNote}; Ctrl-C ends this`);
-      if (isDisconnected) output.note('connected again');
-      [isFirst, isDisconnected] = [false, false];
-      await readStream(watch, response);
-    } catch (thrown) {
-      if (isFirst || !isTemporary(thrown)) throw thrown;
-      if (thrown instanceof AppError && thrown.code === 'gone') {
-        watch.lastId = null;
-        output.note('requests that came meanwhile are not known to the stream any more: see '
-          + 'hookshelf request:list; going on from now');
-        continue;
-      }
-    }
-    if (output.isClosed) return;
-    if (!isDisconnected) {
-      output.note('the server has ended the connection; trying to connect again');
-    }
-    isDisconnected = true;
-    await sleep(systemClock, RECONNECT_MS);
-  }
-}
-
-function isTemporary(thrown: unknown): boolean {
-  return thrown instanceof AppError && ['unavailable', 'gone'].includes(thrown.code);
-}
-
-/** Reads events until the connection ends or breaks. */
-async function readStream(watch: WatchState, response: AsyncIterable<unknown>): Promise<void> {
-  const events = readEvents(response);
-  try {
-    for (;;) {
-      const next = await events.next().catch(() => null);
-      if (next === null || next.done === true) return;
-      const { id, event, data } = next.value;
-      if (event === 'request' && data !== null) {
-        await handleRequest(watch, parseObject(JSON.parse(data)));
-      }
-      // Set only now: an event that was not handled to its end comes again.
-      watch.lastId = id;
-      if (watch.context.output.isClosed) return;
-    }
-  } finally {
-    // The server never ends the stream: it has to be closed.
-    await events.return(undefined);
-  }
 }
 
 async function handleRequest(watch: WatchState, { change, ...request }: JsonObject): Promise<void> {
@@ -183,7 +123,7 @@ async function fetchAndForward(
   const path = recordPath(requestResource, formatValue(request['id']));
   try {
     const head = await fetchHeaders(watch, path, request);
-    const body = await readBody(apiClient, path);
+    const body = await readBody(apiClient, `${path}/body`);
     const { status, text, durationMs } = await forwardRequest(target, {
       method: formatValue(request['method']), query: formatValue(head['query']),
       headers: parseHeaderPairs(head['headers']), body, pseudonym: watch.pseudonym,
@@ -231,9 +171,4 @@ function addLabels({ labels }: WatchState, webhooks: readonly JsonObject[]): voi
   for (const webhook of webhooks) {
     labels.set(formatValue(webhook['identifier']), webhookLabel(webhook));
   }
-}
-
-/** `12:03:11`, in the local time zone. */
-function formatLocalTime(text: string): string {
-  return new Date(text).toTimeString().slice(0, 8);
 }

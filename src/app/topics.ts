@@ -1,6 +1,6 @@
 /**
- * The topics of the event stream: requests, deliveries, books and events. The rooms that have these records
- * do not know the stream, nor does it know them.
+ * The topics of the event stream: requests, deliveries, books and events. The rooms that have these
+ * records do not know the stream, nor does it know them.
  */
 import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';

@@ -121,8 +121,19 @@ type ParsedOption = {
 };
 
 /**
- * Splits the words of a command line. `optionSpecs` are those of all commands, in which options of
- * one name have one type. `--id` is short for `--identifier`.
+ * Merges the options of commands. A flag of one that has a value in another counts as having one.
+ */
+export function mergeOptions(options: readonly OptionSpecs[]): OptionSpecs {
+  const merged = new Map<string, OptionSpec>();
+  for (const [name, spec] of options.flatMap((specs) => Object.entries(specs))) {
+    if (spec.type === 'string' || !merged.has(name)) merged.set(name, spec);
+  }
+  return Object.fromEntries(merged);
+}
+
+/**
+ * Splits the words of a command line. `optionSpecs` are those of all commands (`mergeOptions`), but
+ * for the command's own. `--id` is short for `--identifier`.
  */
 export function parseCommandLine(words: readonly string[], optionSpecs: OptionSpecs): CommandLine {
   const { tokens } = parseArgs({

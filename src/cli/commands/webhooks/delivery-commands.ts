@@ -12,7 +12,10 @@ import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
 import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
-import { buildFilterQuery, listPaged, printBody, joinHeaders } from './request-and-delivery.ts';
+import {
+  buildFilterQuery, describeWait, listPaged, printBody, joinHeaders,
+} from './request-and-delivery.ts';
+import { isDelayed, readEventTerms } from './event-terms.ts';
 import { resolveHookOption } from './find-webhook.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 import {
@@ -23,12 +26,14 @@ import type { ApiClient } from '../../api-client/api-client.ts';
 
 export async function emitEvent(context: CommandContext): Promise<number> {
   const name = context.args.get('name');
-  const event = await readBodyWithPayload(context, { name });
+  const event = await readBodyWithPayload(context, { name, ...readEventTerms(context) });
   const apiClient = await context.openApiClient();
   const { body } = await apiClient.request({ method: 'POST', path: '/api/events', body: event });
   const result = parseObject(body);
-  const deliveries = formatQueued(result['deliveries']);
-  await context.output.result(result, `emitted ${name}: ${deliveries} queued`);
+  const isLater = isDelayed(context) && formatCount(result['deliveries']) === '0';
+  await context.output.result(result, isLater
+    ? `${name} will be emitted later, as event ${formatValue(result['event'])}`
+    : `emitted ${name}: ${formatQueued(result['deliveries'])} queued`);
   return 0;
 }
 
@@ -122,11 +127,6 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
 async function resolveOutgoingHook(context: CommandContext): Promise<string | undefined> {
   return resolveHookOption(context, outgoingResource, () =>
     resolveId(context, outgoingResource, 'hook'));
-}
-
-/** The end of a sentence on a delivery that is due: what keeps it from being sent, if anything. */
-function describeWait({ waitsFor }: JsonObject): string {
-  return waitsFor === 'webhook' ? ' once its webhook is enabled' : '';
 }
 
 async function postAction(

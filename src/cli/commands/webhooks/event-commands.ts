@@ -1,4 +1,4 @@
-/** The commands `event:list` and `event:show`. */
+/** The commands `event:list`, `event:show` and `event:cancel`. */
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
@@ -7,8 +7,18 @@ import { listPaged, readBody } from './request-and-delivery.ts';
 
 export async function listEvents(context: CommandContext): Promise<number> {
   const query = new URLSearchParams();
-  setQueryOptions(query, context, ['name', 'source', 'heard', 'key', 'since', 'until']);
+  setQueryOptions(query, context, ['name', 'source', 'heard', 'key', 'since', 'until', 'q']);
+  for (const condition of context.args.all('where')) query.append('where', condition);
   return listPaged(context, eventResource, query);
+}
+
+/** Takes back an event that has not begun. */
+export async function cancelEvent(context: CommandContext): Promise<number> {
+  const id = await resolveId(context, eventResource);
+  const apiClient = await context.openApiClient();
+  await apiClient.request({ method: 'DELETE', path: recordPath(eventResource, id) });
+  await context.output.result({ id, cancelled: true }, `cancelled event ${id}`);
+  return 0;
 }
 
 export async function showEvent(context: CommandContext): Promise<number> {

@@ -17,8 +17,10 @@ import {
 } from '../resource-commands.ts';
 import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { parseHeaderLine } from './header-line.ts';
 import { runBulkAction } from './job-commands.ts';
+import { describeWait } from './request-and-delivery.ts';
 import {
   printWebhook, readNewSecret, readOrder, rotateSecret, setEnabled,
 } from './webhook-changes.ts';
@@ -89,8 +91,18 @@ export async function deleteOutgoing(context: CommandContext): Promise<number> {
   return deleteRecord(context, outgoingResource);
 }
 
-/** Sends one request and prints the result; exit code 1 when it was no success. */
+/**
+ * Sends one request and prints the result; exit code 1 when it was no success. With --durable it
+ * makes a delivery, which is sent in the background.
+ */
 export async function sendOutgoing(context: CommandContext): Promise<number> {
+  if (context.args.has('durable')) return sendDurably(context);
+  const durableOption = ['event', ...EVENT_TERMS].find((name) =>
+    context.args.has(name));
+  if (durableOption !== undefined) {
+    throw new AppError('usage', `--${durableOption} goes with --durable: without it one request `
+      + 'is sent now');
+  }
   const members = pickDefined({ retries: context.args.integer('retries', 0, RETRIES_MAX) });
   const payload = context.args.has('payload')
     ? await readBodyWithPayload(context, members) : members;
@@ -100,6 +112,25 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const result = parseObject(body);
   await context.output.object(result);
   return result['success'] === true ? 0 : 1;
+}
+
+async function sendDurably(context: CommandContext): Promise<number> {
+  if (context.args.has('retries')) {
+    throw new AppError('usage', '--retries is for one request that is sent now; with --durable the '
+      + 'retry schedule of the webhook holds');
+  }
+  const members = { ...readTextMembers(context, ['event']), ...readEventTerms(context) };
+  const body = await readBodyWithPayload(context, members);
+  const apiClient = await context.openApiClient();
+  const id = await resolveId(context, outgoingResource);
+  const response = await apiClient.request({
+    method: 'POST', path: `${recordPath(outgoingResource, id)}/deliveries`, body,
+  });
+  const delivery = parseObject(response.body);
+  const at = isDelayed(context) ? ` at ${formatValue(delivery['nextAttemptAt'])}` : '';
+  await context.output.result(delivery,
+    `delivery ${formatValue(delivery['identifier'])} will be sent${at}${describeWait(delivery)}`);
+  return 0;
 }
 
 /** Sends a webhook the events that it has missed, by a job. */

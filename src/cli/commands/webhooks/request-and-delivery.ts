@@ -46,6 +46,11 @@ export async function listPaged(
   return 0;
 }
 
+/** The end of a sentence on a delivery that is due: what keeps it from being sent, if anything. */
+export function describeWait({ waitsFor }: JsonObject): string {
+  return waitsFor === 'webhook' ? ' once its webhook is enabled' : '';
+}
+
 /** Joins the values of headers of one name, for people. */
 export function joinHeaders(request: JsonObject): JsonObject {
   const headers = new Map<string, string>();

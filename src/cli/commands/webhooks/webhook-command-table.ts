@@ -8,8 +8,8 @@ import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  actionConfig, asOption, bulkOptions, capitalize, jobOptions, namingOptions, orderOptions,
-  rotationOptions, searchOptions, secretOptions, stateOption,
+  actionConfig, asOption, bulkOptions, capitalize, eventTermOptions, jobOptions, namingOptions,
+  orderOptions, rotationOptions, searchOptions, secretOptions, stateOption,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -164,13 +164,22 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',
-    details: ['A disabled webhook is sent to as well, which the message says then.'],
+    details: [
+      'A disabled webhook is sent to as well, which the message says then. With --durable it is a',
+      'delivery instead, which is retried until it succeeds; that to a disabled webhook waits.',
+    ],
     needsActions: true,
     options: {
       ...outgoing, payload: text('<json | @file | ->', 'the payload as JSON'),
       retries: text('<n>', 'further requests if it fails in a way that may pass, 0 to 10'),
+      durable: flag('make a delivery, whatever the webhook listens to'),
+      event: text('<event>', 'with --durable: the name of its event'),
+      ...eventTermOptions,
     },
-    examples: [`hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`],
+    examples: [
+      `hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`,
+      `hookshelf outgoingwebhook:send <id> --durable --payload '{"hello":"world"}' --in 15m`,
+    ],
     load: async () => (await loadOutgoing()).sendOutgoing,
   },
   {
@@ -217,9 +226,18 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     options: {
       name: required(text('<event>', 'name of the event')),
       payload: required(text('<json | @file | ->', 'its payload as JSON')),
+      ...eventTermOptions,
     },
-    examples: [`hookshelf event:emit --name order.paid --payload '{"order":7}'`],
+    examples: [
+      `hookshelf event:emit --name order.paid --payload '{"order":7}'`,
+      `hookshelf event:emit --name order.due --key 7 --payload '{"order":7}' --in 2h`,
+    ],
     load: async () => (await loadDelivery()).emitEvent,
+  },
+  {
+    name: 'event:cancel', summary: 'Take back an event that has not begun',
+    options: recordOption('events'), examples: ['hookshelf event:cancel <id>'],
+    load: async () => (await import('./event-commands.ts')).cancelEvent,
   },
   {
     name: 'event:list', summary: 'List the events that are kept, newest first',
@@ -227,6 +245,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
       'Those that fire no webhook are kept only where the setting events.keep is all.',
     ],
     options: {
+      ...searchOptions,
       name: text('<event | prefix.*>', 'of this name, or of all that begin so'),
       source: { ...text('<source>', EVENT_SOURCE_NAMES.join(', ')), values: EVENT_SOURCE_NAMES },
       heard: {

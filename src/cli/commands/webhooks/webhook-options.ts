@@ -65,3 +65,10 @@ export const asOption = (copy: string): OptionSpec => ({
 export function capitalize(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
+
+/** What an event is about, and when it begins: see event-terms.ts. */
+export const eventTermOptions: OptionSpecs = {
+  key: text('<key>', 'what it is about, such as an order: it is found by it, and kept in order'),
+  at: text('<time>', 'when it begins, such as 2026-01-31T12:00:00Z; a time that is past is now'),
+  in: text('<delay>', 'after how long it begins, such as 30s, 15m, 2h or 7d; not with --at'),
+};

@@ -1,0 +1,79 @@
+/** Events by command: emitted now or later, listed, shown, taken back, and sent to one webhook. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WAYS, inPlace, type Place } from '../place.ts';
+
+const HOOK = [
+  'outgoingwebhook:create', '--name', 'shop', '--target-url', 'http://127.0.0.1:9/',
+  '--trigger-event', 'order.*',
+];
+
+async function emit(place: Place, name: string, ...more: string[]): Promise<string> {
+  const { event } = await place.json<{ event: string }>(
+    ['event:emit', '--name', name, '--payload', '{"order":{"id":42}}', ...more]);
+  return event;
+}
+
+for (const way of WAYS) {
+  test(`events are listed, filtered, searched, shown, ${way}`, () => inPlace(way, async (place) => {
+    await place.json(HOOK);
+    const paid = await emit(place, 'order.paid', '--key', 'k1');
+    const sent = await emit(place, 'order.sent');
+    const list = async (...words: string[]): Promise<readonly string[]> =>
+      (await place.json<{ id: string }[]>(['event:list', ...words])).map(({ id }) => id);
+    assert.deepEqual(await list(), [sent, paid]);
+    assert.deepEqual(await list('--name', 'order.paid'), [paid]);
+    assert.deepEqual(await list('--key', 'k1'), [paid]);
+    assert.deepEqual(await list('--heard', 'false'), []);
+    assert.deepEqual(await list('--q', '42', '--limit', '1'), [sent]);
+    assert.deepEqual(await list('--where', 'payload.order.id=7'), []);
+    assert.deepEqual(await list('--where', 'payload.order.id=42'), [sent, paid]);
+    const shown = await place.json(['event:show', paid]);
+    assert.deepEqual([shown['name'], shown['key'], shown['hops']], ['order.paid', 'k1', 1]);
+    const { stdout } = await place.run(['event:show', paid, '--payload']);
+    assert.equal(stdout.trim(), '{"order":{"id":42}}');
+  }));
+
+  test(`an event begins later, or is taken back, ${way}`, () => inPlace(way, async (place) => {
+    await place.json(HOOK);
+    const words = ['event:emit', '--name', 'order.due', '--payload', '{}', '--in', '2h'];
+    assert.match((await place.run(words)).stdout, /^order\.due will be emitted later, as event /);
+    const id = await emit(place, 'order.due', '--at', '2026-11-01T00:00:00Z');
+    assert.equal((await place.json<unknown[]>(['delivery:list'])).length, 1, 'a past time is now');
+    const later = await emit(place, 'order.due', '--in', '1d');
+    assert.equal((await place.run(['event:cancel', later])).stdout, `cancelled event ${later}\n`);
+    const gone = await place.run(['event:show', later]);
+    assert.notEqual(gone.code, 0);
+    const begun = await place.run(['event:cancel', id]);
+    assert.equal(begun.code, 1);
+    assert.match(begun.stderr, /has begun/);
+    for (const [more, problem] of [
+      [['--in', '2 hours'], /such as 30s or 2h/], [['--in', '9999999d'], /year/],
+      [['--in', '2h', '--at', '2027-01-01T00:00:00Z'], /exclude one another/],
+    ] as const) {
+      const { code, stderr } = await place.run([...words.slice(0, 5), ...more]);
+      assert.notEqual(code, 0, more.join(' '));
+      assert.match(stderr, problem);
+    }
+  }));
+
+  test(`a payload is sent durably to one webhook, ${way}`, () => inPlace(way, async (place) => {
+    await place.json([...HOOK, '--disabled']);
+    const send = ['outgoingwebhook:send', 'shop', '--payload', '{"n":1}'];
+    const { stdout } = await place.run([...send, '--durable', '--event', 'by.hand']);
+    assert.match(stdout, /^delivery \S+ will be sent once its webhook is enabled\n$/);
+    const later = await place.run([...send, '--durable', '--in', '15m']);
+    assert.match(later.stdout, /^delivery \S+ will be sent at 20\S+Z/);
+    const deliveries = await place.json<{ event: string; status: string }[]>(['delivery:list']);
+    assert.deepEqual(deliveries.map(({ status }) => status), ['pending', 'pending']);
+    assert.equal(deliveries[1]?.event, 'by.hand');
+    for (const [more, problem] of [
+      [['--in', '15m'], /--in goes with --durable/], [['--event', 'x'], /--event goes with/],
+      [['--durable', '--retries', '1'], /retry schedule/],
+    ] as const) {
+      const { code, stderr } = await place.run([...send, ...more]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, problem);
+    }
+  }));
+}

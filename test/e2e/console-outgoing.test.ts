@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 import { FlappingTarget } from './relay-target.ts';
 import type { Arrival } from './relay-target.ts';
@@ -18,6 +19,10 @@ function makeHook(): Promise<string> {
   return at.make('/api/outgoing-webhooks', {
     targetUrl: `${target.url}sink`, triggerEvent: 'book.*', timeout: 9,
   });
+}
+
+function arrivedAt(path: string): readonly Arrival[] {
+  return target.arrived.filter((arrival) => arrival.path === path);
 }
 
 /** The secret that the page shows this once, as somebody would copy it. */
@@ -173,6 +178,51 @@ test('who turns a webhook off is told what happens meanwhile, and may keep it on
   await person.click('button', 'Turn it off');
   await person.click('button', 'Turn on');
   await person.find('button', 'Turn off');
+  await at.isClean();
+});
+
+test('who turns a webhook on is offered what it has missed, with how many', { skip }, async () => {
+  const { person } = at;
+  await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/', triggerEvent: '*' });
+  const id = await at.make('/api/outgoing-webhooks', {
+    targetUrl: `${target.url}missed`, triggerEvent: 'missed.*', enabled: false,
+  });
+  for (const n of [1, 2]) {
+    await at.call('POST', '/api/events', { name: 'missed.one', payload: { n } });
+  }
+  await at.open(`#/outgoing/${id}`);
+  await person.click('button', 'Turn on');
+  await person.sees(/It has missed 2 events since it was turned off/);
+  await person.click('button', 'Leave it off');
+  await person.click('button', 'Turn on');
+  await person.click('DisclosureTriangle', 'As a command');
+  await person.sees(/hookshelf outgoingwebhook:backfill --identifier .* --since /);
+  await person.click('button', 'Send what it has missed too');
+  await person.find('button', 'Turn off');
+  await until('both have come', () => arrivedAt('/missed').length === 2);
+  await at.isClean();
+});
+
+test('what a new webhook has missed is counted before it is sent', { skip }, async () => {
+  const { person } = at;
+  await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/', triggerEvent: '*' });
+  for (const n of [1, 2, 3]) {
+    await at.call('POST', '/api/events', { name: 'late.one', payload: { n } });
+  }
+  const id = await at.make('/api/outgoing-webhooks', {
+    targetUrl: `${target.url}late`, triggerEvent: 'late.*',
+  });
+  await at.open(`#/outgoing/${id}`, 'write');
+  await person.click('button', 'Backfill…');
+  await person.fill('searchbox', 'Event', 'other.*');
+  await person.click('button', 'Count them');
+  await person.sees('It has missed none of these events.');
+  await person.fill('searchbox', 'Event', 'late.*');
+  await person.click('button', 'Count them');
+  await person.sees('It has missed 3 events.');
+  await person.click('button', 'Send them');
+  await until('all have come', () => arrivedAt('/late').length === 3);
+  assert.deepEqual(arrivedAt('/late').map(({ body }) => JSON.parse(body).n).sort(), [1, 2, 3]);
   await at.isClean();
 });
 

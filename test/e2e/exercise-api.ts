@@ -146,6 +146,15 @@ async function exerciseJobs({ call }: Described): Promise<void> {
   await call('resendDeliveries', { body: { dryRun: true } });
   await call('resendDeliveries', { body: { status: 'done' }, status: 422 });
   await call('resendDeliveries', { body: { status: 'delivered', as: 'new' }, status: 202 });
+  const hook = await call('addOutgoingWebhook', {
+    body: { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'order.*' }, status: 201,
+  });
+  const key = hook.headers.location?.split('/').at(-1) ?? '';
+  const since = '2026-01-31T12:00:00Z';
+  await call('backfillOutgoingWebhook', { key, body: { since, dryRun: true } });
+  await call('backfillOutgoingWebhook', { key, body: { since, name: 'order.*' }, status: 202 });
+  await call('backfillOutgoingWebhook', { key, body: {}, status: 422 });
+  await call('backfillOutgoingWebhook', { body: { since }, status: 404 });
   await call('listJobs');
   await call('listJobs', { query: '?status=done', status: 400 });
   for (const operationId of ['getJob', 'cancelJob']) {

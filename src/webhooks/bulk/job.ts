@@ -46,12 +46,12 @@ const count = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } 
 
 export const JOB_SCHEMA = objectSchema('Job', {
   id: TEXT, kind: TEXT, status: { kind: 'string', values: JOB_STATUSES },
-  total: count, done: count, failed: count,
-});
+  total: count, done: count, failed: count, hook: TEXT,
+}, { nullable: ['hook'] });
 
 /** Returns the job as callers see it. */
-export function toPublicJob({ id, kind, status, total, done, failed }: Job): JsonObject {
-  return { id, kind, status, total, done, failed };
+export function toPublicJob({ id, kind, status, total, done, failed, hook }: Job): JsonObject {
+  return { id, kind, status, total, done, failed, hook };
 }
 
 /** Returns the job after a chunk that ended with the id `after`; `isEnd` for the last chunk. */

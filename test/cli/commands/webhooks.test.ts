@@ -223,7 +223,7 @@ for (const way of WAYS) {
         assert.notEqual(wrong.code, 0);
         assert.match(wrong.stderr, problem);
       }
-      assert.equal(typeof hook['identifier'], 'string');
+      assert.equal(job['hook'], hook['identifier']);
     })));
 
   test(`events are emitted and deliveries managed, ${way}`, () => inPlace(way, (place) =>

@@ -118,6 +118,16 @@ function createInput(
   return input;
 }
 
+/** A field for a time, outside of a list. `value` is in UTC, or ''. */
+export function createTimeInput(value: string, oninput: () => void): HTMLInputElement {
+  return createInput({ name: '', label: '', type: TIME }, value, oninput);
+}
+
+/** Reads the time of such a field in UTC; '' for an invalid one. */
+export function readTimeInput({ value }: HTMLInputElement): string {
+  return toUtc(value);
+}
+
 /** Converts a local time to UTC; '' for an invalid time. */
 function toUtc(local: string): string {
   const at = new Date(local);

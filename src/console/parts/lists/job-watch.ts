@@ -8,20 +8,33 @@ import { showNotice, showFailureNotice } from '../notice.ts';
 type JobProgress = {
   readonly id: string; readonly kind: string; readonly status: 'running' | 'done' | 'cancelled';
   readonly total: number; readonly done: number; readonly failed: number;
+  /** The identifier of the webhook that it is for; null: it is for all. */
+  readonly hook: string | null;
+};
+
+type WatchOptions = {
+  readonly kind: string;
+  /** Only the jobs for this webhook. */
+  readonly hook?: string;
+  /** What is done: `Sending again`, and what was done in the end. */
+  readonly verbs: readonly [underWay: string, done: string];
+  readonly onEnd: () => void;
 };
 
 const POLL_MS = 500;
 
 export class JobWatch {
   readonly element = h('div');
-  readonly #onEnd: () => void;
+  readonly #options: WatchOptions;
   #isClosed = false;
 
-  /** Finds a job of this kind that runs already, as after the page was loaded again. */
-  constructor(kind: string, onEnd: () => void) {
-    this.#onEnd = onEnd;
+  /** Finds such a job that runs already, as after the page was loaded again. */
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    const { kind, hook = null } = options;
     void getJson<readonly JobProgress[]>('/api/jobs').then((jobs) => {
-      const running = jobs.find((job) => job.kind === kind && job.status === 'running');
+      const running = jobs.find((job) =>
+        job.kind === kind && job.status === 'running' && job.hook === hook);
       if (running !== undefined) this.watch(running.id);
     }, showFailureNotice);
   }
@@ -42,7 +55,8 @@ export class JobWatch {
       try {
         const job = await getJson<JobProgress>(path);
         if (job.status !== 'running') {
-          showNotice(`${job.status === 'done' ? 'Sent again' : 'Stopped'}: ${formatCounts(job)}.`);
+          const [, verb] = this.#options.verbs;
+          showNotice(`${job.status === 'done' ? verb : 'Stopped'}: ${formatCounts(job)}.`);
           return this.#end();
         }
         showProgress(job);
@@ -57,7 +71,8 @@ export class JobWatch {
 
   /** Returns the function that moves the card's progress. */
   #showCard(path: string): (job: JobProgress) => void {
-    const text = h('p', { role: 'status' }, 'Sending again…');
+    const [verb] = this.#options.verbs;
+    const text = h('p', { role: 'status' }, `${verb}…`);
     const bar = h('progress', { 'aria-label': 'Progress' });
     const stop = h('button', { type: 'button', onclick: () => {
       stop.disabled = true;
@@ -68,13 +83,13 @@ export class JobWatch {
     return (job) => {
       bar.max = job.total;
       bar.value = job.done + job.failed;
-      text.textContent = `Sending again: ${formatCounts(job)}`;
+      text.textContent = `${verb}: ${formatCounts(job)}`;
     };
   }
 
   #end(): void {
     fill(this.element);
-    this.#onEnd();
+    this.#options.onEnd();
   }
 }
 

@@ -108,7 +108,9 @@ function openWithLabels<Item extends WorkItem>(
     pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
-  const job = new JobWatch(bulk.job, read);
+  const job = new JobWatch({
+    kind: bulk.job, verbs: ['Sending again', 'Sent again'], onEnd: read,
+  });
   const resendButton = asyncButton('Send many again…', () => openBulkDialog(
     container, { ...bulk, nouns, filter: filters.readQuery() }, (id) => job.watch(id)));
   const stop = listenToChanges(topic, {

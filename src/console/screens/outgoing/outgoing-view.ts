@@ -13,9 +13,11 @@ import { editRecord } from '../../parts/forms/edit-record.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts';
 import { rotateSecret } from '../../parts/rotate-secret.ts';
+import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { formatTriggerEvents, customizeOutgoingFields } from './outgoing-fields.ts';
+import { addBackfill, chooseBacklog, openBackfillDialog, watchBackfill } from './backfill.ts';
 import { sampleSection } from './sample-event.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
@@ -24,27 +26,35 @@ type OutgoingView = {
   /** The version that was read. It goes with a save, so that no newer version is overwritten. */
   readonly etag: string;
   readonly actions: ActionCatalog; readonly refresh: () => Promise<void>;
+  readonly backfill: JobWatch;
 };
 
 export function openOutgoing(container: HTMLElement, id: string): () => void {
   const path = `/api/outgoing-webhooks/${encodeURIComponent(id)}`;
-  return openView(container, async (refresh) => {
+  const backfill = watchBackfill(id);
+  const close = openView(container, async (refresh) => {
     const [{ body: webhook, headers }, actions] = await Promise.all([
       callApi<OutgoingWebhook>('GET', path), ActionCatalog.load(),
     ]);
     const etag = headers.get('ETag') ?? '';
-    render(container, { webhook, path, etag, actions, refresh });
+    render(container, { webhook, path, etag, actions, refresh, backfill });
   });
+  return () => {
+    close();
+    backfill.close();
+  };
 }
 
 function render(container: HTMLElement, view: OutgoingView): void {
-  const { webhook, path, actions } = view;
+  const { webhook, path, actions, backfill } = view;
   const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
   const { previousSecret } = webhook;
   fill(container, backLink('outgoing', 'Outgoing webhooks'),
     heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
-    }, 'Its deliveries'), ...callerSession.may('admin') ? buttons(container, view) : []),
+    }, 'Its deliveries'), callerSession.may('write') ? backfillButton(view) : null,
+    ...callerSession.may('admin') ? buttons(container, view) : []),
+    backfill.element,
     description === undefined ? null : h('p', {}, description),
     factList([
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
@@ -65,19 +75,36 @@ function render(container: HTMLElement, view: OutgoingView): void {
       h('pre', {}, JSON.stringify(webhook, null, 2))));
 }
 
+function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {
+  return asyncButton('Backfill…', async () =>
+    openBackfillDialog(webhook, path, (id) => backfill.watch(id)));
+}
+
 function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {
-  const { webhook: { identifier, enabled }, path, refresh } = view;
-  const toggleEnabled = async (): Promise<void> => {
-    if (enabled && !await confirmTurningOff(container, view)) return;
-    await callApi('PATCH', path, { body: { enabled: !enabled } });
-    showNotice(enabled ? 'Off: nothing is sent.' : 'On again.');
+  const { webhook, path, refresh, backfill } = view;
+  const { identifier, enabled, disabledAt } = webhook;
+  const turnOff = async (): Promise<void> => {
+    if (!await confirmTurningOff(container, view)) return;
+    await callApi('PATCH', path, { body: { enabled: false } });
+    showNotice('Off: nothing is sent.');
+    await refresh();
+  };
+  const turnOn = async (): Promise<void> => {
+    const backlog = await chooseBacklog(container, webhook, path);
+    if (backlog === null) return;
+    // On first: an event in between would be missed, too.
+    await callApi('PATCH', path, { body: { enabled: true } });
+    if (backlog === 'missed' && disabledAt !== undefined) {
+      backfill.watch(await addBackfill(path, { since: disabledAt }));
+    }
+    showNotice('On again.');
     await refresh();
   };
   return [
     asyncButton('Edit', () => openEditForm(container, view)),
     asyncButton('Rotate the secret', () => rotateSecret(path,
       `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, refresh)),
-    asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
+    enabled ? asyncButton('Turn off', turnOff) : asyncButton('Turn on', turnOn),
     asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
   ];
 }
@@ -93,7 +120,7 @@ async function confirmTurningOff(
   return askToConfirm({
     title: 'Turn the webhook off?', isDestructive: true, action: 'Turn it off',
     text: `Nothing is sent to ${targetUrl} until it is on again. ${consequence} Events meanwhile `
-      + 'make no delivery for it: they are not sent later either.',
+      + 'make no delivery for it; when it is on again, they can be sent while they are kept.',
     command: `hookshelf outgoingwebhook:disable --identifier ${identifier}`,
   });
 }

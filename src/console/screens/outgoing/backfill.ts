@@ -1,0 +1,132 @@
+/** Sends a webhook the events that it has missed: counts them, asks, and adds a job. */
+import { ApiError, callApi } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatQuantity, formatTimestamp } from '../../base/format.ts';
+import { shellQuote } from '../../base/shell-quote.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { codeBlock } from '../../parts/code-block.ts';
+import { openDialog } from '../../parts/dialog.ts';
+import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts';
+import { JobWatch } from '../../parts/lists/job-watch.ts';
+import type { OutgoingWebhook } from '../../../app/api-types.ts';
+
+/** Which events are looked at: members of the API's body, and options of the command. */
+type Criteria = { readonly since: string; readonly until?: string; readonly name?: string };
+
+/** What is sent to a webhook that is turned on: what it has missed too, or new events alone. */
+type Backlog = 'missed' | 'new';
+
+const DAY_MS = 86_400_000;
+
+/** Shows the backfill of a webhook that runs. */
+export function watchBackfill(identifier: string): JobWatch {
+  return new JobWatch({
+    kind: 'backfill', hook: identifier,
+    verbs: ['Sending what it has missed', 'What it had missed is in its queue'], onEnd: () => {},
+  });
+}
+
+/** Adds a job. `path` is that of the webhook. Resolves with the id of the job. */
+export async function addBackfill(path: string, criteria: Criteria): Promise<string> {
+  const { body } = await callApi<{ readonly id: string }>('POST', `${path}/backfill`, {
+    body: criteria,
+  });
+  return body.id;
+}
+
+async function countMissed(path: string, criteria: Criteria): Promise<number> {
+  const { body } = await callApi<{ readonly count: number }>('POST', `${path}/backfill`, {
+    body: { ...criteria, dryRun: true },
+  });
+  return body.count;
+}
+
+/**
+ * Asks what to send to a webhook that is to be turned on, if it has missed something. Resolves with
+ * null if it is to stay off, also when the user has left the screen meanwhile.
+ */
+export async function chooseBacklog(
+  container: HTMLElement, { identifier, disabledAt }: OutgoingWebhook, path: string,
+): Promise<Backlog | null> {
+  if (disabledAt === undefined) return 'new';
+  const count = await countMissed(path, { since: disabledAt }).catch((thrown: unknown) => {
+    // It can be turned on all the same: there may be older nodes, or no right to send.
+    if (thrown instanceof ApiError) return 0;
+    throw thrown;
+  });
+  if (!container.isConnected) return null;
+  if (count === 0) return 'new';
+  return new Promise((resolve) => {
+    const answer = (backlog: Backlog | null): void => {
+      resolve(backlog);
+      dialog.close();
+    };
+    const dialog = openDialog('Turn the webhook on?', [
+      h('p', {}, `It has missed ${formatQuantity(count, 'event')} since it was turned off, `
+        + `${formatTimestamp(disabledAt)}. They can be sent now, before new ones.`),
+      commandDetails(identifier, { since: disabledAt }),
+      h('div', { class: 'actions' },
+        h('button', { type: 'button', onclick: () => answer(null) }, 'Leave it off'),
+        h('button', { type: 'button', onclick: () => answer('new') }, 'Send only new events'),
+        h('button', { type: 'button', class: 'primary', onclick: () => answer('missed') },
+          'Send what it has missed too')),
+    ]);
+    dialog.addEventListener('close', () => resolve(null));
+  });
+}
+
+/** Asks from when on, and counts before anything is done. `onJob` gets the id of the job. */
+export function openBackfillDialog(
+  { identifier, disabledAt }: OutgoingWebhook, path: string, onJob: (id: string) => void,
+): void {
+  const count = h('p', { role: 'status' });
+  const command = h('div');
+  const readCriteria = (): Criteria => ({
+    since: readTimeInput(since),
+    ...until.value === '' ? {} : { until: readTimeInput(until) },
+    ...name.value === '' ? {} : { name: name.value },
+  });
+  const showUncounted = (): void => {
+    count.textContent = '';
+    send.disabled = true;
+    fill(command, commandDetails(identifier, readCriteria()));
+  };
+  const yesterday = new Date(Date.now() - DAY_MS).toISOString();
+  const since = createTimeInput(disabledAt ?? yesterday, showUncounted);
+  const until = createTimeInput('', showUncounted);
+  const name = h('input', { type: 'search', oninput: showUncounted });
+  const send = asyncButton('Send them', async () => {
+    const id = await addBackfill(path, readCriteria());
+    dialog.close();
+    onJob(id);
+  }, 'primary');
+  const showCount = async (): Promise<void> => {
+    const missedCount = await countMissed(path, readCriteria());
+    count.textContent = missedCount === 0 ? 'It has missed none of these events.'
+      : `It has missed ${formatQuantity(missedCount, 'event')}.`;
+    send.disabled = missedCount === 0;
+  };
+  showUncounted();
+  const dialog = openDialog('Send what it has missed?', [
+    h('p', {}, 'Kept events that it would have heard, and had no delivery of. They are sent before '
+      + 'new ones.'),
+    h('form', { class: 'filters', novalidate: true, onsubmit: (event: Event) =>
+      event.preventDefault() },
+      labelled('Since', since), labelled('Until', until), labelled('Event', name)),
+    count, command,
+    h('div', { class: 'actions' },
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+      asyncButton('Count them', showCount), send),
+  ]);
+}
+
+function labelled(label: string, input: HTMLInputElement): HTMLElement {
+  return h('label', { class: 'filter' }, h('span', {}, label), input);
+}
+
+function commandDetails(identifier: string, criteria: Criteria): HTMLElement {
+  const options = Object.entries({ identifier, ...criteria })
+    .map(([option, value]) => ` --${option} ${shellQuote(value)}`).join('');
+  return h('details', {}, h('summary', {}, 'As a command'),
+    codeBlock(`hookshelf outgoingwebhook:backfill${options}`));
+}

@@ -21,6 +21,9 @@ import type { PresetDescription } from '../webhooks/senders/presets/describe-pre
 import type { SendResult } from '../webhooks/sending/webhook-sender.ts';
 
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
+export type {
+  PublicEvent as KeptEvent, PublicEventWithDeliveries as KeptEventWithDeliveries,
+} from '../webhooks/events/public-event.ts';
 
 /** `sent` is the last request; null: none was sent yet, or it is not stored. */
 export type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };

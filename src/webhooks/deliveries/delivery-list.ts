@@ -12,7 +12,7 @@ import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { decodeRoute, readRouteWebhookId } from './route-record.ts';
 
 export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
-  /** null: those of webhooks and of forwards. */
+  /** null: those of webhooks and of forwards, as there were no others before; `all` is any. */
   readonly kind: DeliveryKind | 'all' | null;
 };
 
@@ -76,10 +76,13 @@ export function createDeliveryMatcher(
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
   const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
   const hasEvent: Matcher = (bytes, id) => isRouteDeliveryId(id)
-    ? findRequestEvent(parseRequestId(id)) === event : isBeforeEvent(bytes, eventMark);
+    ? findRequestEvent(parseRequestId(id)) === event : hasMember(bytes, eventMark);
+  // What an action has returned may have any members: the first mark is that of the record.
+  const hasHook: Matcher = (bytes, id) => isRouteDeliveryId(id)
+    ? readRouteWebhookId(bytes) === hook : hasMember(bytes, hookMark);
   return (bytes, id) => isOfKind(kind, bytes, id)
     && (status === null || readStatus(bytes) === status)
-    && (hook === null || isBeforeEvent(bytes, hookMark))
+    && (hook === null || hasHook(bytes, id))
     && (event === null || hasEvent(bytes, id))
     && isInTime(filter, () => readCreatedMs(bytes));
 }
@@ -89,12 +92,12 @@ const HOOK_MARK = Buffer.from('"hook":"');
 function isOfKind(kind: DeliveryFilter['kind'], bytes: Buffer, id: string): boolean {
   if (kind === 'all') return true;
   if (isRouteDeliveryId(id)) return kind === 'route';
-  return kind === null || kind === (isBeforeEvent(bytes, HOOK_MARK) ? 'webhook' : 'forward');
+  return kind === null || kind === (hasMember(bytes, HOOK_MARK) ? 'webhook' : 'forward');
 }
 
 // Only the member itself reads like the mark, because quotes inside strings are escaped. But an
 // event that version 1 has embedded may hold any members in its payload.
-function isBeforeEvent(bytes: Buffer, mark: Buffer): boolean {
+function hasMember(bytes: Buffer, mark: Buffer): boolean {
   const markAt = bytes.indexOf(mark);
   if (markAt === -1) return false;
   const eventStart = findEventStart(bytes);

@@ -116,17 +116,22 @@ function stageRequest(
   if (mustWriteOldForm(find)) return { item: request, bytes: put(true) };
   const bytesBefore = before === null ? undefined : find(requestCollection.name, id);
   // A request of the old form is written anew as a whole.
-  const unchanged = bytesBefore === undefined || hasOldForm(bytesBefore) ? null : before;
+  const previous = bytesBefore === undefined || hasOldForm(bytesBefore) ? null : before;
+  let isRouteWritten = false;
   const otherBytes = routes.map((route, index) => {
-    if (unchanged !== null && unchanged.routes[index] === route) return null;
-    const written = before === null ? route : { ...route, updatedAt };
-    const json = encodeRoute(id, index, hook, written);
-    return transaction.put(deliveryCollection.name, createRouteDeliveryId(id, index), json).bytes;
+    const deliveryId = createRouteDeliveryId(id, index);
+    const storedBytes = previous?.routes[index] === route
+      ? find(deliveryCollection.name, deliveryId) : undefined;
+    if (storedBytes !== undefined) return storedBytes;
+    isRouteWritten = true;
+    const changedRoute = before === null ? route : { ...route, updatedAt };
+    const json = encodeRoute(id, index, hook, changedRoute);
+    return transaction.put(deliveryCollection.name, deliveryId, json).bytes;
   });
-  const isRecordSame = unchanged !== null && hasSameRecord(request, unchanged)
-    && otherBytes.some((route) => route !== null);
+  // If neither differs, `updatedAt` alone has changed: that of the record is written.
+  const isRecordSame = isRouteWritten && previous !== null && hasSameRecord(request, previous);
   const bytes = isRecordSame && bytesBefore !== undefined ? bytesBefore : put(false);
-  return { item: request, bytes, otherBytes: otherBytes.filter((route) => route !== null) };
+  return { item: request, bytes, otherBytes };
 }
 
 /** Whether two versions of a request have the same record; their deliveries may differ. */

@@ -1,4 +1,4 @@
-/** A live list of requests or deliveries, with filters, pause, and sending many again. */
+/** A live list of requests, deliveries or events, with filters, pause, and sending many again. */
 import { fill, h } from '../../base/dom.ts';
 import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -14,14 +14,14 @@ import { JobWatch } from './job-watch.ts';
 import { PagedList } from './paged-list.ts';
 import type { RowColumn } from './virtual-rows.ts';
 
-/** The members that the filters of live lists use. */
+/** The members that the filters of requests and deliveries use. */
 type WorkItem = {
   readonly hook: string | null; readonly event: string | null; readonly status: string;
   readonly eventId?: string | null;
   readonly receivedAt?: string; readonly createdAt?: string;
 };
 
-type LiveListOptions<Item extends WorkItem> = {
+type LiveListOptions<Item> = {
   readonly title: string;
   readonly path: string;
   /** The topic of the change stream. */
@@ -36,13 +36,16 @@ type LiveListOptions<Item extends WorkItem> = {
   readonly filters: () => readonly FilterSpec[];
   /** Shown when there are no records at all: a text, and a command to copy. */
   readonly empty: readonly [text: string, command: string];
-  readonly bulk: Omit<BulkOptions, 'filter' | 'nouns'> & { readonly job: string };
+  /** Whether an item that came matches filters without a search; the rules are the server's. */
+  readonly matches: (item: Item, query: Readonly<Record<string, string>>) => boolean;
+  /** null: many are not sent again. */
+  readonly bulk: (Omit<BulkOptions, 'filter' | 'nouns'> & { readonly job: string }) | null;
 };
 
 /** After more changes during a pause, the list is read again instead. */
 const PENDING_CHANGES_MAX = 5000;
 
-export function openLiveList<Item extends WorkItem>(
+export function openLiveList<Item>(
   container: HTMLElement, query: URLSearchParams, options: LiveListOptions<Item>,
 ): () => void {
   const actions = h('div', { class: 'actions' });
@@ -64,11 +67,16 @@ export function openLiveList<Item extends WorkItem>(
   };
 }
 
-function openWithLabels<Item extends WorkItem>(
+function openWithLabels<Item>(
   container: HTMLElement, actions: HTMLElement, query: URLSearchParams,
   options: LiveListOptions<Item>,
 ): () => void {
   const { title, path, topic, nouns, getKey, bulk } = options;
+  // The server alone can search an item that came, so of a search only what was found matches.
+  const matches = (item: Item): boolean => {
+    const { q, ...query } = filters.readQuery();
+    return (q === undefined || list.has(getKey(item))) && options.matches(item, query);
+  };
   const list = new PagedList<Item>({
     ...options, label: `${title}, newest first`,
     empty: () => filters.isSet ? emptyState(`No ${nouns[0]} matches.`, null)
@@ -78,12 +86,12 @@ function openWithLabels<Item extends WorkItem>(
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
-    resendButton.hidden = filters.readQuery()['q'] !== undefined;
+    if (resend !== null) resend.button.hidden = filters.readQuery()['q'] !== undefined;
     void list.read(appendQuery(path, { ...options.baseQuery, ...filters.readQuery() }));
   };
   const filters = new FilterForm(options.filters(), query, read);
   const applyItem = (item: Item): void => {
-    if (matchesQuery(item, filters.readQuery(), list.has(getKey(item)))) list.put(item);
+    if (matches(item)) list.put(item);
     else list.remove(getKey(item));
   };
   // Changes during a pause, by key; null: the record was deleted.
@@ -103,16 +111,13 @@ function openWithLabels<Item extends WorkItem>(
   } });
   function updatePauseButton(): void {
     const arrivedCount = [...pendingChanges].filter(([key, item]) =>
-      item !== null && !list.has(key) && matchesQuery(item, filters.readQuery(), false)).length;
+      item !== null && !list.has(key) && matches(item)).length;
     const resumeText = arrivedCount === 0 ? 'Resume' : `Resume: ${arrivedCount} came meanwhile`;
     pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
-  const job = new JobWatch({
-    kind: bulk.job, verbs: ['Sending again', 'Sent again'], onEnd: read,
-  });
-  const resendButton = asyncButton('Send many again…', () => openBulkDialog(
-    container, { ...bulk, nouns, filter: filters.readQuery() }, (id) => job.watch(id)));
+  const resend = bulk === null ? null : createResend(bulk, read, (onJob) => openBulkDialog(
+    container, { ...bulk, nouns, filter: filters.readQuery() }, onJob));
   const stop = listenToChanges(topic, {
     onEvent({ change, record }) {
       const item = record as unknown as Item;
@@ -128,25 +133,33 @@ function openWithLabels<Item extends WorkItem>(
       else read();
     },
   });
-  fill(actions, pause, callerSession.may('write') ? resendButton : null);
-  fill(container, job.element, filters.element, list.element);
+  fill(actions, pause, callerSession.may('write') ? resend?.button ?? null : null);
+  fill(container, resend?.job.element ?? null, filters.element, list.element);
   return () => {
     stop();
-    job.close();
+    resend?.job.close();
     list.close();
   };
 }
 
-/**
- * Whether the record matches the filters; the rules are those of the server. It alone can search a
- * record that came, so of a search only what was found before matches.
- */
-function matchesQuery(
-  item: WorkItem, query: Readonly<Record<string, string>>, wasFound: boolean,
+/** The button that sends many again, and the job that does it. */
+function createResend(
+  { job: kind }: { readonly job: string }, onEnd: () => void,
+  openDialog: (onJob: (id: string) => void) => Promise<void>,
+): { readonly button: HTMLElement; readonly job: JobWatch } {
+  const job = new JobWatch({ kind, verbs: ['Sending again', 'Sent again'], onEnd });
+  return {
+    job, button: asyncButton('Send many again…', () => openDialog((id) => job.watch(id))),
+  };
+}
+
+/** The `matches` of requests and deliveries. */
+export function matchesWorkFilters(
+  item: WorkItem, query: Readonly<Record<string, string>>,
 ): boolean {
-  const { q, hook, status, event, since, until, eventId } = query;
+  const { hook, status, event, since, until, eventId } = query;
   const at = item.receivedAt ?? item.createdAt ?? '';
-  return (q === undefined || wasFound) && (hook === undefined || isWebhookCalled(item.hook, hook))
+  return (hook === undefined || isWebhookCalled(item.hook, hook))
     && (status === undefined || item.status === status)
     && (event === undefined || item.event === event)
     && (eventId === undefined || item.eventId === eventId)

@@ -5,7 +5,7 @@ import { listOutgoingIds, formatOutgoingName } from '../../base/webhook-labels.t
 import { badge } from '../../parts/badge.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
-import { openLiveList } from '../../parts/lists/live-list.ts';
+import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { createTargetLabel, formatWait, openDelivery } from './delivery-view.ts';
 import type { Delivery } from '../../../app/api-types.ts';
@@ -49,6 +49,7 @@ export const deliveriesScreen: Screen = {
       ],
       empty: ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
         'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
+      matches: matchesWorkFilters,
       bulk: { path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend' },
     });
   },

@@ -77,7 +77,8 @@ export async function chooseBacklog(
 
 /** Asks from when on, and counts before anything is done. `onJob` gets the id of the job. */
 export function openBackfillDialog(
-  { identifier, disabledAt }: OutgoingWebhook, path: string, onJob: (id: string) => void,
+  { identifier, since: firstSince }: { readonly identifier: string; readonly since?: string },
+  path: string, onJob: (id: string) => void,
 ): void {
   const count = h('p', { role: 'status' });
   const command = h('div');
@@ -92,7 +93,7 @@ export function openBackfillDialog(
     fill(command, commandDetails(identifier, readCriteria()));
   };
   const yesterday = new Date(Date.now() - DAY_MS).toISOString();
-  const since = createTimeInput(disabledAt ?? yesterday, showUncounted);
+  const since = createTimeInput(firstSince ?? yesterday, showUncounted);
   const until = createTimeInput('', showUncounted);
   const name = h('input', { type: 'search', oninput: showUncounted });
   const send = asyncButton('Send them', async () => {

@@ -77,7 +77,10 @@ function render(container: HTMLElement, view: OutgoingView): void {
 
 function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {
   return asyncButton('Backfill…', async () =>
-    openBackfillDialog(webhook, path, (id) => backfill.watch(id)));
+    openBackfillDialog({
+      identifier: webhook.identifier,
+      ...webhook.disabledAt === undefined ? {} : { since: webhook.disabledAt },
+    }, path, (id) => backfill.watch(id)));
 }
 
 function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {

@@ -5,7 +5,7 @@ import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels
 import { badge } from '../../parts/badge.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
-import { openLiveList } from '../../parts/lists/live-list.ts';
+import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openRequest } from './request-view.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';
@@ -43,6 +43,7 @@ export const requestsScreen: Screen = {
       ],
       empty: ['Nothing came in yet that is kept. A webhook keeps what failed; to keep every '
         + 'request of one:', 'hookshelf incomingwebhook:update --identifier <webhook> --inbox all'],
+      matches: matchesWorkFilters,
       bulk: { path: '/api/requests/replay', command: 'request:replay', job: 'request-replay' },
     });
   },

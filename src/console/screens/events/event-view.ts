@@ -1,0 +1,131 @@
+/** The view of one event: its members, its payload, its deliveries, and sending it to a webhook. */
+import { callApi, sendRequest } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
+import { h } from '../../base/dom.ts';
+import { formatQuantity, timeElement } from '../../base/format.ts';
+import { goToScreen, href } from '../../base/screen-address.ts';
+import { formatOutgoingName, listOutgoingIds } from '../../base/webhook-labels.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { badge } from '../../parts/badge.ts';
+import { bodySection } from '../../parts/body-view.ts';
+import { askToConfirm, openDialog } from '../../parts/dialog.ts';
+import { backLink, factList, heading } from '../../parts/facts.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { plainTable } from '../../parts/plain-table.ts';
+import { openRecordView } from '../../parts/record-view.ts';
+import { goIfStillHere } from '../../parts/screen.ts';
+import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
+import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
+import { openBackfillDialog } from '../outgoing/backfill.ts';
+
+export function openEvent(container: HTMLElement, id: string): () => void {
+  return openRecordView<KeptEventWithDeliveries>(container, {
+    // The event never changes, but its deliveries do.
+    topic: 'deliveries', path: eventPath(id),
+    matches: (delivery) => 'eventId' in delivery && delivery.eventId === id,
+    renderHead: (event) => renderHead(container, event),
+    renderBody: async ({ payloadBytes }) => [bodySection(`${eventPath(id)}/payload`, payloadBytes)],
+    getVersion: () => 0,
+    onDeleted: () => goToScreen(['events']),
+  });
+}
+
+function renderHead(container: HTMLElement, event: KeptEventWithDeliveries): HTMLElement[] {
+  const { id, name, source, key, createdAt, deliverAt, hops, deliveries } = event;
+  return [
+    backLink('events', 'Events'),
+    heading(name, ...callerSession.may('write') ? actions(container, event) : []),
+    factList([
+      ['Created', timeElement(createdAt)],
+      ['Begins', deliverAt === null ? null : timeElement(deliverAt)],
+      ['Source', source], ['Key', key], ['Hops', String(hops)],
+      ['Id', h('code', {}, id)],
+    ]),
+    h('section', {}, h('h2', {}, 'Deliveries'), deliveries.length === 0
+      ? h('p', { class: 'hint' }, hasBegun(event) ? 'No webhook has heard it.'
+        : 'Who hears it is decided when it begins.')
+      : plainTable(['Webhook', 'Status', 'Delivery'], deliveries.map(
+        ({ identifier, hook, status }) => [
+          resolvedWebhookLabel(hook), status === null ? 'not kept any more' : badge(status),
+          status === null ? h('code', {}, identifier)
+            : h('a', { href: href(['deliveries', identifier]) }, identifier),
+        ]))),
+  ];
+}
+
+function actions(container: HTMLElement, event: KeptEventWithDeliveries): HTMLElement[] {
+  const { id, createdAt } = event;
+  const send = asyncButton('Send to…', async () => chooseWebhook('Send the event to a webhook?',
+    'Its payload is sent to this webhook alone, whatever that listens to.', 'Send it',
+    async (webhook) => {
+      const { identifier } = await sendTo(webhook, event);
+      showNotice('It will be sent.');
+      goIfStillHere(container, ['deliveries', identifier]);
+    }));
+  const backfill = asyncButton('Backfill from here on…', async () => chooseWebhook(
+    'Send a webhook what it has missed?', 'This event and those that came after it.', 'Go on',
+    async (identifier) => {
+      const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
+      openBackfillDialog({ identifier, since: createdAt }, path, () =>
+        goIfStillHere(container, ['outgoing', identifier]));
+    }));
+  if (hasBegun(event)) return [send, backfill];
+  return [send, asyncButton('Cancel it', () => cancel(id), 'danger')];
+}
+
+/** Asks for an outgoing webhook, and does `go` with it. */
+function chooseWebhook(
+  title: string, text: string, action: string, go: (identifier: string) => Promise<void>,
+): void {
+  const ids = listOutgoingIds();
+  if (ids.length === 0) {
+    showNotice('There is no outgoing webhook yet.', 'bad');
+    return;
+  }
+  const select = h('select', {}, ...ids.map((identifier) =>
+    h('option', { value: identifier }, formatOutgoingName(identifier))));
+  const dialog = openDialog(title, [
+    h('p', {}, text),
+    h('label', { class: 'filter' }, h('span', {}, 'Webhook'), select),
+    h('div', { class: 'actions' },
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+      asyncButton(action, async () => {
+        dialog.close();
+        await go(select.value);
+      }, 'primary')),
+  ]);
+}
+
+/** Sends the payload byte for byte, durably. Resolves with the delivery. */
+async function sendTo(
+  webhook: string, { id, name, key, payloadBytes }: KeptEventWithDeliveries,
+): Promise<Delivery> {
+  const response = await sendRequest('GET', `${eventPath(id)}/payload`);
+  if (!response.ok) throw new Error(`its ${formatQuantity(payloadBytes, 'byte')} are not kept`);
+  const head = JSON.stringify({ event: name, ...key === null ? {} : { key } }).slice(0, -1);
+  const { body } = await callApi<Delivery>(
+    'POST', `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`, {
+      raw: `${head},"payload":${await response.text()}}`,
+      headers: { 'Content-Type': 'application/json' },
+    });
+  return body;
+}
+
+async function cancel(id: string): Promise<void> {
+  const isSure = await askToConfirm({
+    title: 'Cancel the event?', text: 'It will not begin, and is not kept.', action: 'Cancel it',
+    isDestructive: true, command: `hookshelf event:cancel ${id}`,
+  });
+  if (!isSure) return;
+  await callApi('DELETE', eventPath(id));
+  showNotice('Cancelled.');
+  goToScreen(['events']);
+}
+
+function hasBegun({ deliverAt, deliveries }: KeptEventWithDeliveries): boolean {
+  return deliverAt === null || deliveries.length > 0 || Date.parse(deliverAt) <= Date.now();
+}
+
+function eventPath(id: string): string {
+  return `/api/events/${encodeURIComponent(id)}`;
+}

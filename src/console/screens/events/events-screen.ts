@@ -1,0 +1,68 @@
+/** The screen of events: a live list with filters, and the dialog that emits one. */
+import { timeElement } from '../../base/format.ts';
+import { href } from '../../base/screen-address.ts';
+import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
+import { openLiveList } from '../../parts/lists/live-list.ts';
+import type { Screen } from '../../parts/screen.ts';
+import type { KeptEvent } from '../../../app/api-types.ts';
+import { openEvent } from './event-view.ts';
+
+const SOURCES = ['catalog', 'api', 'command', 'action', 'own'];
+
+export const eventsScreen: Screen = {
+  name: 'events', title: 'Events', key: 'e',
+  open(container, { path: [, id], query }) {
+    if (id !== undefined) return openEvent(container, id);
+    return openLiveList<KeptEvent>(container, query, {
+      title: 'Events', path: '/api/events', topic: 'events', nouns: ['event', 'events'],
+      baseQuery: { limit: '100' },
+      getKey: ({ id: eventId }) => eventId,
+      getHref: ({ id: eventId }) => href(['events', eventId]),
+      columns: [
+        { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
+        { title: 'Name', kind: 'wide', cell: ({ name }) => name },
+        { title: 'Key', kind: 'extra', cell: ({ key }) => key ?? '' },
+        { title: 'Source', kind: 'extra', cell: ({ source }) => source },
+        { title: 'Heard', cell: formatHeard },
+      ],
+      filters: () => [
+        SEARCH_FILTER,
+        { name: 'name', label: 'Name' },
+        { name: 'source', label: 'Source', values: SOURCES },
+        {
+          name: 'heard', label: 'Heard', values: ['true', 'false'],
+          formatLabel: (value) => value === 'true' ? 'by a webhook' : 'by nobody',
+        },
+        { name: 'key', label: 'Key' },
+        ...TIME_FILTERS,
+      ],
+      empty: ['No event is kept. Events that no webhook hears are kept where the setting '
+        + 'events.keep is all. This makes one:',
+      'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
+      matches: matchesEventFilters,
+      bulk: null,
+    });
+  },
+};
+
+/** Says whether a webhook got the event, or when it begins. */
+function formatHeard({ heard, deliverAt }: KeptEvent): string | HTMLElement {
+  if (heard) return 'yes';
+  return deliverAt !== null && Date.parse(deliverAt) > Date.now() ? timeElement(deliverAt) : 'no';
+}
+
+function matchesEventFilters(
+  event: KeptEvent, { name, source, heard, key, since, until }: Readonly<Record<string, string>>,
+): boolean {
+  return (name === undefined || isCalled(event.name, name))
+    && (source === undefined || event.source === source)
+    && (heard === undefined || String(event.heard) === heard)
+    && (key === undefined || event.key === key)
+    && (since === undefined || event.createdAt >= since)
+    && (until === undefined || event.createdAt < until);
+}
+
+/** A name may be a prefix, as in a trigger: `order.*`, or `*`. */
+function isCalled(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}

@@ -70,6 +70,7 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
     { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
   const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };
   await exerciseDelays(described, outgoing);
+  await exerciseEvents(described);
   await call('listDeliveries', { query: '?limit=1&status=pending' });
   await call('listDeliveries', { query: '?q=shop&where=payload.at=9&where=payload.at<10' });
   await call('listDeliveries', { query: '?status=nope', status: 400 });
@@ -101,6 +102,37 @@ async function exerciseDelays({ call }: Described, outgoing: string): Promise<vo
   await send({ deliverAt: '2000-01-01T00:00:00+01:00' }, 202);
   await send({ payload: 1, delaySeconds: -1 }, 422);
   await call('sendOutgoingWebhookDurably', { body: { payload: 1 }, status: 404 });
+}
+
+async function exerciseEvents({ call }: Described): Promise<void> {
+  const { text } = await call('listEvents', { query: '?name=shop.*&source=api&heard=true' });
+  const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  await call('listEvents', { query: '?q=shop&where=payload.at=9&limit=1' });
+  for (const query of ['?heard=perhaps', '?name=*.shop', '?where=payload', '?since=noon']) {
+    await call('listEvents', { query, status: 400 });
+  }
+  const { headers } = await call('getEvent', { key: id });
+  await call('getEvent', {
+    key: id, headers: { 'if-none-match': headers.etag ?? '' }, status: 304,
+  });
+  await call('getEventPayload', { key: id });
+  await call('cancelEvent', { key: id, status: 409 });
+  for (const operationId of ['getEvent', 'getEventPayload']) {
+    await call(operationId, { status: 404 });
+  }
+}
+
+/** Backfills a webhook, which is left. */
+async function exerciseBackfill({ call }: Described): Promise<void> {
+  const { headers: { location = '' } } = await call('addOutgoingWebhook', {
+    body: { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'order.*' }, status: 201,
+  });
+  const key = location.split('/').at(-1) ?? '';
+  const since = '2026-01-31T12:00:00Z';
+  await call('backfillOutgoingWebhook', { key, body: { since, dryRun: true } });
+  await call('backfillOutgoingWebhook', { key, body: { since, name: 'order.*' }, status: 202 });
+  await call('backfillOutgoingWebhook', { key, body: {}, status: 422 });
+  await call('backfillOutgoingWebhook', { body: { since }, status: 404 });
 }
 
 async function untilAttempted({ call }: Described, key: string): Promise<void> {
@@ -136,7 +168,8 @@ async function exerciseRequests({ call }: Described): Promise<void> {
   assert.equal((JSON.parse(made.text) as { replayOf: string }).replayOf, id);
 }
 
-async function exerciseJobs({ call }: Described): Promise<void> {
+async function exerciseJobs(described: Described): Promise<void> {
+  const { call } = described;
   await call('replayRequests', { body: { status: 'failed', dryRun: true } });
   await call('replayRequests', { body: { status: 'rejected' }, status: 422 });
   const asked = { body: { status: 'failed', since: '2026-01-31T12:00:00+01:00' }, status: 202 };
@@ -146,15 +179,7 @@ async function exerciseJobs({ call }: Described): Promise<void> {
   await call('resendDeliveries', { body: { dryRun: true } });
   await call('resendDeliveries', { body: { status: 'done' }, status: 422 });
   await call('resendDeliveries', { body: { status: 'delivered', as: 'new' }, status: 202 });
-  const hook = await call('addOutgoingWebhook', {
-    body: { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'order.*' }, status: 201,
-  });
-  const key = hook.headers.location?.split('/').at(-1) ?? '';
-  const since = '2026-01-31T12:00:00Z';
-  await call('backfillOutgoingWebhook', { key, body: { since, dryRun: true } });
-  await call('backfillOutgoingWebhook', { key, body: { since, name: 'order.*' }, status: 202 });
-  await call('backfillOutgoingWebhook', { key, body: {}, status: 422 });
-  await call('backfillOutgoingWebhook', { body: { since }, status: 404 });
+  await exerciseBackfill(described);
   await call('listJobs');
   await call('listJobs', { query: '?status=done', status: 400 });
   for (const operationId of ['getJob', 'cancelJob']) {

@@ -75,6 +75,23 @@ const pendingStatuses = async (place: Place): Promise<readonly number[]> => {
   return [await emit(place), await emit(place, { long: 'x'.repeat(20_000) })];
 };
 
+/** The payloads of the events that are kept, newest first, of three that nobody hears. */
+const keptPayloads = async (place: Place): Promise<readonly unknown[]> => {
+  for (const payload of [1, 2, 3]) await emit(place, payload);
+  const list = async (): Promise<readonly { readonly id: string }[]> =>
+    JSON.parse((await place.ask('/api/events?name=it')).text);
+  await comesTrue(async () => (await list()).length === 0);
+  return Promise.all((await list()).map(async ({ id }): Promise<unknown> =>
+    JSON.parse((await place.ask(`/api/events/${id}/payload`)).text)));
+};
+
+/** Whether the second of three events that nobody hears goes, too, once the first had to. */
+const forgetsSecond = async (place: Place): Promise<boolean> => {
+  for (let count = 0; count < 3; count += 1) await emit(place, 'x'.repeat(1000));
+  return comesTrue(async () =>
+    JSON.parse((await place.ask('/api/events?name=it')).text).length < 2);
+};
+
 const callTwice = async ({ target, hookTo, callHook }: Place): Promise<readonly number[]> => {
   await hookTo(target.url);
   return [(await callHook()).status, (await callHook()).status];
@@ -157,6 +174,15 @@ export const RELAY_ROWS: Rows = {
       return (await deliveries(place)).length;
     },
     changed: 0, standard: 1,
+  },
+  'events.keep': { value: 'all', observe: keptPayloads, changed: [3, 2, 1], standard: [] },
+  'events.retentionDays': {
+    value: 0, beside: { 'events.keep': 'all', 'events.maxBytes': 2900 }, observe: forgetsSecond,
+    changed: true, standard: false,
+  },
+  'events.maxBytes': {
+    value: 300, beside: { 'events.keep': 'all' }, observe: keptPayloads,
+    changed: [3], standard: [3, 2, 1],
   },
   actions: {
     value: [action],

@@ -173,8 +173,8 @@ const EVENTS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/event-retention.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/delivery-routes.ts',
-    text: "exchange.isControl ? 'command' : 'api'", replacement: "'api'",
+    file: 'webhooks/deliveries/emit-routes.ts',
+    text: "isControl ? 'command' : 'api'", replacement: "'api'",
     tests: ['webhooks/deliveries/written-records.test.ts'],
   },
   {
@@ -240,7 +240,7 @@ const DURABLE_QUEUE: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/durable-queue/queue-list-route.ts',
-    text: 'if (value !== undefined) next.set(name, value);', replacement: '',
+    text: 'for (const [name, value] of parameters) next.append(name, value);', replacement: '',
     tests: ['webhooks/inbox/request-routes.test.ts'],
   },
   {

@@ -76,10 +76,3 @@ for (const verb of ['retry', 'resend', 'cancel']) {
     assert.equal(gone.status, 404);
   });
 }
-
-test('a search of the deliveries to routes is refused with where to search instead', async () => {
-  for (const kind of ['route', 'all']) {
-    const { status, text } = await relay.ask('GET', `/api/deliveries?kind=${kind}&q=x`);
-    assert.deepEqual([status, text.includes('/api/requests')], [400, true], text);
-  }
-});

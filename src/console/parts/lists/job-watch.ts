@@ -31,10 +31,11 @@ export class JobWatch {
   /** Finds such a job that runs already, as after the page was loaded again. */
   constructor(options: WatchOptions) {
     this.#options = options;
-    const { kind, hook = null } = options;
+    const { kind, hook } = options;
     void getJson<readonly JobProgress[]>('/api/jobs').then((jobs) => {
       const running = jobs.find((job) =>
-        job.kind === kind && job.status === 'running' && job.hook === hook);
+        job.kind === kind && job.status === 'running'
+        && (hook === undefined || job.hook === hook));
       if (running !== undefined) this.watch(running.id);
     }, showFailureNotice);
   }

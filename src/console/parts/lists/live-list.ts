@@ -71,17 +71,13 @@ function openWithLabels<Item>(
   container: HTMLElement, actions: HTMLElement, query: URLSearchParams,
   options: LiveListOptions<Item>,
 ): () => void {
-  const { title, path, topic, nouns, getKey, bulk } = options;
+  const { path, topic, nouns, getKey, bulk } = options;
   // The server alone can search an item that came, so of a search only what was found matches.
   const matches = (item: Item): boolean => {
     const { q, ...query } = filters.readQuery();
     return (q === undefined || list.has(getKey(item))) && options.matches(item, query);
   };
-  const list = new PagedList<Item>({
-    ...options, label: `${title}, newest first`,
-    empty: () => filters.isSet ? emptyState(`No ${nouns[0]} matches.`, null)
-      : emptyState(...options.empty),
-  });
+  const list = createPagedList(options, () => filters.isSet);
   const read = (): void => {
     isStale = false;
     pendingChanges.clear();
@@ -140,6 +136,16 @@ function openWithLabels<Item>(
     resend?.job.close();
     list.close();
   };
+}
+
+function createPagedList<Item>(
+  options: LiveListOptions<Item>, isFiltered: () => boolean,
+): PagedList<Item> {
+  return new PagedList<Item>({
+    ...options, label: `${options.title}, newest first`,
+    empty: () => isFiltered() ? emptyState(`No ${options.nouns[0]} matches.`, null)
+      : emptyState(...options.empty),
+  });
 }
 
 /** The button that sends many again, and the job that does it. */

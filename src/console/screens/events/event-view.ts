@@ -16,7 +16,7 @@ import { openRecordView } from '../../parts/record-view.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
-import { openBackfillDialog } from '../outgoing/backfill.ts';
+import { openBackfillDialog } from '../../parts/backfill.ts';
 
 export function openEvent(container: HTMLElement, id: string): () => void {
   return openRecordView<KeptEventWithDeliveries>(container, {

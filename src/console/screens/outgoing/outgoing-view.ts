@@ -17,7 +17,9 @@ import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { formatTriggerEvents, customizeOutgoingFields } from './outgoing-fields.ts';
-import { addBackfill, chooseBacklog, openBackfillDialog, watchBackfill } from './backfill.ts';
+import {
+  addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
+} from '../../parts/backfill.ts';
 import { sampleSection } from './sample-event.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 

@@ -17,7 +17,7 @@ class Element {
 }
 
 type Watch = { readonly element: Element; watch(id: string): void };
-type JobWatchModule = { readonly JobWatch: new (kind: string, onEnd: () => void) => Watch };
+type JobWatchModule = { readonly JobWatch: new (options: object) => Watch };
 
 /** The responses to the next calls, the last one again and again; the paths that were called. */
 const server = { responses: [] as Response[], paths: [] as string[] };
@@ -47,7 +47,9 @@ async function watchJob(responses: Response[]): Promise<{
   mock.timers.enable({ apis: ['setTimeout'] });
   Object.assign(server, { responses, paths: [] });
   let ends = 0;
-  const watch = new JobWatch('resend', () => void (ends += 1));
+  const watch = new JobWatch({
+    kind: 'resend', verbs: ['Sending', 'Sent'], onEnd: () => void (ends += 1),
+  });
   watch.watch('j1');
   for (let poll = 0; poll < 3; poll += 1) {
     await someTurns(5);

@@ -1,14 +1,14 @@
 /** Sends a webhook the events that it has missed: counts them, asks, and adds a job. */
-import { ApiError, callApi } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
-import { formatQuantity, formatTimestamp } from '../../base/format.ts';
-import { shellQuote } from '../../base/shell-quote.ts';
-import { asyncButton } from '../../parts/async-button.ts';
-import { codeBlock } from '../../parts/code-block.ts';
-import { openDialog } from '../../parts/dialog.ts';
-import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts';
-import { JobWatch } from '../../parts/lists/job-watch.ts';
-import type { OutgoingWebhook } from '../../../app/api-types.ts';
+import { ApiError, callApi } from '../base/api-calls.ts';
+import { fill, h } from '../base/dom.ts';
+import { formatQuantity, formatTimestamp } from '../base/format.ts';
+import { shellQuote } from '../base/shell-quote.ts';
+import { asyncButton } from './async-button.ts';
+import { codeBlock } from './code-block.ts';
+import { openDialog } from './dialog.ts';
+import { createTimeInput, readTimeInput } from './lists/filter-form.ts';
+import { JobWatch } from './lists/job-watch.ts';
+import type { OutgoingWebhook } from '../../app/api-types.ts';
 
 /** Which events are looked at: members of the API's body, and options of the command. */
 type Criteria = { readonly since: string; readonly until?: string; readonly name?: string };

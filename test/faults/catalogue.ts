@@ -7,6 +7,7 @@ import { CLI_FAULTS } from './cli.ts';
 import { CLIENT_FAULTS } from './client.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { DELIVERY_FAULTS } from './deliveries.ts';
+import { EVENT_FAULTS } from './events.ts';
 import { FOUNDATION_FAULTS } from './foundations.ts';
 import { INCOMING_FAULTS } from './incoming.ts';
 import { NODE_FAULTS } from './nodes.ts';
@@ -26,6 +27,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   client: CLIENT_FAULTS,
   console: CONSOLE_FAULTS,
   deliveries: DELIVERY_FAULTS,
+  events: EVENT_FAULTS,
   foundations: FOUNDATION_FAULTS,
   incoming: INCOMING_FAULTS,
   nodes: NODE_FAULTS,

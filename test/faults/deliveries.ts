@@ -333,9 +333,9 @@ const RUNS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/runs/request-worker.ts',
-    text: `this.#dueTimeMs(route));
+    text: `    });
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);`,
-    replacement: 'this.#dueTimeMs(route));',
+    replacement: '    });',
     tests: ['webhooks/runs/request-worker.test.ts'],
   },
 ];
@@ -409,7 +409,7 @@ const SENDING: readonly PlantedFault[] = [
 const BULK: readonly PlantedFault[] = [
   {
     file: 'webhooks/bulk/job.ts',
-    text: "running: status === 'running' ? kind : undefined", replacement: 'running: undefined',
+    text: "running: status === 'running' ? place : undefined", replacement: 'running: undefined',
     tests: ['webhooks/bulk/jobs.test.ts'],
   },
   {

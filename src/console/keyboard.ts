@@ -36,10 +36,10 @@ export function openKeysDialog(screens: readonly Screen[]): void {
   const rows = [['/', 'search'], ['?', 'these keys'], ['Esc', 'close'], ['Enter', 'send a form'],
     ...screens.map(({ key, title }) => [`g ${key}`, title])];
   const dialog = openDialog('Keys', [
-    h('dl', { class: 'keys' }, ...rows.map(([keys = '', meaning = '']) =>
-      h('div', {}, h('dt', {},
-        ...keys.split(' ').flatMap((key) => [' ', h('kbd', {}, key)])), h('dd', {}, meaning)))),
-    h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Close')),
+    h('dl.keys', {}, ...rows.map(([keys = '', meaning = '']) =>
+      h('div', h('dt',
+        ...keys.split(' ').flatMap((key) => [' ', h('kbd', key)])), h('dd', meaning)))),
+    h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Close')),
   ]);
 }

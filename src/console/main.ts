@@ -25,9 +25,9 @@ const THEME_KEY = 'hookshelf-theme';
 const THEMES = ['system', 'light', 'dark'] as const;
 const main = h('main', { id: 'main', tabindex: -1 });
 const navigation = h('nav', { 'aria-label': 'Screens' });
-const banner = h('p', { class: 'banner', role: 'alert', hidden: true },
+const banner = h('p.banner', { role: 'alert', hidden: true },
   'The connection to the server is lost. What you see may be old; trying again.');
-const signOut = h('button', { type: 'button', class: 'quiet', onclick: () => {
+const signOut = h('button.quiet', { onclick: () => {
   callerSession.signOut();
   location.reload();
 } }, 'Sign out');
@@ -132,7 +132,7 @@ function checkServerSoon(): void {
  */
 function themeSwitch(): HTMLElement {
   let theme = THEMES.find((one) => one === localStorage.getItem(THEME_KEY)) ?? 'system';
-  const button = h('button', { type: 'button', class: 'quiet', onclick: () => {
+  const button = h('button.quiet', { onclick: () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
     localStorage.setItem(THEME_KEY, theme);
     show();
@@ -159,11 +159,11 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
   main.focus();
 });
 fill(document.querySelector('#app') ?? document.body,
-  h('header', { class: 'top' },
-    h('a', { class: 'brand', href: '#/' }, 'hookshelf'), navigation,
-    h('div', { class: 'tools' }, h('a', { class: 'button quiet', href: `${BASE}/docs` }, 'Docs'),
-      themeSwitch(), signOut, h('button', {
-        type: 'button', class: 'quiet', 'aria-label': 'Keys',
+  h('header.top',
+    h('a.brand', { href: '#/' }, 'hookshelf'), navigation,
+    h('div.tools', h('a.button.quiet', { href: `${BASE}/docs` }, 'Docs'),
+      themeSwitch(), signOut, h('button.quiet', {
+        'aria-label': 'Keys',
         onclick: () => openKeysDialog(allowedScreens()),
       }, '?'))),
   banner, main, noticeRegion());

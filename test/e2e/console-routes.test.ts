@@ -12,7 +12,7 @@ import { ask } from './ask.ts';
 import { hookshelf, startServer, type Running } from './processes.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../dist/console.html'));
-const PAGE_BYTES_MAX = 120_000;
+const PAGE_BYTES_MAX = 120 * 1024;
 
 async function withServer(
   use: (server: Running, data: string) => Promise<void>,

@@ -8,14 +8,27 @@ type AttributeValue = string | number | boolean | null | undefined | EventHandle
 type Attributes = Readonly<Record<string, AttributeValue>>;
 export type Child = Node | string | number | null | false;
 
-/** Creates an element, as in hyperscript; functions such as `onclick` become listeners. */
+/**
+ * Creates an element, as in hyperscript: `div.card` has the class `card`, attributes may stand
+ * first, and functions such as `onclick` become listeners. A button sends no form unless its `type`
+ * says so.
+ */
 export function h<Name extends keyof HTMLElementTagNameMap>(
-  name: Name, attributes: Attributes = {}, ...children: readonly Child[]
+  selector: Name | `${Name}.${string}`, first: Attributes | Child = null,
+  ...children: readonly Child[]
 ): HTMLElementTagNameMap[Name] {
+  const [name, ...classes] = selector.split('.') as [Name, ...string[]];
   const element = document.createElement(name);
-  setAttributes(element, attributes);
+  if (name === 'button') element.setAttribute('type', 'button');
+  if (classes.length > 0) element.className = classes.join(' ');
+  if (isChild(first)) append(element, [first]);
+  else setAttributes(element, first);
   append(element, children);
   return element;
+}
+
+function isChild(value: Attributes | Child): value is Child {
+  return typeof value !== 'object' || value === null || value instanceof Node;
 }
 
 const SVG = 'http://www.w3.org/2000/svg';

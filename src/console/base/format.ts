@@ -55,7 +55,7 @@ function formatRelative(atMs: number, nowMs: number): string {
 /** A relative time that `refreshTimes` keeps current; the exact one shows on hover. */
 export function timeElement(iso: string | null | undefined, none = '–'): HTMLElement {
   const atMs = Date.parse(iso ?? '');
-  if (iso === null || iso === undefined || Number.isNaN(atMs)) return h('span', {}, none);
+  if (iso === null || iso === undefined || Number.isNaN(atMs)) return h('span', none);
   return h('time', { datetime: iso, title: formatTimestamp(iso) },
     formatRelative(atMs, Date.now()));
 }

@@ -6,7 +6,7 @@ import { showFailureNotice } from './notice.ts';
 export function asyncButton(
   text: string, action: () => Promise<unknown>, style = '',
 ): HTMLButtonElement {
-  const button = h('button', { type: 'button', class: style, onclick: () => {
+  const button = h('button', { class: style, onclick: () => {
     const beside = button.parentElement?.querySelectorAll('button') ?? [];
     void runExclusively([...beside], action).catch(showFailureNotice);
   } }, text);

@@ -62,13 +62,13 @@ export async function chooseBacklog(
       dialog.close();
     };
     const dialog = openDialog('Turn the webhook on?', [
-      h('p', {}, `It has missed ${formatQuantity(count, 'event')} since it was turned off, `
+      h('p', `It has missed ${formatQuantity(count, 'event')} since it was turned off, `
         + `${formatTimestamp(disabledAt)}. They can be sent now, before new ones.`),
       commandDetails(identifier, { since: disabledAt }),
-      h('div', { class: 'actions' },
-        h('button', { type: 'button', onclick: () => answer(null) }, 'Leave it off'),
-        h('button', { type: 'button', onclick: () => answer('new') }, 'Send only new events'),
-        h('button', { type: 'button', class: 'primary', onclick: () => answer('missed') },
+      h('div.actions',
+        h('button', { onclick: () => answer(null) }, 'Leave it off'),
+        h('button', { onclick: () => answer('new') }, 'Send only new events'),
+        h('button.primary', { onclick: () => answer('missed') },
           'Send what it has missed too')),
     ]);
     dialog.addEventListener('close', () => resolve(null));
@@ -109,25 +109,25 @@ export function openBackfillDialog(
   };
   showUncounted();
   const dialog = openDialog('Send what it has missed?', [
-    h('p', {}, 'Kept events that it would have heard, and had no delivery of. They are sent before '
+    h('p', 'Kept events that it would have heard, and had no delivery of. They are sent before '
       + 'new ones.'),
-    h('form', { class: 'filters', novalidate: true, onsubmit: (event: Event) =>
+    h('form.filters', { novalidate: true, onsubmit: (event: Event) =>
       event.preventDefault() },
       labelled('Since', since), labelled('Until', until), labelled('Event', name)),
     count, command,
-    h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+    h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Cancel'),
       asyncButton('Count them', showCount), send),
   ]);
 }
 
 function labelled(label: string, input: HTMLInputElement): HTMLElement {
-  return h('label', { class: 'filter' }, h('span', {}, label), input);
+  return h('label.filter', h('span', label), input);
 }
 
 function commandDetails(identifier: string, criteria: Criteria): HTMLElement {
   const options = Object.entries({ identifier, ...criteria })
     .map(([option, value]) => ` --${option} ${shellQuote(value)}`).join('');
-  return h('details', {}, h('summary', {}, 'As a command'),
+  return h('details', h('summary', 'As a command'),
     codeBlock(`hookshelf outgoingwebhook:backfill${options}`));
 }

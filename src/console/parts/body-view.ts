@@ -18,18 +18,18 @@ export function bodySection(path: string, length: number): HTMLElement {
     try {
       const response = await sendRequest('GET', path);
       fill(container, response.ok ? renderBody(new Uint8Array(await response.arrayBuffer()))
-        : h('p', { class: 'hint' }, 'It is not kept.'));
+        : h('p.hint', 'It is not kept.'));
     } catch (thrown) {
       showFailureNotice(thrown);
     }
   };
-  if (length === 0) container.append(h('p', { class: 'hint' }, 'There is none.'));
+  if (length === 0) container.append(h('p.hint', 'There is none.'));
   else if (length <= SHOWN_BYTES_MAX) void show();
   else {
-    container.append(h('button', { type: 'button', onclick: () => void show() },
+    container.append(h('button', { onclick: () => void show() },
       `Show ${formatBytes(length)}`));
   }
-  return h('section', {}, h('h2', {}, 'Body'), container);
+  return h('section', h('h2', 'Body'), container);
 }
 
 function renderBody(body: Uint8Array): HTMLElement {
@@ -38,26 +38,26 @@ function renderBody(body: Uint8Array): HTMLElement {
   const views: (readonly [name: string, content: string])[] = [['Hex', formatHex(body)]];
   if (text !== null) views.unshift(['Raw', text]);
   if (pretty !== null) views.unshift(['Pretty', pretty]);
-  const container = h('div', { class: 'code' });
-  const buttons = views.map(([name, content]) => h('button', { type: 'button', onclick: () =>
+  const container = h('div.code');
+  const buttons = views.map(([name, content]) => h('button', { onclick: () =>
     show(name, content) }, name));
   const show = (name: string, content: string): void => {
     const isCut = content.length > TEXT_LENGTH_MAX;
     fill(container, copyButton(content),
       h('pre', { tabindex: 0 }, isCut ? content.slice(0, TEXT_LENGTH_MAX) : content),
-      isCut ? h('p', { class: 'hint' }, 'The rest is left out here: download it.') : null);
+      isCut ? h('p.hint', 'The rest is left out here: download it.') : null);
     for (const button of buttons) {
       button.setAttribute('aria-pressed', String(button.textContent === name));
     }
   };
   const [first] = views;
   if (first !== undefined) show(...first);
-  const download = h('button', { type: 'button', onclick: () => {
+  const download = h('button', { onclick: () => {
     const url = URL.createObjectURL(new Blob([new Uint8Array(body)]));
     h('a', { href: url, download: 'body' }).click();
     URL.revokeObjectURL(url);
   } }, 'Download');
-  return h('div', {}, h('div', { class: 'actions' }, ...buttons, download), container);
+  return h('div', h('div.actions', {}, ...buttons, download), container);
 }
 
 /** null: the body is not UTF-8. */

@@ -32,8 +32,8 @@ export function chart({ title, unit, times, series }: ChartOptions): HTMLElement
     'aria-label': `${title}: ${series.map(({ name, values }) =>
       `${formatCount(sum(values))} ${name}`).join(', ')}`,
   }, ...axes(times, top, unit), ...bars(times, series, top));
-  return h('figure', {}, h('figcaption', {}, title, ...legend(series)), drawing,
-    h('details', {}, h('summary', {}, 'As a table'), seriesTable(times, series)));
+  return h('figure', h('figcaption', title, ...legend(series)), drawing,
+    h('details', h('summary', 'As a table'), seriesTable(times, series)));
 }
 
 function legend(series: readonly ChartSeries[]): HTMLElement[] {
@@ -77,11 +77,11 @@ function axes(times: readonly string[], top: number, unit: string): SVGElement[]
 function seriesTable(times: readonly string[], series: readonly ChartSeries[]): HTMLElement {
   const rows = times.flatMap((time, index) => {
     const values = series.map(({ values: all }) => all[index] ?? 0);
-    return sum(values) === 0 ? [] : [h('tr', {}, h('th', { scope: 'row' }, formatTimeOfDay(time)),
-      ...values.map((value) => h('td', {}, formatCount(value))))];
+    return sum(values) === 0 ? [] : [h('tr', h('th', { scope: 'row' }, formatTimeOfDay(time)),
+      ...values.map((value) => h('td', formatCount(value))))];
   });
-  return h('table', { class: 'plain' },
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'From'),
+  return h('table.plain',
+    h('thead', h('tr', h('th', { scope: 'col' }, 'From'),
       ...series.map(({ name }) => h('th', { scope: 'col' }, name)))),
     h('tbody', {}, ...rows));
 }

@@ -4,15 +4,15 @@ import { h } from '../base/dom.ts';
 const COPIED_MS = 1500;
 
 export function codeBlock(text: string, label = 'Copy'): HTMLElement {
-  return h('div', { class: 'code' }, copyButton(text, label),
-    h('pre', { tabindex: 0 }, h('code', {}, text)));
+  return h('div.code', copyButton(text, label),
+    h('pre', { tabindex: 0 }, h('code', text)));
 }
 
 /** A function for `text` is called when the button is pressed. */
 export function copyButton(
   text: string | (() => Promise<string>), label = 'Copy',
 ): HTMLElement {
-  const button = h('button', { type: 'button', class: 'copy', onclick: () => void copy() }, label);
+  const button = h('button.copy', { onclick: () => void copy() }, label);
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());

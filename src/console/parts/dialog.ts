@@ -22,13 +22,13 @@ export function askToConfirm(question: ConfirmOptions): Promise<boolean> {
       dialog.close();
     };
     const dialog = openDialog(title, [
-      h('p', {}, text),
+      h('p', text),
       command === undefined ? null
-        : h('details', {}, h('summary', {}, 'As a command'), codeBlock(command)),
-      h('div', { class: 'actions' },
-        h('button', { type: 'button', onclick: () => answer(false) }, 'Keep things as they are'),
+        : h('details', h('summary', 'As a command'), codeBlock(command)),
+      h('div.actions',
+        h('button', { onclick: () => answer(false) }, 'Keep things as they are'),
         h('button', {
-          type: 'button', class: isDestructive ? 'danger' : 'primary', onclick: () => answer(true),
+          class: isDestructive ? 'danger' : 'primary', onclick: () => answer(true),
         }, action)),
     ]);
     dialog.addEventListener('close', () => resolve(false));
@@ -43,7 +43,7 @@ export function openDialog(
   title: string, children: readonly Child[], { stays = false } = {},
 ): HTMLDialogElement {
   const dialog = h('dialog', { 'aria-label': title, 'data-stays': stays },
-    h('h2', {}, title), ...children);
+    h('h2', title), ...children);
   dialog.addEventListener('close', () => {
     dialog.remove();
     if (document.activeElement === document.body) {

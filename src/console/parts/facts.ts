@@ -8,17 +8,17 @@ type Fact = readonly [name: string, value: Child];
 /** Rows with the value null or false are left out. */
 export function factList(rows: readonly Fact[]): HTMLElement {
   const nonEmptyRows = rows.filter(([, value]) => value !== null && value !== false);
-  return h('dl', { class: 'facts' }, ...nonEmptyRows.map(([name, value]) =>
-    h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+  return h('dl.facts', {}, ...nonEmptyRows.map(([name, value]) =>
+    h('div', h('dt', name), h('dd', value))));
 }
 
 /** The title of a screen and its buttons. */
 export function heading(title: string, ...actions: readonly Child[]): HTMLElement {
-  return h('div', { class: 'heading' }, h('h1', { tabindex: -1 }, title),
-    h('div', { class: 'actions' }, ...actions));
+  return h('div.heading', h('h1', { tabindex: -1 }, title),
+    h('div.actions', {}, ...actions));
 }
 
 /** The link from a record back to its list. */
 export function backLink(screen: string, title: string): HTMLElement {
-  return h('p', { class: 'back' }, h('a', { href: href([screen]) }, `← ${title}`));
+  return h('p.back', h('a', { href: href([screen]) }, `← ${title}`));
 }

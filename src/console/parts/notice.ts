@@ -5,7 +5,7 @@ import type { Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
 const NOTICE_MS = 6000;
-const region = h('div', { class: 'notices', role: 'status', 'aria-live': 'polite' });
+const region = h('div.notices', { role: 'status', 'aria-live': 'polite' });
 
 export function noticeRegion(): HTMLElement {
   return region;
@@ -27,9 +27,9 @@ export function showFailureNotice(thrown: unknown): void {
 /** Shows an error in place of content that could not be fetched. */
 export function showFailureIn(container: HTMLElement, thrown: unknown, retry: () => void): void {
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
-  fill(container, h('div', { class: 'empty failure', role: 'alert' },
-    h('p', {}, messageOf(thrown)),
-    h('button', { type: 'button', onclick: retry }, 'Try again')));
+  fill(container, h('div.empty.failure', { role: 'alert' },
+    h('p', messageOf(thrown)),
+    h('button', { onclick: retry }, 'Try again')));
 }
 
 /** Whether a failure stands in the container, or in a part of it, in place of content. */
@@ -39,6 +39,6 @@ export function hasFailure(container: HTMLElement): boolean {
 
 /** The content of an empty list: what to do next, with a command to copy. */
 export function emptyState(text: string, command: string | null, ...more: Child[]): HTMLElement {
-  return h('div', { class: 'empty' },
-    h('p', {}, text), command === null ? null : codeBlock(command), ...more);
+  return h('div.empty',
+    h('p', text), command === null ? null : codeBlock(command), ...more);
 }

@@ -21,7 +21,7 @@ type RecordViewOptions<Item> = {
 export function openRecordView<Item>(
   container: HTMLElement, options: RecordViewOptions<Item>,
 ): () => void {
-  const head = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
+  const head = h('div', h('p.count', { role: 'status' }, 'Loading…'));
   const body = h('div', { 'aria-busy': 'true' });
   let version = -1;
   let renderedText = '';

@@ -24,9 +24,9 @@ export async function rotateSecret(
 export function openSecretDialog(secret: string): Promise<void> {
   return new Promise((resolve) => {
     const dialog = openDialog('The new secret', [
-      h('p', {}, 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
-      h('div', { class: 'actions' }, h('button', {
-        type: 'button', class: 'primary', onclick: () => dialog.close(),
+      h('p', 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
+      h('div.actions', h('button.primary', {
+        onclick: () => dialog.close(),
       }, 'I have it')),
     ], { stays: true });
     dialog.addEventListener('close', () => resolve());

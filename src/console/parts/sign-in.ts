@@ -13,15 +13,15 @@ export function openSignIn(onDone: () => void): void {
   const input = h('input', {
     type: 'password', id: 'token', name: 'token', autocomplete: 'current-password', required: true,
   });
-  const problem = h('p', { class: 'problem', role: 'alert' });
+  const problem = h('p.problem', { role: 'alert' });
   const form = h('form', { onsubmit: (event) => {
     event.preventDefault();
     void tryToken();
   } },
   h('label', { for: 'token' }, 'API token'), input, problem,
-  h('p', { class: 'hint' }, 'It is kept for this tab alone. A new one: ',
-    h('code', {}, 'hookshelf token:create --name console --scope admin')),
-  h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
+  h('p.hint', 'It is kept for this tab alone. A new one: ',
+    h('code', 'hookshelf token:create --name console --scope admin')),
+  h('div.actions', h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form], { stays: true });
   openedDialog = dialog;
   dialog.addEventListener('close', () => {

@@ -16,13 +16,13 @@ export function timeline(
   steps: readonly TimelineStep[], nextAt: string | null, wait: string | null = null,
 ): HTMLElement {
   const items = steps.map(({ at, durationMs, isGood, text, detail }) =>
-    h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', {}, text),
+    h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', text),
       ` in ${formatDuration(durationMs)}`, detail === null ? null
-        : h('details', {}, h('summary', {}, 'What came back'), h('pre', {}, detail))));
+        : h('details', h('summary', 'What came back'), h('pre', detail))));
   const addWaitingItem = (...text: readonly Child[]): void =>
-    void items.push(h('li', { class: 'waiting' }, ...text));
+    void items.push(h('li.waiting', {}, ...text));
   if (wait !== null) addWaitingItem(wait);
   else if (nextAt !== null) addWaitingItem('next attempt ', timeElement(nextAt));
-  if (items.length === 0) return h('p', { class: 'hint' }, 'Nothing was tried.');
-  return h('ol', { class: 'timeline' }, ...items);
+  if (items.length === 0) return h('p.hint', 'Nothing was tried.');
+  return h('ol.timeline', {}, ...items);
 }

@@ -6,7 +6,7 @@ import type { WebhookLabel } from '../base/webhook-labels.ts';
 export function webhookLabel({ title, endpoint }: WebhookLabel): HTMLElement {
   if (title === endpoint) return h('span', { title }, title);
   return h('span', { title: `${title}, ${endpoint}` }, title, ' ',
-    h('span', { class: 'place' }, endpoint));
+    h('span.place', endpoint));
 }
 
 export function resolvedWebhookLabel(identifier: string | null): HTMLElement {

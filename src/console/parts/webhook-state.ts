@@ -17,20 +17,20 @@ const REASONS = {
 
 /** The state, and since when. */
 export function webhookState({ health: { state, since } }: WebhookWithHealth): HTMLElement {
-  return h('span', {}, badge(state), ' ',
-    h('span', { class: 'place' }, 'since ', timeElement(since)));
+  return h('span', badge(state), ' ',
+    h('span.place', 'since ', timeElement(since)));
 }
 
 /** The state, since when, and why the webhook is off. */
 export function detailedWebhookState(webhook: WebhookWithHealth): HTMLElement {
   const { disabledReason } = webhook;
   return disabledReason === undefined ? webhookState(webhook)
-    : h('span', {}, webhookState(webhook), `: ${REASONS[disabledReason]}`);
+    : h('span', webhookState(webhook), `: ${REASONS[disabledReason]}`);
 }
 
 /** The last failure and its time; null when there was none. */
 export function lastFailure({ health: { lastFailure: failure } }: WebhookWithHealth): Child {
   if (failure === null) return null;
   return h('span', { title: failure.reason }, failure.reason, ' ',
-    h('span', { class: 'place' }, timeElement(failure.at)));
+    h('span.place', timeElement(failure.at)));
 }

@@ -22,14 +22,14 @@ export const logScreen: Screen = {
 };
 
 function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
-  const list = h('ol', { class: 'log', 'aria-label': 'Lines of the log, newest first' });
-  const status = h('p', { class: 'count', role: 'status' });
+  const list = h('ol.log', { 'aria-label': 'Lines of the log, newest first' });
+  const status = h('p.count', { role: 'status' });
   /** null while all lines are fetched, and, where that failed, until Retry: nothing is polled. */
   let lastNumber: number | null = null;
   let isPaused = false;
   // Aborted when the filters change: older responses must not be shown.
   let controller = new AbortController();
-  const pause = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
+  const pause = h('button', { 'aria-pressed': 'false', onclick: () => {
     isPaused = !isPaused;
     pause.setAttribute('aria-pressed', String(isPaused));
     updateCount(0);
@@ -119,11 +119,11 @@ function prependLines(list: HTMLElement, lines: readonly NumberedLine[]): void {
 }
 
 function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement {
-  const members = Object.entries(fields).map(([name, value]) => h('div', {}, h('dt', {}, name),
-    h('dd', {}, clip(typeof value === 'string' ? value : JSON.stringify(value)))));
+  const members = Object.entries(fields).map(([name, value]) => h('div', h('dt', name),
+    h('dd', clip(typeof value === 'string' ? value : JSON.stringify(value)))));
   const at = timeFormat.format(Date.parse(time));
-  return h('li', {}, h('time', { datetime: time, title: formatTimestamp(time), class: 'when' }, at),
-    badge(level), h('span', { class: 'message' }, clip(message)), h('dl', {}, ...members));
+  return h('li', h('time', { datetime: time, title: formatTimestamp(time), class: 'when' }, at),
+    badge(level), h('span.message', clip(message)), h('dl', {}, ...members));
 }
 
 function clip(text: string): string {

@@ -33,11 +33,11 @@ export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
   open(container, { query }) {
     let timeWindow: TimeWindow = query.get('window') === '24h' ? '24h' : DEFAULT_WINDOW;
-    const content = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
+    const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
     let senderTimeouts: SenderTimeouts | null = null;
     let isRendered = false;
     const windowButtons = TIME_WINDOWS.map(([name, label]) =>
-      h('button', { type: 'button', onclick: () => {
+      h('button', { onclick: () => {
         timeWindow = name;
         replaceQuery(name === DEFAULT_WINDOW ? {} : { window: name });
         void show();
@@ -99,11 +99,11 @@ function render(
       ['Requests that failed', countLink('requests', 'failed', requests.failed)],
       ['Webhooks', formatStateCounts(status)],
     ]),
-    h('h2', {}, 'Webhooks to look after'), unhealthy,
+    h('h2', 'Webhooks to look after'), unhealthy,
     ...heldBackSection(status),
-    h('h2', {}, 'Lately'), ...charts(statistics),
+    h('h2', 'Lately'), ...charts(statistics),
     ...nodesSection(nodes),
-    h('h2', {}, 'Store'),
+    h('h2', 'Store'),
     factList([
       ['Records', `${formatCount(store.records)}, ${formatBytes(store.bytes)}`],
       ['Journal', `${formatBytes(store.journalBytes)}, generation ${store.generation}`],
@@ -121,10 +121,10 @@ function render(
 function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
   if (heldBack.length === 0) return [];
   const rows = heldBack.map(({ hook, key, waiting }) =>
-    [resolvedWebhookLabel(hook), h('code', {}, JSON.stringify(key)), formatCount(waiting)]);
+    [resolvedWebhookLabel(hook), h('code', JSON.stringify(key)), formatCount(waiting)]);
   return [
-    h('h2', {}, 'Held back'),
-    h('p', { class: 'hint' }, 'The first of each key is tried or waits for its next attempt, and '
+    h('h2', 'Held back'),
+    h('p.hint', 'The first of each key is tried or waits for its next attempt, and '
       + 'these wait behind it.'),
     stackedTable(['Webhook', 'Key', 'Waiting'], rows),
   ];
@@ -134,7 +134,7 @@ function statusBanner(
   { isReady, reason, webhooks: { failing, rejecting } }: ServiceStatus,
 ): HTMLElement {
   const alarm = (state: string, text: string): HTMLElement =>
-    h('p', { class: 'card alarm', role: 'status' }, badge(state), ` ${text}`);
+    h('p.card.alarm', { role: 'status' }, badge(state), ` ${text}`);
   if (!isReady) return alarm('failed', `Writes are refused: ${reason ?? ''}`);
   const problems: string[] = [];
   if (failing > 0) problems.push(`${formatQuantity(failing, 'webhook')} failing`);
@@ -145,7 +145,7 @@ function statusBanner(
     return alarm(failing > 0 ? 'failing' : 'rejecting',
       `Writes are taken; ${problems.join(', ')}.`);
   }
-  return h('p', { class: 'card', role: 'status' }, badge('ready'),
+  return h('p.card', { role: 'status' }, badge('ready'),
     ' All is well: writes are taken.');
 }
 
@@ -160,7 +160,7 @@ function charts(
 ): HTMLElement[] {
   const unit = timeWindow === '1h' ? 'a minute' : 'in 15 minutes';
   return [
-    h('div', { class: 'charts' },
+    h('div.charts',
       chart({
         title: 'Requests', unit: `requests ${unit}`, times, series: [
           { name: 'accepted', tone: 'good', values: requests.accepted },
@@ -180,7 +180,7 @@ function charts(
           { name: 'failed', tone: 'bad', values: deliveries.failed },
         ],
       })),
-    h('p', { class: 'hint' }, `Counted since ${formatTimestamp(since)}; a restart begins anew.`),
+    h('p.hint', `Counted since ${formatTimestamp(since)}; a restart begins anew.`),
   ];
 }
 
@@ -195,5 +195,5 @@ function nodesSection(nodes: readonly NodeView[]): readonly HTMLElement[] {
   ]);
   const titles =
     ['Node', 'State', 'Address', 'Version', 'Position', 'Lag', 'Shards', 'Last heard'];
-  return [h('h2', {}, 'Nodes'), stackedTable(titles, rows)];
+  return [h('h2', 'Nodes'), stackedTable(titles, rows)];
 }

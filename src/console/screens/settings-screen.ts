@@ -40,7 +40,7 @@ function render(
   { version, node, startedAt }: ServiceStatus,
 ): void {
   const search = h('input', { type: 'search', oninput: () => show() });
-  const settingCount = h('p', { class: 'count', role: 'status' });
+  const settingCount = h('p.count', { role: 'status' });
   const list = h('div');
   const show = (): void => {
     const searchText = search.value.toLowerCase();
@@ -53,12 +53,12 @@ function render(
   show();
   fill(container, heading('Settings'),
     factList([['Version', version], ['Node', node], ['Started', timeElement(startedAt)]]),
-    h('h2', {}, 'Tokens'),
+    h('h2', 'Tokens'),
     tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',
       'hookshelf token:create --name someone --scope read')
       : stackedTable(TOKEN_TITLES, tokens.map(renderToken)),
-    h('h2', {}, 'All settings'),
-    h('label', { class: 'filter' }, 'Search', search),
+    h('h2', 'All settings'),
+    h('label.filter', 'Search', search),
     settingCount, list);
 }
 
@@ -66,8 +66,8 @@ function renderSetting(setting: PublicSetting): Child[] {
   const { name, value, origin, unit, meaning, variable: environmentVariable } = setting;
   return [
     h('span', { title: environmentVariable }, name),
-    h('span', {}, h('code', {}, formatValue(value)), ` ${unit}`),
-    origin === 'default' ? origin : h('strong', {}, origin), meaning,
+    h('span', h('code', formatValue(value)), ` ${unit}`),
+    origin === 'default' ? origin : h('strong', origin), meaning,
   ];
 }
 

@@ -64,13 +64,13 @@ export function unhealthyWebhooks(
       .map((each) => renderSlowRow(each, timeouts)),
   ];
   if (rows.length === 0) {
-    return h('p', { class: 'hint' }, 'None: no webhook fails, and no sender waits long.');
+    return h('p.hint', 'None: no webhook fails, and no sender waits long.');
   }
   const titles = ['Webhook', 'State', 'Since', 'Last failure', 'Failed', 'Rejected',
     'Slowest 5 % of answers', 'Sender waits'];
   const hiddenCount = webhooks.failing + webhooks.rejecting - unhealthy.length;
-  return h('div', {}, stackedTable(titles, rows),
-    hiddenCount > 0 ? h('p', { class: 'hint' },
+  return h('div', stackedTable(titles, rows),
+    hiddenCount > 0 ? h('p.hint',
       `${formatCount(hiddenCount)} more fail or reject: see `,
       h('a', { href: href(['incoming'], { state: 'failing' }) }, 'incoming'), ' and ',
       h('a', { href: href(['outgoing'], { state: 'failing' }) }, 'outgoing'), ' ones that fail.')

@@ -54,13 +54,13 @@ export class ActionCatalog {
 
   createChooser(): ActionChooser {
     const existing = h('optgroup', { label: 'One that exists' }, ...this.#optionElements());
-    const select = h('select', {}, h('optgroup', { label: 'A new one' },
+    const select = h('select', h('optgroup', { label: 'A new one' },
       ...this.#actions.map(({ identifier, label }) =>
         h('option', { value: NEW_PREFIX + identifier }, label))), existing);
     const choice = inputField({
       name: 'action', schema: {}, value: '', isRequired: true,
     }, select, () => select.value);
-    const container = h('div', { class: 'record' });
+    const container = h('div.record');
     let fields = new Map<string, Field>();
     const description = modelField({
       name: 'description', isRequired: false, value: undefined, schema: {
@@ -95,7 +95,7 @@ export class ActionCatalog {
       return body.identifier;
     };
     return {
-      element: h('div', { class: 'record' }, choice.element, container),
+      element: h('div.record', choice.element, container),
       choose: async () => {
         if (!select.value.startsWith(NEW_PREFIX)) return select.value;
         try {
@@ -110,10 +110,10 @@ export class ActionCatalog {
 
   /** A field for a member that holds the identifier of a configuration. */
   createField(options: FieldOptions): Field {
-    const select = h('select', {}, options.isRequired ? null : h('option', { value: '' }, 'None'),
+    const select = h('select', options.isRequired ? null : h('option', { value: '' }, 'None'),
       ...this.#optionElements());
     if (typeof options.value === 'string') select.value = options.value;
-    const add = h('button', { type: 'button', class: 'quiet', onclick: () => {
+    const add = h('button.quiet', { onclick: () => {
       this.#openNewDialog((identifier) => {
         select.append(...this.#optionElements().filter(({ value }) => value === identifier));
         select.value = identifier;
@@ -124,7 +124,7 @@ export class ActionCatalog {
 
   #openNewDialog(onChosen: (identifier: string) => void): void {
     const { element, choose } = this.createChooser();
-    const problem = h('p', { class: 'problem', role: 'alert' });
+    const problem = h('p.problem', { role: 'alert' });
     const use = h('button', { type: 'submit', class: 'primary' }, 'Use it');
     const create = (): Promise<void> => choose().then((identifier) => {
       onChosen(identifier);
@@ -135,8 +135,8 @@ export class ActionCatalog {
     const dialog = openDialog('New action', [h('form', { novalidate: true, onsubmit: (event) => {
       event.preventDefault();
       void runExclusively([use], create);
-    } }, element, problem, h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), use))]);
+    } }, element, problem, h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Cancel'), use))]);
   }
 
   #optionElements(): HTMLOptionElement[] {

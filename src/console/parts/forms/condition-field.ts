@@ -21,11 +21,11 @@ const KINDS = [
 
 export function conditionField(options: FieldOptions): Field {
   const { name, label = formatLabel(name), schema } = options;
-  const container = h('div', { class: 'items' });
+  const container = h('div.items');
   let editor: Field = createGroup(options.value as Condition | undefined);
   let isJson = false;
   const show = (): void => {
-    fill(container, editor.element, h('button', { type: 'button', class: 'quiet', onclick: toggle },
+    fill(container, editor.element, h('button.quiet', { onclick: toggle },
       isJson ? 'As rows' : 'As JSON'));
   };
   function toggle(): void {
@@ -40,7 +40,7 @@ export function conditionField(options: FieldOptions): Field {
   }
   show();
   return {
-    element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), container),
+    element: h('fieldset', h('legend', label), hintLine(schema), container),
     read: () => editor.read(),
     showError: (steps, detail) => editor.showError(steps, detail),
     clearError: () => editor.clearError(),
@@ -63,19 +63,19 @@ function createGroup(condition: Condition | undefined): ConditionEditor {
   const [kind, list] = splitGroup(condition);
   const editors: ConditionEditor[] = list.map(createEditor);
   const problem = errorLine();
-  const container = h('div', { class: 'items' });
+  const container = h('div.items');
   const select = choiceInput('How many must hold', KINDS, kind);
   const show = (): void => fill(container, ...editors.map((editor, index) =>
-    h('div', { class: 'row' },
-    editor.element, h('button', {
-      type: 'button', class: 'quiet', 'aria-label': `Remove condition ${index + 1}`,
+    h('div.row',
+    editor.element, h('button.quiet', {
+      'aria-label': `Remove condition ${index + 1}`,
       onclick: () => {
         editors.splice(index, 1);
         show();
       },
     }, 'Remove'))));
-  const addButton = (text: string, make: () => ConditionEditor): HTMLElement => h('button', {
-    type: 'button', class: 'quiet', onclick: () => {
+  const addButton = (text: string, make: () => ConditionEditor): HTMLElement => h('button.quiet', {
+    onclick: () => {
       editors.push(make());
       show();
       container.lastElementChild?.querySelector<HTMLElement>('input, select')?.focus();
@@ -86,7 +86,7 @@ function createGroup(condition: Condition | undefined): ConditionEditor {
   const listNonEmpty = (): ConditionEditor[] =>
     editors.filter((editor) => editor.read() !== undefined);
   return {
-    element: h('div', { class: 'group' }, select, problem, container, h('div', { class: 'actions' },
+    element: h('div.group', select, problem, container, h('div.actions',
       addButton('Add a condition', () => createComparison({})),
       addButton('Add a group', () => createGroup({ any: [{}] })))),
     read() {
@@ -144,7 +144,7 @@ function createComparison(condition: Condition): ConditionEditor {
   operatorSelect.addEventListener('change', showOperand);
   showOperand();
   return {
-    element: h('div', { class: 'comparison' }, subject, operatorSelect, operand, problem),
+    element: h('div.comparison', subject, operatorSelect, operand, problem),
     read() {
       const operator = operatorSelect.value as NonNullable<Condition['op']> | 'missing';
       if (operator === 'missing') return { path: subject.value, op: 'exists', value: false };

@@ -87,12 +87,12 @@ function askWhichVersion(
     const rows = names.map((name) =>
       [formatLabel(name), formatValue(ours[name]), formatValue(theirs[name])]);
     const dialog = openDialog('It was changed meanwhile', [
-      h('p', {}, 'Somebody else has saved another version. They differ in:'),
+      h('p', 'Somebody else has saved another version. They differ in:'),
       stackedTable(['Member', 'Yours', 'Stored'], rows),
-      h('div', { class: 'actions' },
-        h('button', { type: 'button', onclick: () => choose(null) }, 'Go on editing'),
-        h('button', { type: 'button', onclick: () => choose(false) }, 'Take the stored one'),
-        h('button', { type: 'button', class: 'danger', onclick: () => choose(true) },
+      h('div.actions',
+        h('button', { onclick: () => choose(null) }, 'Go on editing'),
+        h('button', { onclick: () => choose(false) }, 'Take the stored one'),
+        h('button.danger', { onclick: () => choose(true) },
           'Put mine in its place')),
     ]);
     dialog.addEventListener('close', () => resolve(null));

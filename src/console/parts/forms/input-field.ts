@@ -65,8 +65,8 @@ export function inputField(
   input.setAttribute('aria-describedby', `${problemId} ${hintId}`);
   if (isRequired) input.setAttribute('aria-required', 'true');
   const element = h('div', { class: `field ${input.type}` },
-    h('label', { for: id }, label, isRequired ? h('span', {
-      class: 'required', 'aria-hidden': 'true',
+    h('label', { for: id }, label, isRequired ? h('span.required', {
+      'aria-hidden': 'true',
     }, ' *') : null),
     input, problem, hintLine(schema, hintId), ...afterHint);
   const showError: Field['showError'] = (_steps, detail) => {
@@ -96,7 +96,7 @@ export function inputField(
 
 /** The empty line in which a field shows its error; `id` is the id of that line. */
 export function errorLine(id: string | null = null): HTMLElement {
-  return h('p', { class: 'problem', id });
+  return h('p.problem', { id });
 }
 
 /**
@@ -106,8 +106,8 @@ export function errorLine(id: string | null = null): HTMLElement {
 export function hintLine(
   { description = '' }: ModelSchema, id: string | null = null,
 ): HTMLElement | null {
-  return description === '' ? null : h('p', { class: 'hint', id }, ...description.split(/\x60/)
-    .map((part, index) => index % 2 === 1 ? h('code', {}, part) : part));
+  return description === '' ? null : h('p.hint', { id }, ...description.split(/\x60/)
+    .map((part, index) => index % 2 === 1 ? h('code', part) : part));
 }
 
 /** `allowedMethods` reads `Allowed methods`. */

@@ -99,7 +99,7 @@ function createObjectField(
 ): Field {
   const members = createMemberFields(schema, value, customization, outerModels);
   const problem = errorLine();
-  const element = h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem,
+  const element = h('fieldset', h('legend', label), hintLine(schema), problem,
     ...[...members.values()].map((member) => member.element));
   return {
     element,
@@ -177,7 +177,7 @@ function createArrayField(
 ): Field {
   let items: Field[] = [];
   const itemName = (index: number): string => `${itemLabel ?? label} ${index + 1}`;
-  const container = h('div', { class: 'items' });
+  const container = h('div.items');
   const problem = errorLine();
   const itemSchema = resolveSchema(schema.items ?? {});
   const mayBeEmpty = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
@@ -192,15 +192,15 @@ function createArrayField(
   // All fields are created again, as their names hold their numbers.
   const showItems = (values: readonly unknown[]): void => {
     items = values.map(create);
-    fill(container, ...items.map((item, index) => h('div', { class: 'item' }, item.element,
-      h('div', { class: 'actions' },
+    fill(container, ...items.map((item, index) => h('div.item', item.element,
+      h('div.actions',
         index === 0 ? null : itemButton('Up', index, () =>
           change((all) => all.splice(index - 1, 0, ...all.splice(index, 1)))),
         itemButton('Remove', index, () => change(() => {}, items.toSpliced(index, 1)))))));
   };
   const itemButton = (text: string, index: number, onclick: () => void): HTMLElement =>
-    h('button', {
-      type: 'button', class: 'quiet', 'aria-label': `${text} ${itemName(index)}`, onclick: () => {
+    h('button.quiet', {
+      'aria-label': `${text} ${itemName(index)}`, onclick: () => {
         onclick();
         add.focus();
       },
@@ -216,13 +216,13 @@ function createArrayField(
     }
   };
   showItems(Array.isArray(value) ? value : []);
-  const add = h('button', { type: 'button', class: 'quiet', onclick: () => {
+  const add = h('button.quiet', { onclick: () => {
     change((all) => all.push(undefined));
     container.lastElementChild?.querySelector<HTMLElement>('input, select, textarea')?.focus();
   } }, itemLabel === undefined ? `Add to ${label.toLowerCase()}`
     : `Add ${itemLabel.toLowerCase()}`);
   return {
-    element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem, container, add),
+    element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
     read() {
       const sentItems = listSentItems();
       return sentItems.length === 0 ? undefined : sentItems.map((item) => item.read() ?? null);

@@ -9,13 +9,13 @@ export function pairsField(
   { name, schema, value, label = formatLabel(name) }: FieldOptions,
 ): Field {
   const rows = new Set<PairRow>();
-  const container = h('div', { class: 'items' });
+  const container = h('div.items');
   const problem = errorLine();
   const addRow = (key: string, text: string): PairRow => {
     const row = { name: textInput('Name', key), value: textInput('Value', text) };
-    const element = h('div', { class: 'row' },
-      h('div', { class: 'comparison' }, row.name, row.value),
-      h('button', { type: 'button', class: 'quiet', onclick: () => {
+    const element = h('div.row',
+      h('div.comparison', row.name, row.value),
+      h('button.quiet', { onclick: () => {
         rows.delete(row);
         element.remove();
         add.focus();
@@ -24,14 +24,14 @@ export function pairsField(
     container.append(element);
     return row;
   };
-  const add = h('button', {
-    type: 'button', class: 'quiet', onclick: () => addRow('', '').name.focus(),
+  const add = h('button.quiet', {
+    onclick: () => addRow('', '').name.focus(),
   }, `Add to ${label.toLowerCase()}`);
   for (const [key, text] of Object.entries({ ...value as object })) addRow(key, String(text));
   const listFilledRows = (): PairRow[] =>
     [...rows].filter((row) => row.name.value !== '' || row.value.value !== '');
   return {
-    element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem, container, add),
+    element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
     read() {
       const names = listFilledRows().map((row) => row.name.value.trim());
       const duplicate = names.find((each, index) => names.indexOf(each) !== index);

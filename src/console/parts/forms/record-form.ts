@@ -39,14 +39,14 @@ export function recordForm({
 }: FormOptions): RecordForm {
   const members = createMemberFields(schema, value, customization);
   for (const name of omitted) members.delete(name);
-  const summary = h('p', { class: 'problem', role: 'alert' });
+  const summary = h('p.problem', { role: 'alert' });
   const button = h('button', { type: 'submit', class: 'primary' }, action);
-  const element = h('form', { class: 'record', novalidate: true },
+  const element = h('form.record', { novalidate: true },
     ...listElements(members, (name) => !rare.includes(name)),
-    rare.length === 0 ? null : h('details', {}, h('summary', {}, 'More'),
-      h('div', { class: 'record' }, ...listElements(members, (name) => rare.includes(name)))),
+    rare.length === 0 ? null : h('details', h('summary', 'More'),
+      h('div.record', {}, ...listElements(members, (name) => rare.includes(name)))),
     ...extra, summary,
-    h('div', { class: 'actions' }, button));
+    h('div.actions', button));
   const read = (): Record<string, unknown> => readMembers(members);
   const submit = async (): Promise<void> => {
     summary.textContent = '';

@@ -22,10 +22,10 @@ const SEND_MODES = [
 
 /** Radio buttons of the two modes; `onChange` gets the chosen one. */
 export function sendModeChoice(onChange: (mode: string) => void): HTMLElement {
-  return h('fieldset', {}, h('legend', {}, 'How'), ...SEND_MODES.map(([value, label], index) => {
+  return h('fieldset', h('legend', 'How'), ...SEND_MODES.map(([value, label], index) => {
     const input = h('input', { type: 'radio', name: 'as', onchange: () => onChange(value) });
     input.checked = index === 0;
-    return h('label', { class: 'choice' }, input, label);
+    return h('label.choice', input, label);
   }));
 }
 
@@ -64,16 +64,16 @@ export async function openBulkDialog(
     }
   };
   const dialog = openDialog(`Send ${formatQuantity(count, ...nouns)} again?`, [
-    h('p', {}, criteria === '' ? `These are all ${nouns[1]}: no filter is set.`
+    h('p', criteria === '' ? `These are all ${nouns[1]}: no filter is set.`
       : `These are all with ${criteria}.`),
     sendModeChoice((value) => {
       mode = value;
       show();
     }),
-    h('details', {}, h('summary', {}, 'As a command'), line),
-    h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
-      h('button', { type: 'button', class: 'primary', onclick: () => void start() },
+    h('details', h('summary', 'As a command'), line),
+    h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Cancel'),
+      h('button.primary', { onclick: () => void start() },
         'Send again')),
   ]);
 }

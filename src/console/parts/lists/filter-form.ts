@@ -61,9 +61,9 @@ export class FilterForm {
       input.name = name;
       this.#inputs.set(name, input);
       const className = index < UNFOLDED_MAX ? 'filter' : 'filter folded';
-      return h('label', { class: className }, h('span', {}, label), input);
+      return h('label', { class: className }, h('span', label), input);
     });
-    const unfold = h('button', { type: 'button', class: 'quiet unfold', onclick: () => {
+    const unfold = h('button.quiet.unfold', { onclick: () => {
       this.element.classList.add('open');
       labels[UNFOLDED_MAX]?.querySelector<HTMLElement>('input, select')?.focus();
     } }, 'More filters');
@@ -72,7 +72,7 @@ export class FilterForm {
       change();
     };
     // Not validated: a time with seconds, from an address, is valid for the API.
-    this.element = h('form', { class: 'filters', role: 'search', novalidate: true, onsubmit },
+    this.element = h('form.filters', { role: 'search', novalidate: true, onsubmit },
       ...labels, filters.length > UNFOLDED_MAX ? unfold : null);
     this.element.classList.toggle('open', this.isSet);
     const current = this.readQuery();

@@ -75,11 +75,11 @@ export class JobWatch {
     const [verb] = this.#options.verbs;
     const text = h('p', { role: 'status' }, `${verb}…`);
     const bar = h('progress', { 'aria-label': 'Progress' });
-    const stop = h('button', { type: 'button', onclick: () => {
+    const stop = h('button', { onclick: () => {
       stop.disabled = true;
       callApi('DELETE', path).catch(showFailureNotice);
     } }, 'Stop it');
-    fill(this.element, h('div', { class: 'card job' }, text, bar,
+    fill(this.element, h('div.card.job', text, bar,
       callerSession.may('write') ? stop : null));
     return (job) => {
       bar.max = job.total;

@@ -48,12 +48,12 @@ const PENDING_CHANGES_MAX = 5000;
 export function openLiveList<Item>(
   container: HTMLElement, query: URLSearchParams, options: LiveListOptions<Item>,
 ): () => void {
-  const actions = h('div', { class: 'actions' });
+  const actions = h('div.actions');
   const list = h('div');
   let close = (): void => {};
   let isClosed = false;
   const show = (): void => {
-    fill(list, h('p', { class: 'count', role: 'status' }, 'Loading…'));
+    fill(list, h('p.count', { role: 'status' }, 'Loading…'));
     loadWebhookLabels().then(() => {
       if (!isClosed) close = openWithLabels(list, actions, query, options);
     }, (thrown: unknown) => showFailureIn(list, thrown, show));
@@ -95,7 +95,7 @@ function openWithLabels<Item>(
   let isPaused = false;
   /** Whether the list must be read again after the pause; null: it was not read yet. */
   let isStale: boolean | null = null;
-  const pause = h('button', { type: 'button', onclick: () => {
+  const pause = h('button', { onclick: () => {
     isPaused = !isPaused;
     if (isStale === true || pendingChanges.size > PENDING_CHANGES_MAX) read();
     for (const [key, item] of pendingChanges) {

@@ -32,7 +32,7 @@ export class PagedList<Item> {
   readonly element = h('div', { 'aria-busy': 'true' });
   readonly #options: PagedListOptions<Item>;
   readonly #rows: VirtualRows<Item>;
-  readonly #count = h('p', { class: 'count', role: 'status' }, 'Loading…');
+  readonly #count = h('p.count', { role: 'status' }, 'Loading…');
   readonly #container = h('div');
   #next: string | null = null;
   #total = 0;

@@ -56,8 +56,8 @@ export class VirtualRows<Item> {
     const head = options.columns.map(({ title, kind = '' }) =>
       h('th', { scope: 'col', class: kind }, title));
     this.#cellClasses = cellClasses(options.columns);
-    this.#table = h('table', { class: 'rows', 'aria-label': options.label },
-      h('thead', {}, h('tr', {}, ...head)), this.#body);
+    this.#table = h('table.rows', { 'aria-label': options.label },
+      h('thead', h('tr', {}, ...head)), this.#body);
     this.element = h('div', { tabindex: -1 }, this.#table);
     this.#body.addEventListener('click', () => {
       history.replaceState({ y: scrollY }, '');
@@ -215,7 +215,7 @@ function readScrollY(state: unknown): number {
 }
 
 function spacer(pixels: number): HTMLElement {
-  const cell = h('td', { class: 'spacer' });
+  const cell = h('td.spacer');
   cell.style.height = `${pixels}px`;
   return h('tr', { 'aria-hidden': 'true', class: 'spacer' }, cell);
 }

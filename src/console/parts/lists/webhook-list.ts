@@ -38,7 +38,7 @@ export function openWebhookList<Row>(
   const rows = new VirtualRows<Row>({
     label: title, columns, getKey: getId, getHref: (row) => href([screen, getId(row)]),
   });
-  const count = h('p', { class: 'count', role: 'status' }, 'Loading…');
+  const count = h('p.count', { role: 'status' }, 'Loading…');
   const table = h('div');
   const noWebhooks = emptyState(...empty);
   const noMatches = emptyState('No webhook is in this state.', null);

@@ -24,9 +24,9 @@ type BookImportResult = {
 export function openTransfer(container: HTMLElement): () => void {
   const controller = new AbortController();
   fill(container, backLink('books', 'Books'), heading('Import and export'),
-    h('h2', {}, 'Export'), h('p', {}, 'All books, with ids and dates.'),
-    h('div', { class: 'actions' }, ...Object.keys(FORMATS).map((name) => h('button', {
-      type: 'button', onclick: () => void exportBooks(name),
+    h('h2', 'Export'), h('p', 'All books, with ids and dates.'),
+    h('div.actions', {}, ...Object.keys(FORMATS).map((name) => h('button', {
+      onclick: () => void exportBooks(name),
     }, `Download ${name}`))),
     ...callerSession.may('write') ? importSection(controller.signal) : []);
   return () => controller.abort();
@@ -65,18 +65,18 @@ function importSection(signal: AbortSignal): HTMLElement[] {
     await importBooks(parseFile(chosenFile.name, await chosenFile.text()), mode, report, signal);
   };
   return [
-    h('h2', {}, 'Import'),
-    h('form', { class: 'record', onsubmit: (event) => {
+    h('h2', 'Import'),
+    h('form.record', { onsubmit: (event) => {
       event.preventDefault();
       void runExclusively([button], start).catch(showFailureNotice);
     } },
-    h('div', { class: 'field' }, h('label', { for: 'file' }, 'A file of JSON, JSON Lines or CSV'),
+    h('div.field', h('label', { for: 'file' }, 'A file of JSON, JSON Lines or CSV'),
       file),
-    h('div', { class: 'field checkbox' }, isDry, h('label', { for: 'dry' },
+    h('div.field.checkbox', isDry, h('label', { for: 'dry' },
       'Only check it: store nothing')),
-    h('div', { class: 'field checkbox' }, isReplacing, h('label', { for: 'replace' },
+    h('div.field.checkbox', isReplacing, h('label', { for: 'replace' },
       'Replace books whose id is taken')),
-    h('div', { class: 'actions' }, button), report),
+    h('div.actions', button), report),
   ];
 }
 
@@ -86,7 +86,7 @@ async function importBooks(
 ): Promise<void> {
   const progress = h('progress', { max: books.length, value: 0, 'aria-label': 'Progress' });
   const summary = h('p');
-  const errors = h('ol', { class: 'log', 'aria-label': 'What could not be imported' });
+  const errors = h('ol.log', { 'aria-label': 'What could not be imported' });
   const counts: Record<string, number> = { imported: 0, replaced: 0, skipped: 0 };
   fill(report, progress, summary, errors);
   for (let start = 0; start < books.length; start += BATCH_BOOKS) {
@@ -94,7 +94,7 @@ async function importBooks(
     for (const result of await importBatch(batch, mode, signal)) {
       counts[result.status] = (counts[result.status] ?? 0) + 1;
       if (result.status === 'skipped' && errors.childElementCount < ERRORS_SHOWN_MAX) {
-        errors.append(h('li', {}, `${batch[result.line - 1]?.label}: ${formatReason(result)}`));
+        errors.append(h('li', `${batch[result.line - 1]?.label}: ${formatReason(result)}`));
       }
     }
     progress.value = start + batch.length;

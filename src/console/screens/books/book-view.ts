@@ -37,25 +37,25 @@ function render(
     backLink('books', 'Books'),
     heading(book.title, ...callerSession.may('write') ? [edit, remove] : []),
     factList([
-      ['Authors', book.authors.length === 0 ? '–' : h('ul', { class: 'plain-list' },
+      ['Authors', book.authors.length === 0 ? '–' : h('ul.plain-list',
         ...book.authors.map(renderAuthor))],
       ...others.map(([name, value]) => [formatLabel(name), renderValue(value)] as const),
       ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
-      ['Id', h('code', {}, book.id)],
+      ['Id', h('code', book.id)],
     ]));
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {
   const years = birthDate === undefined && deathDate === undefined ? []
     : [`${birthDate ?? ''}–${deathDate ?? ''}`];
-  return h('li', {}, url === undefined ? name : link(url, name),
-    h('span', { class: 'hint' }, ` ${[...years, ...Object.values(address)].join(', ')}`));
+  return h('li', url === undefined ? name : link(url, name),
+    h('span.hint', ` ${[...years, ...Object.values(address)].join(', ')}`));
 }
 
 function renderValue(value: unknown): Child {
   if (typeof value === 'string') return /^https?:/.test(value) ? link(value, value) : value;
   if (Array.isArray(value)) return value.join(', ');
-  return typeof value === 'object' ? h('pre', {}, JSON.stringify(value, null, 2)) : String(value);
+  return typeof value === 'object' ? h('pre', JSON.stringify(value, null, 2)) : String(value);
 }
 
 export function openNewBook(container: HTMLElement): () => void {

@@ -24,8 +24,8 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
     topic: 'deliveries', path: deliveryPath(id), matches: ({ identifier }) => identifier === id,
     renderHead: (delivery, refresh) => renderHead(container, delivery, refresh),
     renderBody: async ({ sent }) => sent === null ? [] : [
-      h('section', {}, h('h2', {}, 'What was sent last'),
-        h('p', {}, h('code', {}, `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
+      h('section', h('h2', 'What was sent last'),
+        h('p', h('code', `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
       bodySection(`${deliveryPath(id)}/body`, sent.bodyBytes),
     ],
     getVersion: ({ attempts }) => attempts.length,
@@ -49,9 +49,9 @@ function renderHead(
       ['Next attempt', wait ?? (nextAttemptAt === null ? null : timeElement(nextAttemptAt))],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
-      ['Id', h('code', {}, identifier)],
+      ['Id', h('code', identifier)],
     ]),
-    h('section', {}, h('h2', {}, 'Attempts'), timeline(delivery.attempts.map((attempt) => ({
+    h('section', h('h2', 'Attempts'), timeline(delivery.attempts.map((attempt) => ({
       at: attempt.at, durationMs: attempt.durationMs,
       isGood: (attempt.statusCode ?? Infinity) < 300,
       text: typeof attempt.statusCode === 'number' ? `answered ${attempt.statusCode}`

@@ -39,15 +39,15 @@ function renderHead(container: HTMLElement, event: KeptEventWithDeliveries): HTM
       ['Created', timeElement(createdAt)],
       ['Begins', deliverAt === null ? null : timeElement(deliverAt)],
       ['Source', source], ['Key', key], ['Hops', String(hops)],
-      ['Id', h('code', {}, id)],
+      ['Id', h('code', id)],
     ]),
-    h('section', {}, h('h2', {}, 'Deliveries'), deliveries.length === 0
-      ? h('p', { class: 'hint' }, hasBegun(event) ? 'No webhook has heard it.'
+    h('section', h('h2', 'Deliveries'), deliveries.length === 0
+      ? h('p.hint', hasBegun(event) ? 'No webhook has heard it.'
         : 'Who hears it is decided when it begins.')
       : plainTable(['Webhook', 'Status', 'Delivery'], deliveries.map(
         ({ identifier, hook, status }) => [
           resolvedWebhookLabel(hook), status === null ? 'not kept any more' : badge(status),
-          status === null ? h('code', {}, identifier)
+          status === null ? h('code', identifier)
             : h('a', { href: href(['deliveries', identifier]) }, identifier),
         ]))),
   ];
@@ -85,10 +85,10 @@ function chooseWebhook(
   const select = h('select', {}, ...ids.map((identifier) =>
     h('option', { value: identifier }, formatOutgoingName(identifier))));
   const dialog = openDialog(title, [
-    h('p', {}, text),
-    h('label', { class: 'filter' }, h('span', {}, 'Webhook'), select),
-    h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+    h('p', text),
+    h('label.filter', h('span', 'Webhook'), select),
+    h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Cancel'),
       asyncButton(action, async () => {
         dialog.close();
         await go(select.value);

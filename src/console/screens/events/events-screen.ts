@@ -1,4 +1,4 @@
-/** The screen of events: a live list with filters, and the dialog that emits one. */
+/** The screen of events: a live list with filters. */
 import { timeElement } from '../../base/format.ts';
 import { href } from '../../base/screen-address.ts';
 import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';

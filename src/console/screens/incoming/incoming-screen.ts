@@ -35,7 +35,7 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
   { title: 'State', cell: ({ webhook }) => webhookState(webhook) },
   { title: 'Last failure', kind: 'extra', cell: ({ webhook }) => lastFailure(webhook) },
   { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
-    ? h('span', {}, 'not since ', timeElement(since)) : timeElement(lastAt) },
+    ? h('span', 'not since ', timeElement(since)) : timeElement(lastAt) },
   {
     title: 'Accepted', kind: 'number extra',
     cell: ({ statistics }) => formatAcceptedShare(statistics),

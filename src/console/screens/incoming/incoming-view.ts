@@ -68,7 +68,7 @@ function renderView(
     heading(name ?? pathSegment, h('a', {
       href: href(['requests'], { hook: pathSegment }), class: 'button',
     }, 'Its requests'), ...callerSession.may('admin') ? buttons(container, view) : []),
-    description === undefined ? null : h('p', {}, description),
+    description === undefined ? null : h('p', description),
     factList([
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
       ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
@@ -78,13 +78,13 @@ function renderView(
       ['Old secret counts until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],
       ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
-      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
+      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
     ]),
     setupSection(webhook, examples),
     callerSession.may('admin') ? testSection(view, examples) : null,
     actionSection(webhook, actions),
-    h('details', {}, h('summary', {}, 'All members'),
-      h('pre', {}, JSON.stringify(webhook, null, 2))),
+    h('details', h('summary', 'All members'),
+      h('pre', JSON.stringify(webhook, null, 2))),
   ];
 }
 
@@ -92,14 +92,14 @@ function setupSection(
   { identifier }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
 ): HTMLElement {
   const secret = newSecrets.get(identifier);
-  return h('section', {}, h('h2', {}, setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
-    setup === null ? null : h('p', {}, `The address, for: ${setup.pasteUrl}.`),
+  return h('section', h('h2', setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
+    setup === null ? null : h('p', `The address, for: ${setup.pasteUrl}.`),
     codeBlock(setup?.url ?? url),
-    setup === null ? null : h('p', {}, `The secret, for: ${setup.pasteSecret}.`),
-    secret === undefined ? null : h('div', {}, codeBlock(secret),
-      h('p', { class: 'hint' }, 'It is shown this once.')),
-    setup?.unconfirmed == null ? null : h('p', { class: 'hint' }, setup.unconfirmed),
-    curl === null ? null : h('details', {}, h('summary', {}, 'A call to copy'), codeBlock(curl)));
+    setup === null ? null : h('p', `The secret, for: ${setup.pasteSecret}.`),
+    secret === undefined ? null : h('div', codeBlock(secret),
+      h('p.hint', 'It is shown this once.')),
+    setup?.unconfirmed == null ? null : h('p.hint', setup.unconfirmed),
+    curl === null ? null : h('details', h('summary', 'A call to copy'), codeBlock(curl)));
 }
 
 /** Sends a request from this browser, signed as the sender would, and shows the response. */
@@ -114,13 +114,13 @@ function testSection(
       body: sample.body === null ? null
         : Uint8Array.from(atob(sample.body), (letter) => letter.charCodeAt(0)),
     });
-    fill(result, h('p', {}, badge(response.ok ? 'accepted' : 'rejected'),
+    fill(result, h('p', badge(response.ok ? 'accepted' : 'rejected'),
       ` It was answered ${response.status}. `,
       webhook.inbox === 'all' ? h('a', { href: href(['requests'], { hook: webhook.pathSegment }) },
-        'See it among the requests') : null), h('pre', {}, await response.text()));
+        'See it among the requests') : null), h('pre', await response.text()));
   };
   const canSign = setup?.canSign ?? true;
-  return h('section', {}, h('h2', {}, 'Test'), h('p', { class: 'hint' }, canSign
+  return h('section', h('h2', 'Test'), h('p.hint', canSign
     ? 'Sends a request signed as the sender would. The action runs.'
     : 'Only the sender can sign, so have it send a request.'),
   canSign ? asyncButton('Send a test request', run) : null, result);

@@ -33,7 +33,7 @@ function render(
   actions: ActionCatalog,
 ): void {
   const steps = h('div');
-  const hint = h('div', { class: 'hint' });
+  const hint = h('div.hint');
   let preset: PresetDescription | null = null;
   const sender = recordForm({
     schema,
@@ -80,7 +80,7 @@ function createActionStep(
   actions: ActionCatalog, back: () => void, create: (identifier: string) => Promise<void>,
 ): HTMLElement {
   const chooser = actions.createChooser();
-  const problem = h('p', { class: 'problem', role: 'alert' });
+  const problem = h('p.problem', { role: 'alert' });
   const button = h('button', { type: 'submit', class: 'primary' }, 'Create it, then test it');
   const run = async (): Promise<void> => {
     problem.textContent = '';
@@ -90,11 +90,11 @@ function createActionStep(
       problem.textContent = messageOf(thrown);
     }
   };
-  return h('form', { class: 'record', novalidate: true, onsubmit: (event) => {
+  return h('form.record', { novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     void runExclusively([button], run);
-  } }, chooser.element, problem, h('div', { class: 'actions' },
-    h('button', { type: 'button', onclick: back }, 'Back'), button));
+  } }, chooser.element, problem, h('div.actions',
+    h('button', { onclick: back }, 'Back'), button));
 }
 
 /** Has the server generate a secret, which the next step shows. */
@@ -115,13 +115,13 @@ function formatAddressHint(): string {
 
 function renderSecretHint(preset: PresetDescription | null): HTMLElement[] {
   if (preset === null) {
-    return [h('p', {}, 'Without a secret, whoever knows the address can call it. With one, the '
-      + 'caller signs each request in the header ', h('code', {}, 'X-Signature'), '.')];
+    return [h('p', 'Without a secret, whoever knows the address can call it. With one, the '
+      + 'caller signs each request in the header ', h('code', 'X-Signature'), '.')];
   }
   const { sender, pasteUrl, pasteSecret, secretFrom } = preset;
   return [
-    h('p', {}, `At ${sender} the address goes to: ${pasteUrl}.`),
-    h('p', {}, secretFrom === 'here'
+    h('p', `At ${sender} the address goes to: ${pasteUrl}.`),
+    h('p', secretFrom === 'here'
       ? `Leave the secret empty and one is made. The last step shows it, for: ${pasteSecret}.`
       : `${sender} makes the secret: ${pasteSecret}. Without it every request is refused; you `
         + 'can add it later.'),

@@ -19,14 +19,14 @@ export function createSenderField(
 ): (options: FieldOptions) => Field {
   return ({ value }) => {
     const verification: Readonly<Record<string, unknown>> = { ...value as object };
-    const select = h('select', {},
+    const select = h('select',
       h('option', { value: '' }, 'Anybody, or X-Signature where there is a secret'),
       ...presets.map(({ name, sender }) => h('option', { value: name }, sender)));
     select.value = String(verification['preset'] ?? '');
     const choice = inputField({
       name: 'preset', label: 'Sender', value: '', isRequired: false, schema: {},
     }, select, () => select.value);
-    const container = h('div', { class: 'record' });
+    const container = h('div.record');
     let fields = new Map<string, Field>();
     const show = (): void => {
       const preset = presets.find(({ name }) => name === select.value) ?? null;
@@ -42,7 +42,7 @@ export function createSenderField(
     select.addEventListener('change', show);
     show();
     return {
-      element: h('div', { class: 'record' }, choice.element, container),
+      element: h('div.record', choice.element, container),
       read: () => select.value === '' ? undefined : {
         preset: select.value,
         ...Object.fromEntries([...fields].map(([name, each]) => [name, each.read()])),

@@ -23,12 +23,12 @@ const CHOICES_MAX = 20;
 export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog): HTMLElement {
   const { routes, actionConfiguration = '' } = webhook;
   const tryRoutes = routes === undefined ? null : trySection(webhook, () => undefined);
-  return h('section', {}, h('h2', {}, 'What is done'), routes === undefined
-    ? h('p', {}, `${actions.describe(actionConfiguration)}, for every request.`)
-    : h('ul', { class: 'log' }, ...routes.map((route) => h('li', {},
-      h('strong', {}, route.name), ` ${actions.describe(route.actionConfiguration)}, `,
+  return h('section', h('h2', 'What is done'), routes === undefined
+    ? h('p', `${actions.describe(actionConfiguration)}, for every request.`)
+    : h('ul.log', {}, ...routes.map((route) => h('li',
+      h('strong', route.name), ` ${actions.describe(route.actionConfiguration)}, `,
       route.when === undefined ? 'for every request'
-        : h('span', {}, 'when ', h('code', {}, formatCondition(route.when)))))), tryRoutes);
+        : h('span', 'when ', h('code', formatCondition(route.when)))))), tryRoutes);
 }
 
 /**
@@ -39,7 +39,7 @@ export function trySection(
   webhook: IncomingWebhook, readRoutes: () => unknown,
 ): HTMLElement | null {
   if (!callerSession.may('write')) return null;
-  const container = h('div', { class: 'record' });
+  const container = h('div.record');
   void showRecentRequests(webhook, readRoutes, container);
   return container;
 }
@@ -51,7 +51,7 @@ async function showRecentRequests(
     const requests = await getJson<readonly PublicRequest[]>(
       `/api/requests?hook=${identifier}&limit=${CHOICES_MAX}`);
     if (requests.length === 0) {
-      return fill(container, h('p', { class: 'hint' },
+      return fill(container, h('p.hint',
         'Once a request is kept, you can see here which routes it would run.'));
     }
     const select = h('select', {}, ...requests.map(({ id, receivedAt, event, status }) =>
@@ -63,15 +63,15 @@ async function showRecentRequests(
       const { body } = await callApi<RouteMatches>('POST', path, {
         body: { request: select.value, routes: readRoutes() },
       });
-      fill(result, h('ul', { class: 'log' }, ...body.routes.map(({ name, matches, failed }) =>
-        h('li', {}, h('strong', {}, name), ' ', badge(matches ? 'would run' : 'left out'), ' ',
+      fill(result, h('ul.log', {}, ...body.routes.map(({ name, matches, failed }) =>
+        h('li', h('strong', name), ' ', badge(matches ? 'would run' : 'left out'), ' ',
           failed.map(({ detail }) => detail).join('; ')))));
     };
     const { element } = inputField({
       name: 'request', label: 'Try the routes with a request', value: '', isRequired: false,
       schema: {},
-    }, select, () => select.value, h('div', { class: 'actions' }, h('button', {
-      type: 'button', onclick: () => void run().catch(showFailureNotice),
+    }, select, () => select.value, h('div.actions', h('button', {
+      onclick: () => void run().catch(showFailureNotice),
     }, 'Try it')));
     fill(container, element, result);
   } catch (thrown) {

@@ -72,7 +72,7 @@ function createRetriesField(options: FieldOptions): Field {
     name: 'retries', label: 'Retry as the settings say', value: '', isRequired: false, schema: {},
   }, box, () => box.checked);
   return {
-    ...list, element: h('div', { class: 'record' }, choice.element, list.element),
+    ...list, element: h('div.record', choice.element, list.element),
     read: () => box.checked ? undefined : list.read() ?? [],
   };
 }

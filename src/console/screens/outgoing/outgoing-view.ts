@@ -57,24 +57,24 @@ function render(container: HTMLElement, view: OutgoingView): void {
     }, 'Its deliveries'), callerSession.may('write') ? backfillButton(view) : null,
     ...callerSession.may('admin') ? buttons(container, view) : []),
     backfill.element,
-    description === undefined ? null : h('p', {}, description),
+    description === undefined ? null : h('p', description),
     factList([
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
       ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
       ['Events', formatTriggerEvents(webhook)],
       // Without a name the heading is the address, so there is no fact of it.
       ['Address', name === undefined ? null : targetUrl],
-      ['Only when', when === undefined ? null : h('code', {}, formatCondition(when))],
+      ['Only when', when === undefined ? null : h('code', formatCondition(when))],
       ['Action', actionConfiguration === undefined ? null : actions.describe(actionConfiguration)],
       ['Method', webhook.httpMethod], ['Signed', webhook.hasSecret ? 'yes' : 'no'],
       ['Signed with the old secret too until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],
-      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', {}, identifier)],
+      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
     ]),
     // Without a path the section only previews: it has no button that sends.
     sampleSection(() => webhook, callerSession.may('write') ? path : null),
-    h('details', {}, h('summary', {}, 'All members'),
-      h('pre', {}, JSON.stringify(webhook, null, 2))));
+    h('details', h('summary', 'All members'),
+      h('pre', JSON.stringify(webhook, null, 2))));
 }
 
 function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {

@@ -38,20 +38,20 @@ export function sampleSection(
     const payload = sample.read();
     const body = typeof payloadTemplate !== 'string' ? payload
       : fillPayloadTemplate(payloadTemplate, payload);
-    fill(result, h('pre', {}, JSON.stringify(body, null, 2)), actionConfiguration === undefined
-      ? null : h('p', { class: 'hint' }, 'The action would change the event before.'));
+    fill(result, h('pre', JSON.stringify(body, null, 2)), actionConfiguration === undefined
+      ? null : h('p.hint', 'The action would change the event before.'));
   };
   const send = async (): Promise<void> => {
     const { body } = await callApi<SendResult>('POST', `${path}/send`, {
       body: { payload: sample.read() },
     });
     const { success, statusCode, message = '', response } = body;
-    fill(result, h('p', {}, badge(success ? 'delivered' : 'failed'),
+    fill(result, h('p', badge(success ? 'delivered' : 'failed'),
       statusCode === null ? ' ' : ` It was answered ${statusCode}. `, message),
-    response === undefined || response === null ? null : h('pre', {},
+    response === undefined || response === null ? null : h('pre',
       typeof response === 'string' ? response : JSON.stringify(response, null, 2)));
   };
-  return h('section', { class: 'record' }, h('h2', {}, path === null ? 'Preview' : 'Test'),
-    sample.element, h('div', { class: 'actions' }, button('Show what would be sent', show),
+  return h('section.record', h('h2', path === null ? 'Preview' : 'Test'),
+    sample.element, h('div.actions', button('Show what would be sent', show),
       path === null ? null : button('Send it now', send)), result);
 }

@@ -25,14 +25,14 @@ export async function openCompareDialog(
   if (!container.isConnected) return;
   const others = latest.filter((request) => request.id !== id);
   const dialog = openDialog('Compare with which request?', [
-    others.length === 0 ? h('p', {}, 'No other request of this webhook is kept.')
-      : h('ul', { class: 'log' }, ...others.map((other) => h('li', {},
+    others.length === 0 ? h('p', 'No other request of this webhook is kept.')
+      : h('ul.log', {}, ...others.map((other) => h('li',
         h('a', {
           href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
         }, formatTimestamp(other.receivedAt)),
         ' ', badge(other.status), ` ${other.event ?? ''} ${other.eventId ?? ''}`))),
-    h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel')),
+    h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Cancel')),
   ]);
 }
 
@@ -45,11 +45,11 @@ export async function compareRequests(
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])]
     .filter((name) => left[name] !== right[name]);
   const rows = names.map((name) => [name, ...[left, right].map((one) =>
-    h('code', {}, one[name]?.slice(0, VALUE_LENGTH_MAX) ?? '–'))]);
-  return h('section', {},
-    h('h2', {}, 'Compared with ', h('a', { href: href(['requests', otherId]) },
+    h('code', one[name]?.slice(0, VALUE_LENGTH_MAX) ?? '–'))]);
+  return h('section',
+    h('h2', 'Compared with ', h('a', { href: href(['requests', otherId]) },
       'the one of ', timeElement(other.receivedAt))),
-    names.length === 0 ? h('p', {}, 'They are the same.')
+    names.length === 0 ? h('p', 'They are the same.')
       : plainTable(['', 'This one', 'The other'], rows));
 }
 

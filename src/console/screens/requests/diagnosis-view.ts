@@ -22,19 +22,19 @@ export function diagnosisSection(request: PublicRequest): HTMLElement | null {
     }
   };
   if (request.status === 'rejected') void run();
-  return h('section', {}, h('h2', {}, 'Diagnosis'),
-    h('button', { type: 'button', onclick: () => void run() },
+  return h('section', h('h2', 'Diagnosis'),
+    h('button', { onclick: () => void run() },
       'Check it against the webhook as it is now'),
     container);
 }
 
 function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
   const { accepted, checks } = diagnosis;
-  return h('div', { class: 'card' },
-    h('p', {}, h('strong', {}, formatOutcome(diagnosis)),
+  return h('div.card',
+    h('p', h('strong', formatOutcome(diagnosis)),
       ' ', accepted ? null : h('a', { href: href(['incoming', hook]) }, 'Change the webhook')),
-    h('ol', { class: 'log' }, ...checks.map(({ check, status, finding }) =>
-      h('li', {}, badge(status), h('span', { class: 'message' }, check.replaceAll('_', ' ')),
+    h('ol.log', {}, ...checks.map(({ check, status, finding }) =>
+      h('li', badge(status), h('span.message', check.replaceAll('_', ' ')),
         ` ${finding}`))));
 }
 

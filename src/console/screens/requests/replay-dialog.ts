@@ -25,7 +25,7 @@ export async function openReplayDialog(
     fill(line, codeBlock(`hookshelf request:replay ${id} --as ${mode}${only}`));
   };
   show();
-  const boxes = [...names].map((name) => h('label', { class: 'choice' }, h('input', {
+  const boxes = [...names].map((name) => h('label.choice', h('input', {
     type: 'checkbox', onchange: () => {
       if (!chosenRoutes.delete(name)) chosenRoutes.add(name);
       show();
@@ -48,12 +48,12 @@ export async function openReplayDialog(
       mode = value;
       show();
     }),
-    boxes.length < 2 ? null : h('fieldset', {}, h('legend', {}, 'Routes'), ...boxes,
-      h('p', { class: 'hint' }, 'Without a choice: those that failed, or else all that match.')),
-    h('details', {}, h('summary', {}, 'As a command'), line),
-    h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
-      h('button', { type: 'button', class: 'primary', onclick: () => void start() },
+    boxes.length < 2 ? null : h('fieldset', h('legend', 'Routes'), ...boxes,
+      h('p.hint', 'Without a choice: those that failed, or else all that match.')),
+    h('details', h('summary', 'As a command'), line),
+    h('div.actions',
+      h('button', { onclick: () => dialog.close() }, 'Cancel'),
+      h('button.primary', { onclick: () => void start() },
         'Send again')),
   ]);
 }

@@ -38,7 +38,7 @@ export function openRequest(
       return [
         other === null ? null : await compareRequests(request, other).catch(renderNotCompared),
         diagnosisSection(request),
-        h('section', {}, h('h2', {}, 'Headers'), headerTable(request.headers)),
+        h('section', h('h2', 'Headers'), headerTable(request.headers)),
         bodySection(`${requestPath(id)}/body`, request.bodyBytes),
       ];
     },
@@ -49,7 +49,7 @@ export function openRequest(
 
 /** The other request may have been deleted; this one is still shown. */
 function renderNotCompared(thrown: unknown): HTMLElement {
-  return h('p', { class: 'hint' }, `It is compared with nothing: ${messageOf(thrown)}.`);
+  return h('p.hint', `It is compared with nothing: ${messageOf(thrown)}.`);
 }
 
 /** The part of the view that changes while the user looks at it. */
@@ -73,9 +73,9 @@ function renderHead(
       ['Duplicate of', requestLink(request.duplicateOf)],
       ['Again after', requestLink(request.replayOf)],
       ['Body', formatBytes(request.bodyBytes)], ['Payload', formatUnparsed(request)],
-      ['Id', h('code', {}, id)],
+      ['Id', h('code', id)],
     ]),
-    request.routes.length === 0 ? null : h('section', {}, h('h2', {}, 'What was done'),
+    request.routes.length === 0 ? null : h('section', h('h2', 'What was done'),
       ...request.routes.map(renderRoute)),
   ];
 }
@@ -136,8 +136,8 @@ async function removeRequest(container: HTMLElement, id: string): Promise<void> 
 function renderRoute(
   { name, status, attempts, nextAttemptAt }: PublicRequest['routes'][number],
 ): HTMLElement {
-  return h('div', { class: 'card' },
-    h('h3', {}, `${name} `, badge(status)),
+  return h('div.card',
+    h('h3', `${name} `, badge(status)),
     timeline(attempts.map(({ at, durationMs, success, message, data }) => ({
       at, durationMs, isGood: success, text: message ?? (success ? 'done' : 'failed'),
       detail: data === null || JSON.stringify(data) === '{}' ? null : JSON.stringify(data, null, 2),

@@ -45,7 +45,8 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
 
 /**
  * Stages new pending deliveries, and the event that they share. `count` is higher than the number
- * of deliveries if more are written later. The caller has checked that there is room.
+ * of deliveries if more are written later. The caller has checked that there is room. Once they are
+ * committed, sending/delivery-worker.ts learns of them, as it follows the collection.
  */
 export function acceptDeliveries(
   transaction: Transaction, unit: DeliveryUnit, deliveries: readonly Delivery[],

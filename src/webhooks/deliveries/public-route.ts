@@ -6,9 +6,9 @@ import { parseRequestId } from './route-delivery-id.ts';
 
 /** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
 export type RequestLookup = {
-  /** Finds the event of a request by its id, as its sender names it; null: it has none. */
+  /** Finds the name that the sender of a request gives to its event; null: it gives none. */
   readonly findEvent: (requestId: string) => string | null;
-  /** What a search sees of a request; null: it is gone. */
+  /** For searches of deliveries: what they see of a request; null: it is gone. */
   readonly findSearched: (requestId: string) => SearchedRecord<unknown> | null;
   readonly findWebhook: (identifier: string) =>
     { readonly name?: string | undefined; readonly enabled: boolean } | undefined;

@@ -20,9 +20,10 @@ export type RunAttempt = {
 export type RouteDelivery = {
   readonly name: string;
   readonly createdAt: string;
+  /** Is written where the request is staged (inbox/request-changes.ts), not here. */
   readonly updatedAt: string;
   readonly status: RouteStatus;
-  /** When it went to the end of its queue again; null: it has the place of its creation. */
+  /** When it went to the end of its webhook's queue again; null: it has its first place. */
   readonly queuedAt: string | null;
   /** The newest `ATTEMPTS_MAX` attempts. */
   readonly attempts: readonly RunAttempt[];
@@ -56,7 +57,10 @@ export function resetRoute(route: RouteDelivery, at: string): RouteDelivery {
   };
 }
 
-/** Returns the route after one more attempt. `nextAttemptAt` is null for no further attempt. */
+/**
+ * Returns the route after one more attempt. `nextAttemptAt` is when the next one would be; null:
+ * there is none, so that the route fails for good unless this attempt succeeded.
+ */
 export function addAttempt(
   route: RouteDelivery, attempt: RunAttempt, nextAttemptAt: string | null = null,
 ): RouteDelivery {

@@ -1,6 +1,8 @@
 /**
  * A durable queue holds items on disk until they are done, and some time after. There are two of
- * them: deliveries, and stored requests. An item is one record with a status; the pending ones wait
+ * them: deliveries of webhooks and forwards, and stored requests. An item is one record with a
+ * status, and for requests also the records that it is made of: the deliveries of its routes, which
+ * are in the collection `deliveries` but belong to the queue of requests. The pending items wait
  * for an attempt.
  */
 import type {
@@ -9,8 +11,8 @@ import type {
 import type { TotalsAccess } from './queue-totals.ts';
 
 /**
- * Describes one durable queue. `Gone` are the ways besides `agedOut` in which a record may leave
- * the queue; each of them is counted.
+ * Describes one durable queue. A record leaves the queue when retention removes
+ * it (`agedOut`), or in one of the ways of `Gone`; each of them is counted.
  */
 export type QueueSpec<Item, Status extends string, Gone extends string = never> = {
   /** The items' name for messages, in the plural. */
@@ -22,14 +24,17 @@ export type QueueSpec<Item, Status extends string, Gone extends string = never> 
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
   /** Whether an item that was read before is still what the records say. */
   readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
-  /** Stages what has changed since `before`; null: the item is new. */
+  /** Stages at least what has changed since `before`; null: the item is new. */
   readonly stage: (transaction: Transaction, item: Item, before: Item | null) => StoredItem<Item>;
   /** Stages the removal of the item's records. */
   readonly stageRemoval: (transaction: Transaction, id: string) => void;
   readonly statusOf: (item: Item) => Status;
   /** Reads the status without parsing the record. */
   readonly readStatus: (bytes: Buffer, find: FindRecord) => Status;
-  /** Opens what keeps records of other collections in step with the items, in one transaction. */
+  /**
+   * Opens what keeps records in step that are no part of an item, as the list of failed requests,
+   * in one transaction.
+   */
   readonly openRelatedRecords: (transaction: Transaction) => RelatedRecords<Item, Status, Gone>;
 };
 
@@ -51,7 +56,7 @@ export interface RelatedRecords<Item, Status extends string, Gone extends string
 export type StoredItem<Item> = {
   readonly bytes: Buffer;
   readonly item: Item;
-  /** The other records that it was decoded from, in an order that its kind has. */
+  /** The other records that it is made of: of a request its routes, in their order. */
   readonly otherBytes?: readonly Buffer[];
 };
 

@@ -1,7 +1,7 @@
 /**
- * Replays a stored request for an operator: either the same request, so that a receiver may
- * recognize its id and drop it, or a copy with a new id. Either way it becomes pending and runs in
- * the background.
+ * Replays a request for an operator: either the same request (`retryRequest`), so that a receiver
+ * may recognize its id and drop it, or a copy with a new id (`copyRequest`; `isNew`). Either way it
+ * becomes pending and runs in the background.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -32,6 +32,7 @@ export function retryRequest(
   const at = formatTimestamp(nowMs);
   const makeDue = (route: RouteDelivery): RouteDelivery => names.includes(route.name)
     ? resetRoute(route, at) : route;
+  // The id of an old request would put an added route before all that wait, so it goes to the end.
   const existingNames = before.routes.map(({ name }) => name);
   const addedRoutes = names.filter((name) => !existingNames.includes(name))
     .map((name) => ({ ...createPendingRoute(name, at), queuedAt: at }));
@@ -56,8 +57,8 @@ export function copyRequest(
 
 /**
  * Chooses the routes to run: the requested ones; by default those that are not done, or, for a
- * request that is done, all that it matches now. Throws `invalid` for a name that the webhook does
- * not have, and `conflict` when no route is left.
+ * request of which nothing failed or waits, all that it matches now. Throws `invalid` for a name
+ * that the webhook does not have, and `conflict` when no route is left.
  */
 export function chooseRoutes(
   request: StoredRequest, available: AvailableRoutes, requestedNames: readonly string[] | null,

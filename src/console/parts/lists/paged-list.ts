@@ -35,6 +35,8 @@ export class PagedList<Item> {
   readonly #count = h('p.count', { role: 'status' }, 'Loading…');
   readonly #container = h('div');
   #next: string | null = null;
+  /** The key of the last row that was fetched: the row itself may be gone. null: there was none. */
+  #lastFetchedKey: string | null = null;
   #total = 0;
   /** The time that a search has come back to; null: nothing is left to be searched. */
   #searchedUntil: string | null = null;
@@ -71,6 +73,7 @@ export class PagedList<Item> {
       const { items, next, total, searchedUntil } = await getPage<Item>(path, controller.signal);
       this.#next = next;
       this.#searchedUntil = searchedUntil;
+      this.#lastFetchedKey = this.#findLastKey(items);
       this.#show(items, total);
     } catch (thrown) {
       if (controller.signal.aborted) return;
@@ -92,9 +95,9 @@ export class PagedList<Item> {
   /** Inserts or updates a row. The rows are in descending order of their keys. */
   put(item: Item): void {
     if (this.#earlyChanges !== null) return void this.#earlyChanges.push(() => this.put(item));
-    if (this.#rows.items.length === 0) return this.#show([item], this.#total);
     const { index, isKnown, isUnread } = this.#find(this.#options.getKey(item));
     if (isUnread) return this.#recountSoon();
+    if (this.#rows.items.length === 0) return this.#show([item], this.#total + 1);
     this.#rows.replace(index, isKnown ? 1 : 0, item);
     this.#updateCount(isKnown ? 0 : 1);
   }
@@ -124,8 +127,14 @@ export class PagedList<Item> {
       if (keyAt(middle) > key) low = middle + 1;
       else high = middle;
     }
-    const isUnread = low === this.#rows.items.length && this.#next !== null;
+    const isUnread = this.#next !== null
+      && (this.#lastFetchedKey === null || key < this.#lastFetchedKey);
     return { index: low, isKnown: keyAt(low) === key, isUnread };
+  }
+
+  #findLastKey(items: readonly Item[]): string | null {
+    const item = items.at(-1);
+    return item === undefined ? null : this.#options.getKey(item);
   }
 
   /** Only the server knows the number of rows on pages that were not fetched. */
@@ -182,6 +191,7 @@ export class PagedList<Item> {
       this.#next = page.next;
       this.#searchedUntil = page.searchedUntil;
       this.#isReading = false;
+      this.#lastFetchedKey = this.#findLastKey(page.items) ?? this.#lastFetchedKey;
       this.#show([...this.#rows.items, ...page.items], page.total);
     } catch (thrown) {
       if (signal.aborted) return;

@@ -4,9 +4,10 @@
  * is kept in memory for a record.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
+import { Sweeper } from '../base/sweeper.ts';
 import type { Collection, Store } from '../store/store-port.ts';
 
 export type ExpiryLimits = { readonly countMax: number; readonly bytesMax: number };
@@ -29,7 +30,6 @@ type ExpiringRecordsDeps = {
 type ExpiringRecord =
   { readonly id: string; readonly expiryMs: number; readonly byteCount: number };
 
-const SWEEP_INTERVAL_MS = 60_000;
 /** Records removed in one transaction. */
 const CHUNK_RECORDS = 250;
 /** Records visited in one turn of the event loop: a millisecond of work. */
@@ -43,32 +43,29 @@ export class ExpiringRecords {
   readonly #deps: ExpiringRecordsDeps;
   readonly #records: Collection;
   readonly #warnings: RateLimitedLog;
+  readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
-  #timer: Timer | null = null;
-  #sweep: Promise<void> | null = null;
-  #isStarted = false;
 
   constructor(deps: ExpiringRecordsDeps) {
     this.#deps = deps;
     this.#records = deps.store.collection(deps.collection);
     this.#warnings = new RateLimitedLog(deps.clock);
+    this.#sweeper = new Sweeper(deps, () => this.#sweepAll());
     this.#unfollow = this.#records.onChange(() => {
-      if (this.#isStarted && this.#mayRemove() && this.#exceedsLimits()) this.#startSweep();
+      const { isStarted } = this.#sweeper;
+      if (isStarted && this.#mayRemove() && this.#exceedsLimits()) this.#sweeper.sweep();
     });
   }
 
   /** Starts the removal. Commands leave that to the server. */
   start(): void {
-    this.#isStarted = true;
-    this.#startSweep();
+    this.#sweeper.start();
   }
 
   async close(): Promise<void> {
-    this.#isStarted = false;
-    this.#timer?.cancel();
     this.#warnings.close();
     this.#unfollow();
-    await this.#sweep;
+    await this.#sweeper.close();
   }
 
   #mayRemove(): boolean {
@@ -81,26 +78,13 @@ export class ExpiringRecords {
     return this.#records.size > countMax || this.#records.bytesTotal > bytesMax;
   }
 
-  #startSweep(): void {
-    if (this.#sweep !== null || !this.#isStarted) return;
-    this.#timer?.cancel();
-    // Later: the rest of the transaction whose change we are told of is not applied yet.
-    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
-      const { log, noun } = this.#deps;
-      log.error(`old ${noun} could not be removed`, { error: thrown });
-    }).finally(() => {
-      this.#sweep = null;
-      if (!this.#isStarted) return;
-      this.#timer = this.#deps.clock.startTimer(SWEEP_INTERVAL_MS, () => this.#startSweep());
-    });
-  }
 
   async #sweepAll(): Promise<void> {
     if (!this.#mayRemove()) return;
     const nowMs = this.#deps.clock.now();
     await this.#remove(await this.#find(({ expiryMs }) => expiryMs <= nowMs));
     // Each round removes one record at least, so this ends; a transaction that fails ends it, too.
-    while (this.#isStarted && this.#mayRemove() && this.#exceedsLimits()) {
+    while (this.#sweeper.isStarted && this.#mayRemove() && this.#exceedsLimits()) {
       const surplus = this.#selectSurplus(await this.#find(() => true));
       this.#warnings.warning(this.#deps, `${this.#deps.noun} are removed before their time is `
         + 'over, as there are too many', { removed: surplus.length, ...this.#deps.limits },
@@ -142,7 +126,7 @@ export class ExpiringRecords {
 
   async #remove(records: readonly ExpiringRecord[]): Promise<void> {
     const { store, collection, readExpiryMs } = this.#deps;
-    for (let start = 0; start < records.length && this.#isStarted; start += CHUNK_RECORDS) {
+    for (let start = 0; start < records.length && this.#sweeper.isStarted; start += CHUNK_RECORDS) {
       await store.transact((transaction) => {
         for (const { id, expiryMs } of records.slice(start, start + CHUNK_RECORDS)) {
           const bytes = transaction.find(collection, id);

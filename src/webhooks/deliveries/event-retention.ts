@@ -1,11 +1,12 @@
 /**
  * Removes events of which no delivery is kept, when they are too old or take too many bytes: the
  * oldest first. An event that was delayed and has not begun stays, and so does one whose deliveries
- * are still being written. All this is checked by id inside the transaction that removes the event,
- * so a delivery that is staged at the same time keeps it.
+ * are still being written. That it may go is checked once more inside the transaction that removes
+ * it, so a delivery that is staged at the same time keeps it.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type {
   Collection, FindRecord, Store, Transaction,
@@ -34,21 +35,18 @@ type EventRetentionDeps = {
 
 type UnusedEvent = { readonly id: string; readonly bytes: number };
 
-const SWEEP_MS = 60_000;
-
 export class EventRetention {
   readonly #deps: EventRetentionDeps;
   readonly #events: Collection;
+  readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
-  /** All events up to this id have deliveries, so no sweep need look at them. */
+  /** No event up to this id is unused, so no sweep need look at them. */
   #sweptUpTo: string | null = null;
-  #timer: Timer | null = null;
-  #sweep: Promise<void> | null = null;
-  #isStarted = false;
 
   constructor(deps: EventRetentionDeps) {
     this.#deps = deps;
     this.#events = deps.store.collection(eventCollection.name);
+    this.#sweeper = new Sweeper({ ...deps, noun: 'events' }, () => this.#sweepAll());
     deps.eventUse.onUnused((eventId) => this.#onUnused(eventId));
     this.#unfollow = this.#events.onChange(({ id, before }) => {
       if (before === null) this.#onUnused(id);
@@ -56,46 +54,30 @@ export class EventRetention {
   }
 
   start(): void {
-    this.#isStarted = true;
-    this.#startSweep();
+    this.#sweeper.start();
   }
 
   async close(): Promise<void> {
-    this.#isStarted = false;
-    this.#timer?.cancel();
     this.#unfollow();
-    await this.#sweep;
+    await this.#sweeper.close();
   }
 
   #onUnused(eventId: string): void {
-    // A part of an id sorts right before it.
+    // Below it no more, so that the next sweep comes to it: the start of an id sorts before it.
     if (this.#sweptUpTo !== null && eventId <= this.#sweptUpTo) {
       this.#sweptUpTo = eventId.slice(0, -1);
     }
-    if (this.#computeExcess() > 0 && this.#deps.ownership.isMaintainer()) this.#startSweep();
+    if (this.#computeExcess() > 0 && this.#deps.ownership.isMaintainer()) this.#sweeper.sweep();
   }
 
   #computeExcess(): number {
     return this.#deps.eventUse.unusedBytes - this.#deps.limits.bytesMax;
   }
 
-  #startSweep(): void {
-    if (this.#sweep !== null || !this.#isStarted) return;
-    this.#timer?.cancel();
-    // Not at once: the caller may be applying a transaction of which the rest is to come.
-    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
-      this.#deps.log.error('old events could not be removed', { error: thrown });
-    }).finally(() => {
-      this.#sweep = null;
-      if (this.#isStarted) {
-        this.#timer = this.#deps.clock.startTimer(SWEEP_MS, () => this.#startSweep());
-      }
-    });
-  }
 
   async #sweepAll(): Promise<void> {
     const { store, ownership } = this.#deps;
-    while (this.#isStarted && ownership.isMaintainer()) {
+    while (this.#sweeper.isStarted && ownership.isMaintainer()) {
       const removable = await this.#findRemovable();
       if (removable.length === 0) return;
       const chunk = takeChunk(removable, ({ bytes }) => bytes);
@@ -118,11 +100,15 @@ export class EventRetention {
       const id = this.#events.idAt(slot) ?? '';
       if (isFinishedMarkId(id)) return 'searched';
       if (!eventUse.isUnused(slot)) {
-        // Another event may have become unused in the meantime, which has lowered it.
-        if (!isUnusedFound && this.#sweptUpTo === lastUsedId) this.#sweptUpTo = lastUsedId = id;
+        // The mark follows the walk, unless `#onUnused` has lowered it in the meantime.
+        if (!isUnusedFound && this.#sweptUpTo === lastUsedId) {
+          lastUsedId = id;
+          this.#sweptUpTo = id;
+        }
         return 'searched';
       }
       isUnusedFound = true;
+      // The ids are in order of time, so all that come after it are younger still.
       if (excess <= 0 && readEventCreatedMs(event) >= oldestMs) return 'done';
       if (hasNotEnded(findCommitted(store), id)) return 'searched';
       removable.push({ id, bytes: event.length });

@@ -3,8 +3,9 @@
  * the totals. It finds the finished items by following what is applied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
@@ -65,7 +66,6 @@ type FinishedItem = {
   readonly kind: Finish['kind'];
 };
 
-const SWEEP_MS = 60_000;
 /** Items dropped before the event loop serves others. This takes about a millisecond. */
 const DROPPED_PER_TURN = 1000;
 
@@ -73,6 +73,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   readonly #deps: RetentionDeps<Item, Status, Gone>;
   readonly #records: Collection;
   readonly #find: FindRecord;
+  readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
   readonly #finishedItems = {
     finished: new PriorityQueue<FinishedItem>(isEarlier),
@@ -80,28 +81,23 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   };
   #finishedCount = 0;
   #finishedBytes = 0;
-  #timer: Timer | null = null;
-  #sweep: Promise<void> | null = null;
-  #isStarted = false;
 
   constructor(deps: RetentionDeps<Item, Status, Gone>) {
     this.#deps = deps;
     const { store, queue, follow } = deps;
     this.#records = store.collection(queue.collection.name);
     this.#find = findCommitted(store);
+    this.#sweeper = new Sweeper({ ...deps, noun: queue.noun }, () => this.#sweepAll());
     this.#unfollow = follow((change) => this.#applyChange(change));
   }
 
   start(): void {
-    this.#isStarted = true;
-    this.#startSweep();
+    this.#sweeper.start();
   }
 
   async close(): Promise<void> {
-    this.#isStarted = false;
-    this.#timer?.cancel();
     this.#unfollow();
-    await this.#sweep;
+    await this.#sweeper.close();
   }
 
   #applyChange({ id, before, after }: FinishChange): void {
@@ -114,8 +110,8 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   #sweepIfOverLimits(): void {
-    if (!this.#isStarted || !this.#deps.ownership.isMaintainer()) return;
-    if (this.#isOverLimits()) this.#startSweep();
+    if (!this.#sweeper.isStarted || !this.#deps.ownership.isMaintainer()) return;
+    if (this.#isOverLimits()) this.#sweeper.sweep();
   }
 
   #countFinished(by: 1 | -1, bytes: number): void {
@@ -145,20 +141,6 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     return { count: this.#records.size - countMax, bytes: bytesTotal() - bytesMax };
   }
 
-  #startSweep(): void {
-    if (this.#sweep !== null || !this.#isStarted) return;
-    this.#timer?.cancel();
-    // Not at once: the caller may be applying a transaction of which the rest is to come.
-    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
-      const { log, queue } = this.#deps;
-      log.error(`old ${queue.noun} could not be removed`, { error: thrown });
-    }).finally(() => {
-      this.#sweep = null;
-      if (this.#isStarted) {
-        this.#timer = this.#deps.clock.startTimer(SWEEP_MS, () => this.#startSweep());
-      }
-    });
-  }
 
   async #sweepAll(): Promise<void> {
     if (!this.#deps.ownership.isMaintainer()) return this.#dropRemovedElsewhere();
@@ -175,7 +157,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
         for (const item of removable) this.#enqueue(item);
         throw thrown;
       }
-      if (!this.#isStarted) return;
+      if (!this.#sweeper.isStarted) return;
     }
   }
 
@@ -192,7 +174,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
         items.pop();
         droppedCount += 1;
         if (droppedCount % DROPPED_PER_TURN === 0) await nextTurn();
-        if (!this.#isStarted) return;
+        if (!this.#sweeper.isStarted) return;
       }
     }
   }

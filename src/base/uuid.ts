@@ -51,7 +51,7 @@ export function createIdSource(
     const nowMs = clock.now();
     if (nowMs > lastMs || counter === COUNTER_MAX) {
       lastMs = Math.max(nowMs, lastMs + 1);
-      text.write(formatTime(lastMs), 'latin1');
+      text.write(formatUuidTime(lastMs), 'latin1');
       counter = pool.readUInt32LE(offset + RANDOM_ID_BYTES) % COUNTER_START_MAX;
     } else {
       counter += 1;
@@ -128,7 +128,8 @@ export function timeOfUuidV7(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
-function formatTime(ms: number): string {
+/** The beginning of the UUIDv7s of a millisecond, in hexadecimal digits with a hyphen. */
+export function formatUuidTime(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }

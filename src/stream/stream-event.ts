@@ -78,26 +78,21 @@ export function createChangeEvents(
     return change === undefined ? findCommitted(collection, id) : readAfter(change) ?? undefined;
   };
   const events: ChangeEvent[] = [];
-  for (const [index, change] of listTopicChanges(changes, topics).entries()) {
+  let number = 0;
+  for (const change of changes) {
     const topic = topics.get(change.collection);
     if (topic === undefined) continue;
+    number += 1;
     const owner = topic.findOwner?.(change.id) ?? null;
     if (!isTopicSelected(owner?.topic ?? topic)) continue;
     const { id } = change;
     const [before, after] = [readBefore(change), readAfter(change)];
     if (topic.isTold?.({ id, before, after }) === false) continue;
-    const number = index + 1;
     const event = owner === null ? createChangeEvent(change, topic, number, find)
       : createOwnerEvent(owner, changes, number, find);
     if (event !== null) events.push(event);
   }
   return events;
-}
-
-function listTopicChanges(
-  changes: readonly (Change | Operation)[], topics: ReadonlyMap<string, StreamTopic>,
-): readonly (Change | Operation)[] {
-  return changes.filter(({ collection }) => topics.has(collection));
 }
 
 /**

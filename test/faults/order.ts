@@ -39,8 +39,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {
-    file: 'webhooks/scheduler/lanes.ts',
-    text: ".padStart(TIME_DIGITS, '0')", replacement: '',
+    file: 'base/uuid.ts',
+    text: ".padStart(12, '0')", replacement: '',
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {

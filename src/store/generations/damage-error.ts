@@ -20,6 +20,14 @@ export function missingFileError(name: string, why: string): AppError {
   return new AppError('damaged', `${message}; ${HINT}`);
 }
 
+/**
+ * Whether records are damaged, so that an older snapshot may do. Any other error may pass, such as
+ * that of a disk that cannot be read now, or is a mistake of this program.
+ */
+export function isDamage(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'damaged';
+}
+
 /** The error for a whole file or line of a format that this version does not know. */
 export function unknownFormatError(position: FilePosition): AppError {
   return new AppError('damaged', `${formatPosition(position)}: whole, but of a format that this `

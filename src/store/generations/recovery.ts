@@ -31,7 +31,7 @@ import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { AppError, isError } from '../../base/errors.ts';
 import { StoredCollection } from '../records/collection.ts';
-import { damageError, missingFileError } from './damage-error.ts';
+import { damageError, isDamage, missingFileError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import {
@@ -87,11 +87,6 @@ export async function recoverState(source: RecoverySource): Promise<RecoveredSta
     // The older generation is damaged too: the error of the newest one is the one to report.
     throw base.snapshotErrors[0] ?? error;
   }
-}
-
-/** Else it may pass, such as a disk that cannot be read now, or is a mistake of this program. */
-function isDamage(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'damaged';
 }
 
 /** A node's directory must not count as empty when its engine is not configured any more. */

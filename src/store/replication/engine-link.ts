@@ -224,8 +224,3 @@ export class ReconnectBackoff {
 export function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && error.code !== 'unknown_outcome';
 }
-
-/** Whether records in the engine are damaged, so that an older snapshot may do. */
-export function isDamage(error: unknown): error is AppError {
-  return error instanceof AppError && error.code === 'damaged';
-}

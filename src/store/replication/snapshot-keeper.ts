@@ -14,7 +14,7 @@ import { StoredCollection } from '../records/collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import { LOG_START, isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
-import { isDamage } from './engine-link.ts';
+import { isDamage } from '../generations/damage-error.ts';
 import { createUnreachableError } from './fresh-reads.ts';
 import {
   receiveParts, removeOldSnapshots, sendSnapshot, verifyParts,

@@ -22,14 +22,16 @@ export function createRequestReplay({ store, service }: RequestReplayDeps): JobK
     select(jobFilter: JsonObject) {
       const filter = toQueueFilter(jobFilter, REQUEST_STATUSES);
       const options = { routes: null, isNew: jobFilter['as'] === 'new' };
+      const find = findCommitted(store);
       return {
         ...createSelection(store.collection(requestCollection.name), (bytes) =>
-          matchesFilter(filter, bytes, findCommitted(store))),
+          matchesFilter(filter, bytes, find)),
         stage(transaction, ids, { nowMs, seed }) {
           const nextId = deriveIds(seed);
+          const findInTransaction = findStaged(transaction);
           return countEach(ids, (id) => {
             const bytes = transaction.find(requestCollection.name, id);
-            if (bytes === undefined || !matchesFilter(filter, bytes, findStaged(transaction))) {
+            if (bytes === undefined || !matchesFilter(filter, bytes, findInTransaction)) {
               return false;
             }
             service.stageReplay(transaction, id, options, { nowMs, id: nextId() });

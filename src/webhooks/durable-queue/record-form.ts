@@ -13,7 +13,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { CollectionSpec, FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
 
 export const recordFormCollection: CollectionSpec = { name: 'record-forms', key: 'identifier' };
 
@@ -57,11 +57,11 @@ export async function keepOldForm(store: Store): Promise<void> {
  * the transaction.
  */
 export async function beginNewForm(
-  store: Store, mayBegin: (transaction: Transaction) => boolean,
+  store: Store, mayBegin: () => boolean,
 ): Promise<void> {
   if (!mustWriteOldForm(findCommitted(store))) return;
   await store.transact((transaction) => {
-    if (!mayBegin(transaction)) return;
+    if (!mayBegin()) return;
     transaction.delete(MARK_COLLECTION, OLD_FORM_ID);
     const json = JSON.stringify({ identifier: NEW_FORM_ID, form: RECORD_FORM });
     transaction.put(recordFormCollection.name, NEW_FORM_ID, json);

@@ -8,6 +8,7 @@
  * task that is offered may cease to be the first, so `mayStart` is asked before it starts.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
 import type { Lane, LaneName, Task } from './task.ts';
 
@@ -17,9 +18,6 @@ export type HeldBackKey = {
 };
 
 const WAITING_MIN = 100;
-/** The first 48 bits of a UUIDv7 are its milliseconds, in twelve digits with a hyphen. */
-const TIME_DIGITS = 12;
-const TIME_DIGITS_BEFORE_HYPHEN = 8;
 
 export class Lanes {
   /** The lanes of a key that hold back more than `WAITING_MIN` tasks. */
@@ -118,9 +116,7 @@ export function isBefore(left: Task, right: Task): boolean {
  * compares with places that are such ids by the milliseconds, and among its like by id.
  */
 export function createPlace(queuedAtMs: number, id: string): string {
-  const digits = queuedAtMs.toString(16).padStart(TIME_DIGITS, '0');
-  return `${digits.slice(0, TIME_DIGITS_BEFORE_HYPHEN)}-`
-    + `${digits.slice(TIME_DIGITS_BEFORE_HYPHEN)}-${id}`;
+  return `${formatUuidTime(queuedAtMs)}-${id}`;
 }
 
 function findFirst(lane: Lane): Task | undefined {

@@ -41,12 +41,12 @@ export const rotationOptions: OptionSpecs = {
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
   force: flag('also while the secret before still counts, which then ends'),
 };
-/** Options of commands that work on one record, or add a job for many. */
 /** How a job is added. */
 export const jobOptions: OptionSpecs = {
   'dry-run': flag('do nothing, and say how many there are'),
   wait: flag('until the job has ended; shows how far it is'),
 };
+/** Options of commands that work on one record, or add a job for many. */
 export const bulkOptions: OptionSpecs = { failed: flag('all that failed'), ...jobOptions };
 /** Options that make a list a search. */
 export const searchOptions = {

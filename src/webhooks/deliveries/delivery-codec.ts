@@ -26,10 +26,9 @@ import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
   DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type SentHead,
 } from './delivery.ts';
-import { findEventStart } from './event-record.ts';
+import { findEventStart, findQuote } from './event-record.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
@@ -154,13 +153,6 @@ export function readUntriedWebhookId(bytes: Buffer): string | null {
   // of an event.
   for (const mark of LATER_MARKS) if (hasMarkAt(bytes, mark, at)) return null;
   return bytes.toString('latin1', start, end);
-}
-
-/** Finds the closing quote of a text. */
-function findQuote(bytes: Buffer, start: number): number {
-  let at = start;
-  for (; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
-  return at;
 }
 
 /** Reads the id of a stored delivery's event, which is a record unless it is embedded. */

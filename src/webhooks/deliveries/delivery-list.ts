@@ -32,12 +32,12 @@ type Matcher = (bytes: Buffer, id: string) => boolean;
 
 const NO_EVENT: FindRequestEvent = () => null;
 
-/** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
+/** Lists up to `limit` deliveries behind the id `after`, oldest first. */
 export function listDeliveries(
-  store: Store, filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst = false,
+  store: Store, filter: DeliveryFilter, after: string | null, limit: number,
 ): Promise<Delivery[]> {
   return listMatches(store, createDeliveryMatcher({ ...filter, kind: null }), {
-    after, limit, isNewestFirst, decode: (bytes) => decodeDelivery(bytes),
+    after, limit, isNewestFirst: false, decode: (bytes) => decodeDelivery(bytes),
   });
 }
 

@@ -79,7 +79,6 @@ const NAME_MARK = Buffer.from(',"name":"');
 const SOURCE_MARK = Buffer.from(',"source":"');
 const KEY_MARK = Buffer.from(',"key":"');
 const DELIVER_AT_MARK = Buffer.from(',"deliverAt":"');
-const HOOKS_MARK = Buffer.from(',"hooks":[');
 const DELIVERIES_MARK = Buffer.from(',"deliveries":[');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
@@ -239,27 +238,6 @@ export function listsDeliveries(bytes: Buffer): boolean {
   return bytes[findListStart(bytes)] === QUOTE;
 }
 
-/**
- * Reads the deliveries that were made with an event, and their webhooks in the same order. An event
- * of the former form may list no webhooks.
- */
-export function readReceivers(bytes: Buffer): {
-  readonly deliveries: readonly string[]; readonly webhookIds: readonly string[];
-} {
-  const start = findListStart(bytes);
-  const deliveries = parseTexts(bytes.subarray(start, findListEnd(bytes, start)));
-  const head = bytes.subarray(0, findEventStart(bytes));
-  const hooksStart = head.indexOf(HOOKS_MARK);
-  const webhookIds = hooksStart === -1 ? []
-    : parseTexts(head.subarray(hooksStart + HOOKS_MARK.length, head.length - 1));
-  return { deliveries, webhookIds };
-}
-
-function parseTexts(list: Buffer): readonly string[] {
-  const texts: unknown = JSON.parse(`[${list.toString('utf8')}]`);
-  return Array.isArray(texts) ? texts.map(String) : [];
-}
-
 /** Finds where the members of an event begin, with their comma; -1 in a record without one. */
 export function findEventStart(bytes: Buffer): number {
   return bytes.indexOf(START_MARK);
@@ -298,7 +276,7 @@ export function findForwardUrl(bytes: Buffer): string | null {
 }
 
 /** Finds the quote that ends the text which begins at `start`. */
-function findQuote(bytes: Buffer, start: number): number {
+export function findQuote(bytes: Buffer, start: number): number {
   let end = start;
   while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
   return end;

@@ -49,9 +49,8 @@ export class EventUse {
     this.#events = store.collection(eventCollection.name);
     this.#deliveries = store.collection(deliveryCollection.name);
     this.#bodies = store.collection(deliveryBodyCollection.name);
-    this.#addExistingEvents();
     this.#unfollow = [
-      this.#events.onChange((change, slot) => this.#applyEvent(change, slot)),
+      followRecords(this.#events, (change, slot) => this.#applyEvent(change, slot)),
       // Each body that is there counts with its delivery.
       followRecords(this.#deliveries, (change) => this.#applyDelivery(change)),
       this.#bodies.onChange((change) => this.#applyBody(change)),
@@ -95,14 +94,6 @@ export class EventUse {
 
   close(): void {
     for (const unfollow of this.#unfollow) unfollow();
-  }
-
-  #addExistingEvents(): void {
-    const walk = this.#events.walk();
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const id = this.#events.idAt(slot) ?? '';
-      if (!isFinishedMarkId(id)) this.#setCounts(slot, NO_USE, 0);
-    }
   }
 
   #applyEvent({ id, before, after }: Change, slot: number): void {

@@ -6,8 +6,8 @@ import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
 import { findReceivers } from '../deliveries/event-receivers.ts';
 import {
-  readDeliverAt, readEventCreatedMs, readEventKey, readEventName, readEventSource, readHops,
-  readOwnId, readPayloadBytes, readReceivers, type EventSource,
+  decodeEventHead, readDeliverAt, readEventCreatedMs, readEventKey, readEventName, readEventSource,
+  readHops, readOwnId, readPayloadBytes, type EventSource,
 } from '../deliveries/event-record.ts';
 import { isEventHeard } from './event-columns.ts';
 
@@ -59,10 +59,10 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
 /** Lists the first deliveries of an event, those that are not kept any more among them. */
 export function listEventDeliveries(store: Store, record: Buffer): readonly EventDelivery[] {
   const find = findCommitted(store);
-  const early = readReceivers(record);
+  const { deliveries, hooks = [] } = decodeEventHead(record);
   const late = findReceivers({ find }, readOwnId(record));
   const receivers = [
-    ...early.deliveries.map((identifier, index) => [identifier, early.webhookIds[index]] as const),
+    ...deliveries.map((identifier, index) => [identifier, hooks[index]] as const),
     ...late.deliveries.map((identifier, index) => [identifier, late.hooks[index]] as const),
   ];
   return receivers.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {

@@ -10,7 +10,7 @@ import type { WebhookDirectory } from '../naming/directory.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRequest } from './request-codec.ts';
+import { decodeRequest, findCommittedRequest } from './request-codec.ts';
 import type { RequestFilter } from './request-columns.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
 import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
@@ -114,10 +114,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
     openSearch: async (filter, before) =>
       new RequestSearchWalk(deps, await list.select(filter, before)),
     count: (filter) => list.count(filter),
-    find(id) {
-      const bytes = records.findBytes(id);
-      return bytes === undefined ? rejected.find(id)?.request : decodeRequest(bytes, find);
-    },
+    find: (id) => findCommittedRequest(store, id) ?? rejected.find(id)?.request,
     findBody(id) {
       const bytes = records.findBytes(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;

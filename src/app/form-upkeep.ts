@@ -95,17 +95,17 @@ export class FormUpkeep {
   async #beginWhenQuiet(): Promise<void> {
     const { store, log } = this.#deps;
     const find = findCommitted(store);
-    if (!mustWriteOldForm(find) || !this.#mayBegin()) return;
+    if (!mustWriteOldForm(find) || !this.#isReady()) return;
     try {
       // Asked again within the transaction: it runs after all that other nodes have committed.
-      await beginNewForm(store, () => this.#mayBegin());
+      await beginNewForm(store, () => this.#isReady());
       if (!mustWriteOldForm(find)) log.info('all nodes can read the records of this release');
     } catch (error) {
       log.warning('the records of this release could not be begun; trying again', { error });
     }
   }
 
-  #mayBegin(): boolean {
+  #isReady(): boolean {
     const { clock, isMaintainer } = this.#deps;
     return isMaintainer() && clock.monotonicMs() >= this.#quietSinceMs + QUIET_MS;
   }

@@ -46,7 +46,7 @@ export function explainIsbn(text: string): string {
     return `must be an ISBN-13 that begins with 978 or 979, not ${quotedText}`;
   }
   if (/^[0-9Xx]*$/.test(compact)) {
-    // Of these lengths only an X in a wrong place is left.
+    // All other mistakes are told by now: an X in a wrong place is left.
     if (compact.length === 10 || compact.length === 13) {
       return `must be an ISBN, not ${quotedText}: only the tenth character of an ISBN-10 may be `
         + 'an X';

@@ -9,7 +9,7 @@
  *   HOOKSHELF_SERVER, HOOKSHELF_DATA  that server      this machine
  *   HOOKSHELF_SERVER alone            that server      usage error
  *
- * Where nothing names a server, a command works on this machine. `--server` with `--data` is a
+ * A command works on this machine if nothing names a server. `--server` with `--data` is a
  * usage error, and so is `--token-file` for a command that works on this machine.
  */
 import { AppError, messageOf } from '../base/errors.ts';
@@ -105,8 +105,8 @@ function checkServerFlag(spec: CommandSpec, args: Arguments): void {
 }
 
 /**
- * Where the environment names a server, its token is for that server alone: another one, which a
- * flag names, needs `--token-file`.
+ * A token of the environment is for the server that the environment names: another server, which
+ * a flag names, needs `--token-file`.
  */
 function findTokenFile(
   args: Arguments, environment: Environment, mayUseEnvironment: boolean,

@@ -4,7 +4,7 @@ import type { HttpClient, HttpClientOptions, HttpClientPorts } from './http-clie
 
 const loadClientModule = lazyImport(() => import('./http-client.ts'));
 
-/** As `createHttpClient`, but options that cannot be read are refused at the first request. */
+/** Does as `createHttpClient`, but options that cannot be read are refused at the first request. */
 export function createLazyHttpClient(
   options: HttpClientOptions, ports: HttpClientPorts,
 ): HttpClient {

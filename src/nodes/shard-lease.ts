@@ -1,8 +1,8 @@
 /**
- * What this process does on a shard. `Shard` counts the attempts under way, and lives as long as
- * the process. `ShardLease` is the right to attempt while the lease in the log is ours. Each time
- * that a node claims a shard, its lease gets a new term, and a `ShardLease` is good for one: an
- * attempt that began in a term is aborted when that ends, and its result is not written.
+ * The part that this process has in a shard. `Shard` counts the attempts under way, and lives as
+ * long as the process. `ShardLease` is the right to attempt while the lease in the log is ours.
+ * Each time that a node claims a shard, its lease gets a new term, and a `ShardLease` is good for
+ * one: an attempt that began in a term is aborted when that ends, and its result is not written.
  */
 import type { Transaction } from '../store/store-port.ts';
 import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.ts';
@@ -61,7 +61,7 @@ export class ShardLease {
   }
 
   beginAttempt(): boolean {
-    if (!this.mayBegin()) return false;
+    if (!this.mayContinue()) return false;
     this.#shard.attemptCount += 1;
     return true;
   }
@@ -72,7 +72,7 @@ export class ShardLease {
     if (shard.attemptCount === 0 && shard.givenUpMs !== null) this.#deps.onDrained();
   }
 
-  mayBegin(): boolean {
+  mayContinue(): boolean {
     const { givenUpMs, number } = this.#shard;
     return givenUpMs === null && !this.#end.signal.aborted
       && this.#deps.mayBegin(number, this.term);

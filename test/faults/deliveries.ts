@@ -309,8 +309,8 @@ const INBOX: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/inbox/request-changes.ts',
-    text: 'return isSameMemory(storedBytes, bytes) && otherBytes.every(',
-    replacement: 'return isSameMemory(storedBytes, bytes) || otherBytes.every(',
+    text: 'return isSameMemory(storedBytes, bytes) && partBytes.every(',
+    replacement: 'return isSameMemory(storedBytes, bytes) || partBytes.every(',
     tests: ['webhooks/inbox/request-changes.test.ts'],
   },
   {
@@ -376,7 +376,7 @@ const SENDING: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/sending/delivery-attempt.ts',
-    text: 'if (!lease.mayBegin()) return null;', replacement: '',
+    text: 'if (!lease.mayContinue()) return null;', replacement: '',
     tests: ['webhooks/durable-queue/ownership.test.ts'],
   },
   {

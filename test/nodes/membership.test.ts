@@ -265,7 +265,7 @@ test('a node that was frozen finds its shards gone, and says so', async () => {
   cluster.node('b');
   await cluster.clock.advance(LENGTHS.lengthMs + 2000);
   a.start();
-  assert.equal(lease?.mayBegin(), false);
+  assert.equal(lease?.mayContinue(), false);
   assert.equal(lease.endSignal.aborted, true);
   assert.ok(cluster.logLines.some((line) => line.includes('another node has taken over')));
   await cluster.clock.advance(100);

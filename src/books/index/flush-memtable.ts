@@ -106,7 +106,7 @@ function collectLivePlaces(
   return places;
 }
 
-/** Where the segment begins and how many places it has; no places when no book is live. */
+/** The slot at which the segment begins, and how many places it has; none if no book is live. */
 function findSlotRange(
   { live, slots }: Memtable,
 ): readonly [firstSlot: number, placeBound: number] {

@@ -1,4 +1,4 @@
-/** Where the books of a response come from, and the JSON array that is made of them. */
+/** The sources of the books of a response, and the JSON array that is made of them. */
 import { frameArray } from '../../resources/json-array-stream.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';

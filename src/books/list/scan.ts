@@ -50,7 +50,7 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
   // The walk is in id order: once a page by id is full, all other books come after it.
   const isById = sort.key === 'id';
   const knownTotal = countWithoutReading(inputs);
-  // Where no book has to be counted, a page by id needs no book before the cursor, and none after
+  // If no book has to be counted, a page by id needs no book before the cursor, and none after
   // the page.
   const readsPageOnly = isById && knownTotal !== null;
   const top = new TopEntries(limit + 1, sort);

@@ -51,7 +51,7 @@ export type ImportCatalog = Pick<Catalog, 'has' | 'importBatch'>;
 
 type ParsedRecord = { readonly line: number; readonly record: ImportRecord };
 
-/** As `ImportedBook`, but a dry run knows no id of a book that comes without one. */
+/** An `ImportedBook`, but a dry run knows no id of a book that comes without one. */
 type BookOutcome = { readonly id: string | null; readonly outcome: ImportedBook['outcome'] };
 
 export class Importer {

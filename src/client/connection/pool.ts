@@ -113,7 +113,7 @@ export class Pool {
     if (next === undefined) {
       this.#idle.push(socket);
     } else if (next.needsFreshSocket) {
-      // That frees a place in the pool, where the next waiter in the queue opens its own.
+      // The end of this socket frees a place in the pool: the next waiter opens its own.
       socket.discard();
     } else {
       this.#queue.delete(next);

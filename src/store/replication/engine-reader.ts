@@ -6,7 +6,7 @@ import { decodeUnchained } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import { createUnreachableError } from './fresh-reads.ts';
 
-/** What is read at a time; an entry may have some megabytes. */
+/** The entries that are read at a time; one may have some megabytes. */
 const ENTRIES_MAX = 4;
 
 /** A reader of what was committed after `sequence`; null when the log begins later. */

@@ -53,7 +53,7 @@ type DelayedEventDeps = {
 /** Says who hears an event at this moment, and what becomes of one that nobody hears. */
 export interface Audience {
   /** The identifiers of the webhooks that hear an event of that name. */
-  findWebhooks(transaction: Transaction, name: string, payloadJson: string): readonly string[];
+  findReceivers(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   /** Whether an event that no webhook hears is kept. */
   mayKeepUnheard(find: FindRecord): boolean;
 }
@@ -98,7 +98,7 @@ function stageBegin(
   if (event === undefined) return void transaction.delete(delayedEventCollection.name, id);
   const name = decodeEventHead(event).name ?? '';
   const payloadJson = readPayloadBytes(event)?.toString() ?? '';
-  const webhookIds = audience.findWebhooks(transaction, name, payloadJson);
+  const webhookIds = audience.findReceivers(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
     if (!audience.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);

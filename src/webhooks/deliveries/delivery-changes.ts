@@ -6,7 +6,7 @@
 import { findStaged } from '../../store/find-record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { mustWriteOldForm } from '../durable-queue/record-form.ts';
-import { isSameMemory, type QueueSpec, type RelatedRecords } from '../durable-queue/queue-spec.ts';
+import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { deliveryBodyCollection, encodeBodyRecord } from './delivery-body.ts';
@@ -24,11 +24,6 @@ export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identi
 export type DeliveryTotals = QueueTotals<DeliveryStatus>;
 export type DeliveryUnit = UnitOfWork<Delivery, DeliveryStatus>;
 
-/** A change of a delivery's status changes no other record. */
-const NO_RELATED_RECORDS: RelatedRecords<Delivery, DeliveryStatus, never> = {
-  onStatusChange() {}, stage() {},
-};
-
 export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   noun: 'deliveries',
   collection: deliveryCollection,
@@ -40,7 +35,7 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   stageRemoval: (transaction, id) => stageRemoval(transaction, id),
   statusOf: ({ status }) => status,
   readStatus: (bytes) => readStatus(bytes),
-  openRelatedRecords: () => NO_RELATED_RECORDS,
+  stageStatusChange() {},
 };
 
 /**
@@ -55,7 +50,7 @@ export function acceptDeliveries(
 ): void {
   // The event comes first: when a delivery is applied, its event must be there.
   if (event !== null) transaction.put(eventCollection.name, event.identifier, event.json);
-  for (const delivery of deliveries) unit.put(delivery);
+  for (const delivery of deliveries) unit.stageCounted(delivery);
   unit.count('pending', count);
 }
 

@@ -12,7 +12,7 @@ import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { decodeRoute, readRouteWebhookId } from './route-record.ts';
 
 export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
-  /** null: those of webhooks and of forwards, as there were no others before; `all` is any. */
+  /** null: no kind was asked for, which means those of webhooks and forwards, not of routes. */
   readonly kind: DeliveryKind | 'all' | null;
 };
 

@@ -1,7 +1,7 @@
 /**
  * How a search walks through deliveries, and what of a delivery it sees: its id, and the name, the
  * id and the payload of its event. What was made of the payload for one webhook is not searched.
- * Of a delivery to a route it sees its request.
+ * It sees the request, if a delivery is to a route.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Collection, Store, Walk } from '../../store/store-port.ts';

@@ -129,8 +129,8 @@ export function createEventPublisher(deps: {
     stageEvent,
     emitJson,
     mayKeepUnheard,
-    findWebhooks: (transaction, name, payloadJson) =>
-      findHearers(webhooks, transaction, { name, payloadJson }),
+    findReceivers: (transaction, name, payloadJson) =>
+      findReceivers(webhooks, transaction, { name, payloadJson }),
     mayKeep: (name, kind) =>
       webhooks.findTriggered(name, kind).length > 0 || mayKeepUnheard(find),
     emitValue: async (name, payload) =>
@@ -179,7 +179,7 @@ function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
 ): readonly (EmittedEvent | AppError)[] {
   const results = emissions.map((emission) =>
-    catchAppError(() => findWebhooks(deps, transaction, emission)));
+    catchAppError(() => findReceiversNow(deps, transaction, emission)));
   const stageAll = (stageHeard: StageHeard): readonly (EmittedEvent | AppError)[] =>
     emissions.map((emission, index) => {
       const webhookIds = results[index] ?? [];
@@ -209,7 +209,7 @@ function catchAppError<T>(stage: () => T): T | AppError {
 function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
 ): EmittedEvent {
-  const webhookIds = findWebhooks(deps, transaction, emission);
+  const webhookIds = findReceiversNow(deps, transaction, emission);
   if (webhookIds.length === 0) return stageWithoutDeliveries(deps, transaction, emission);
   return changeDeliveries(transaction, (unit) =>
     stageDeliveries(deps, transaction, unit, emission, webhookIds));
@@ -242,7 +242,7 @@ function stageWithoutDeliveries(
  * Finds the identifiers of the webhooks that get an event now, none for a delayed one. Throws like
  * `stageEvent`.
  */
-function findWebhooks(
+function findReceiversNow(
   { webhooks }: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
   const { inputs, name, deliverAt } = emission;
@@ -251,11 +251,11 @@ function findWebhooks(
   }
   // This throws when the chain is too long, whether or not a webhook is triggered.
   nextHop(inputs.hops, () => describeReceivers(webhooks, name));
-  return deliverAt === undefined ? findHearers(webhooks, transaction, emission) : [];
+  return deliverAt === undefined ? findReceivers(webhooks, transaction, emission) : [];
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */
-function findHearers(
+function findReceivers(
   webhooks: Pick<OutgoingWebhookIndex, 'findMatching'>, transaction: Transaction,
   event: Pick<Emission, 'name' | 'payloadJson' | 'except' | 'isSystem'>,
 ): readonly string[] {

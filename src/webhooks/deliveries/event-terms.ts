@@ -1,6 +1,6 @@
 /**
- * What a request may say of an event beside its name and payload: its key, and a time or a number
- * of seconds after which it begins.
+ * Terms of an event, beside its name and payload: its key, and a time or a number of seconds after
+ * which it begins.
  */
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { invalid } from '../../base/fields.ts';
@@ -11,7 +11,7 @@ import type { EventTerms } from './event-publisher.ts';
 const EVENT_KEY_LENGTH_MAX = 200;
 
 /** The longest delay: a year of 365 days. */
-const DELAY_SECONDS_MAX = 365 * 24 * 3600;
+export const DELAY_SECONDS_MAX = 365 * 24 * 3600;
 
 /** The members of a request's body. */
 export const eventTermMembers: ObjectSchema['members'] = {

@@ -13,6 +13,7 @@
  * counts are typed arrays by the slot of the event, as an object for each of a million events would
  * take more memory than the events.
  */
+import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Store } from '../../store/store-port.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
@@ -160,15 +161,9 @@ export class EventUse {
     const { length } = this.#keptBySlot;
     if (slot < length) return;
     const capacity = Math.max(2 * length, this.#events.slotBound);
-    this.#keptBySlot = growTo(this.#keptBySlot, capacity);
-    this.#queuedBySlot = growTo(this.#queuedBySlot, capacity);
+    this.#keptBySlot = copyInto(new Uint32Array(capacity), this.#keptBySlot);
+    this.#queuedBySlot = copyInto(new Uint32Array(capacity), this.#queuedBySlot);
   }
-}
-
-function growTo(counts: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(length);
-  grown.set(counts);
-  return grown;
 }
 
 function kindOf({ kept, queued }: UseCounts): UseKind {

@@ -177,7 +177,8 @@ function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   }
 }
 
-function decodeFanOut(bytes: Buffer): FanOut {
+/** Decodes a record of a fan-out. Throws a TypeError for one that is not of the format. */
+export function decodeFanOut(bytes: Buffer): FanOut {
   return decodeRecordAs<FanOut>(bytes, ({ seed, event, hooks }) =>
     typeof seed === 'string' && typeof event === 'string' && Array.isArray(hooks));
 }

@@ -8,7 +8,6 @@
  */
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
-import { decodeRecordAs } from '../../resources/record.ts';
 import { fitsEventName } from '../actions/event-name.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
@@ -20,6 +19,7 @@ import {
   decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadBytes,
 } from './event-record.ts';
 import { delayedEventCollection } from './delayed-events.ts';
+import { decodeFanOut } from './fan-out.ts';
 import { isAboutWebhook } from './system-events.ts';
 
 /** Which events are looked at; null stands for no criterion. */
@@ -67,8 +67,6 @@ function findReceivingWebhookIds(
   const webhookIds = hooks ?? findWebhookIds({ find }, deliveries);
   if (webhookIds === null) return null;
   const fanOut = find(fanOutCollection.name, id);
-  const openWebhookIds = fanOut === undefined ? []
-    : decodeRecordAs<{ readonly hooks: readonly string[] }>(fanOut, ({ hooks: listed }) =>
-      Array.isArray(listed)).hooks;
-  return [...webhookIds, ...findReceivers({ find }, id).hooks, ...openWebhookIds];
+  const unwrittenWebhookIds = fanOut === undefined ? [] : decodeFanOut(fanOut).hooks;
+  return [...webhookIds, ...findReceivers({ find }, id).hooks, ...unwrittenWebhookIds];
 }

@@ -97,7 +97,7 @@ function stageNewDelivery(
   const nextId = deriveIds(inputs.seed);
   const createdAt = formatTimestamp(inputs.nowMs);
   if (hook === null) {
-    // What a forward sends is deleted with its delivery, so another delivery has its own.
+    // The request of a forward is deleted with its delivery, so another delivery has its own.
     const origin = { identifier: nextId(), createdAt };
     const delivery = createDelivery(
       { identifier: nextId(), hook, event, eventId: origin.identifier, resendOf }, createdAt);

@@ -1,11 +1,11 @@
 /**
- * What a search sees of an event, which may stand in a record of its own or, from an older version,
- * in that of its delivery: its payload, and of a queued forward the body that it sends.
+ * The part of an event that a search sees: its payload, and of a queued forward the body that it
+ * sends. It may stand in a record of its own or, from an older version, in that of its delivery.
  */
 import { Facts, type FactSource } from '../filters/facts.ts';
 import { decodeForward, findForwardUrl, readPayloadBytes } from './event-record.ts';
 
-/** What the conditions of a search among events or deliveries may read. */
+/** The facts that the conditions of a search among events or deliveries may read. */
 export const EVENT_SOURCES: readonly FactSource[] = ['payload', 'event'];
 
 /** Reads what is searched; null: the event is gone, or is a forward without a body. */

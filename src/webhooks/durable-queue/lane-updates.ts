@@ -21,7 +21,7 @@ type LaneUpdatesDeps = {
 
 export class LaneUpdates {
   readonly #deps: LaneUpdatesDeps;
-  /** What the lanes of a queue follow from, as text; queues without lanes are not there. */
+  /** The orders of each queue with lanes, as text: the lanes follow from them. */
   readonly #orderByQueue = new Map<string, string>();
   /** The update of each queue that is under way; the value tells it from an earlier one. */
   readonly #updates = new Map<string, object>();

@@ -11,7 +11,7 @@ export interface QueueLease {
   beginAttempt(): boolean;
   endAttempt(): void;
   /** Whether the attempt may still go on, asked just before its request is written. */
-  mayBegin(): boolean;
+  mayContinue(): boolean;
   /** Aborted when no attempt may be under way any more. null: the lease never ends. */
   readonly endSignal: AbortSignal | null;
   /** Whether the lease is still held in this transaction. If not, no result may be written. */
@@ -30,7 +30,7 @@ export interface Ownership {
 }
 
 const PERMANENT_LEASE: QueueLease = {
-  beginAttempt: () => true, endAttempt() {}, mayBegin: () => true, endSignal: null,
+  beginAttempt: () => true, endAttempt() {}, mayContinue: () => true, endSignal: null,
   isHeld: () => true,
 };
 

@@ -1,9 +1,9 @@
 /**
  * A durable queue holds items on disk until they are done, and some time after. There are two of
  * them: deliveries of webhooks and forwards, and stored requests. An item is one record with a
- * status, and for requests also the records that it is made of: the deliveries of its routes, which
- * are in the collection `deliveries` but belong to the queue of requests. The pending items wait
- * for an attempt.
+ * status. A request has parts as well, each a record of its own: the deliveries of its routes,
+ * which are in the collection `deliveries` but belong to the queue of requests. The pending items
+ * wait for an attempt.
  */
 import type {
   Collection, CollectionSpec, FindRecord, Transaction,
@@ -20,7 +20,7 @@ export type QueueSpec<Item, Status extends string, Gone extends string = never> 
   readonly collection: CollectionSpec;
   readonly totals: TotalsAccess<Status, Gone>;
   readonly idOf: (item: Item) => string;
-  /** Reads an item from its record, and from the other records that belong to it. */
+  /** Reads an item from its record, and from the records of its parts. */
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
   /** Whether an item that was read before is still what the records say. */
   readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
@@ -32,32 +32,20 @@ export type QueueSpec<Item, Status extends string, Gone extends string = never> 
   /** Reads the status without parsing the record. */
   readonly readStatus: (bytes: Buffer, find: FindRecord) => Status;
   /**
-   * Opens what keeps records in step that are no part of an item, as the list of failed requests,
-   * in one transaction.
+   * Stages what else changes when an item has changed its status, or leaves the queue. `getItem`
+   * decodes the item when called.
    */
-  readonly openRelatedRecords: (transaction: Transaction) => RelatedRecords<Item, Status, Gone>;
+  readonly stageStatusChange: (
+    transaction: Transaction, from: Status, to: Status | Gone | 'agedOut', getItem: () => Item,
+  ) => void;
 };
-
-/** Keeps records of other collections in step with the items that a transaction changes. */
-export interface RelatedRecords<Item, Status extends string, Gone extends string> {
-  /**
-   * Is told that an item has changed its status, or left the queue. `item` decodes it when called.
-   * `bytes` is the record of an item that left; null for one that stays.
-   */
-  onStatusChange(
-    id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item,
-    bytes: Buffer | null,
-  ): void;
-  /** Stages what follows from the changes. Called once, after all of them are staged. */
-  stage(): void;
-}
 
 /** An item and the bytes it was decoded from. These bytes never change. */
 export type StoredItem<Item> = {
   readonly bytes: Buffer;
   readonly item: Item;
-  /** The other records that it is made of: of a request its routes, in their order. */
-  readonly otherBytes?: readonly Buffer[];
+  /** The records of its parts: of a request its routes, in their order. */
+  readonly partBytes?: readonly Buffer[];
 };
 
 /** Whether both are the same bytes in memory, which for records means the same version. */

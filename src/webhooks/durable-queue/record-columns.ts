@@ -7,6 +7,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Collection } from '../../store/store-port.ts';
 
 /** Whether the record in a slot meets a criterion; null stands for no criterion. */
@@ -246,11 +247,6 @@ export class FlagColumn implements RecordColumn {
     const expected = flag ? 1 : 0;
     return (slot) => this.#column[slot] === expected;
   }
-}
-
-function copyInto<T extends { set(from: T): void }>(larger: T, column: T): T {
-  larger.set(column);
-  return larger;
 }
 
 /** Numbers texts that many records share, from 1 on. A text that no record has is forgotten. */

@@ -53,15 +53,15 @@ export async function keepOldForm(store: Store): Promise<void> {
 }
 
 /**
- * Begins the new form where the old one is written and `mayBegin` returns true; it is called within
+ * Begins the new form where the old one is written and `isReady` returns true; it is called within
  * the transaction.
  */
 export async function beginNewForm(
-  store: Store, mayBegin: () => boolean,
+  store: Store, isReady: () => boolean,
 ): Promise<void> {
   if (!mustWriteOldForm(findCommitted(store))) return;
   await store.transact((transaction) => {
-    if (!mayBegin()) return;
+    if (!isReady()) return;
     transaction.delete(MARK_COLLECTION, OLD_FORM_ID);
     const json = JSON.stringify({ identifier: NEW_FORM_ID, form: RECORD_FORM });
     transaction.put(recordFormCollection.name, NEW_FORM_ID, json);

@@ -1,10 +1,10 @@
 /**
- * Changes the items of a durable queue, together with its totals and its related records, inside a
- * transaction. What puts an item by itself, as a new delivery is put, counts it here.
+ * Changes the items of a durable queue, together with its totals, inside a transaction. Records
+ * that are staged elsewhere or later, as those of a fan-out, are counted by `count`.
  */
 import { findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
-import type { RelatedRecords, StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';
+import type { StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
 /** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
@@ -30,7 +30,6 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
   readonly #queue: QueueSpec<Item, Status, Gone>;
   readonly #transaction: Transaction;
   readonly #find: FindRecord;
-  readonly #relatedRecords: RelatedRecords<Item, Status, Gone>;
   readonly #totals: { -readonly [Name in keyof QueueTotals<Status, Gone>]: number };
   #haveTotalsChanged = false;
 
@@ -38,7 +37,6 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     this.#queue = queue;
     this.#transaction = transaction;
     this.#find = findStaged(transaction);
-    this.#relatedRecords = queue.openRelatedRecords(transaction);
     this.#totals = { ...queue.totals.read(transaction) };
   }
 
@@ -47,14 +45,14 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     return this.#totals;
   }
 
-  /** Stages a new item. */
+  /** Stages a new item and counts it. */
   accept(item: Item): StoredItem<Item> {
     this.count(this.#queue.statusOf(item), 1);
-    return this.put(item);
+    return this.stageCounted(item);
   }
 
   /** Stages a new item that the totals count already. */
-  put(item: Item): StoredItem<Item> {
+  stageCounted(item: Item): StoredItem<Item> {
     return this.#queue.stage(this.#transaction, item, null);
   }
 
@@ -81,7 +79,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     if (after === null) return undefined;
     stage(this.#transaction, after, before);
     const [from, to] = [statusOf(before), statusOf(after)];
-    if (from !== to) this.#recordMove(id, from, to, () => after, null);
+    if (from !== to) this.#recordMove(from, to, () => after);
     return after;
   }
 
@@ -93,24 +91,19 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     const bytes = this.#find(collection.name, id);
     if (bytes === undefined || !isRemovable(bytes, this.#find)) return false;
     const status = readStatus(bytes, this.#find);
-    const item = (): Item => read(bytes, this.#find);
-    this.#recordMove(id, status, gone, item, bytes);
+    this.#recordMove(status, gone, () => read(bytes, this.#find));
     stageRemoval(this.#transaction, id);
     return true;
   }
 
   complete(): void {
-    this.#relatedRecords.stage();
     if (this.#haveTotalsChanged) this.#queue.totals.write(this.#transaction, this.#totals);
   }
 
-  #recordMove(
-    id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item,
-    bytes: Buffer | null,
-  ): void {
+  #recordMove(from: Status, to: Status | Gone | 'agedOut', getItem: () => Item): void {
     this.#totals[from] -= 1;
     this.#totals[to] += 1;
     this.#haveTotalsChanged = true;
-    this.#relatedRecords.onStatusChange(id, from, to, item, bytes);
+    this.#queue.stageStatusChange(this.#transaction, from, to, getItem);
   }
 }

@@ -16,7 +16,7 @@ import { createFactReader, findPathProblem, type Facts, type FactSource } from '
 
 export type Order = 'none' | 'strict' | { readonly key: string };
 
-/** What the deliveries of one order have in common: `42` is another key than `"42"`. */
+/** The key that the deliveries of one order share: `42` is another key than `"42"`. */
 export type OrderKey = string | number | boolean;
 
 /** Reads the key of an event or a request; null: it has none, and is in no order. */

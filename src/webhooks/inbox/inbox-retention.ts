@@ -1,7 +1,6 @@
 /** The retention rules of the inbox: how long, and how many, finished requests are kept. */
 import type { Finish, RetentionRules } from '../durable-queue/queue-retention.ts';
-import { isPinned, readStatus, readUpdatedMs } from './request-codec.ts';
-import type { RequestState, RequestStates } from './request-states.ts';
+import { readRequestState, type RequestState, type RequestStates } from './request-states.ts';
 import type { RequestStatus } from './stored-request.ts';
 
 export type InboxLimits = {
@@ -23,10 +22,7 @@ export function requestRetention(states: RequestStates, limits: InboxLimits): Re
   return {
     follow: (listener) => states.follow(({ id, before, after }) =>
       listener({ id, before: getFinish(before), after: getFinish(after) })),
-    readFinish: (bytes, find) => getFinish({
-      status: readStatus(bytes, find), isPinned: isPinned(bytes),
-      updatedMs: readUpdatedMs(bytes, find), bytes: bytes.length,
-    }),
+    readFinish: (bytes, find) => getFinish(readRequestState(bytes, find)),
     bytesOf: (id) => states.find(id)?.bytes ?? 0,
     ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
     finishedMax: Infinity, finishedBytesMax: Infinity, otherFinishedBytes: () => 0,

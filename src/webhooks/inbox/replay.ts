@@ -79,7 +79,7 @@ export function chooseRoutes(
       .filter((name) => names.includes(name))
     : available.listMatching();
   if (defaultNames.length > 0) return defaultNames;
-  const reason = isUnfinished ? 'the webhook no longer has the routes that failed'
+  const reason = isUnfinished ? 'the webhook no longer has the routes that failed or wait'
     : 'no route of the webhook matches the request';
   throw new AppError('conflict', `${reason}: name others in \`routes\``);
 }

@@ -9,7 +9,7 @@ import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import {
-  isSameMemory, type RelatedRecords, type QueueSpec, type StoredItem,
+  isSameMemory, type QueueSpec, type StoredItem,
 } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
@@ -45,7 +45,7 @@ export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval
   stageRemoval,
   statusOf: ({ status }) => toStoredStatus(status),
   readStatus: (bytes, find) => toStoredStatus(readStatus(bytes, find)),
-  openRelatedRecords: (transaction) => new EventIdKeeper(transaction),
+  stageStatusChange: deleteUnhandledEventId,
 };
 
 /** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
@@ -90,13 +90,13 @@ export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, Request
   }
 }
 
-/** The deliveries of a stored request are `otherBytes`, in the order of its routes. */
+/** `partBytes` are the deliveries of the stored request, in the order of its routes. */
 function isCurrent(
-  { item, bytes: storedBytes, otherBytes = [] }: StoredItem<StoredRequest>, bytes: Buffer,
+  { item, bytes: storedBytes, partBytes = [] }: StoredItem<StoredRequest>, bytes: Buffer,
   find: FindRecord,
 ): boolean {
   // A route is only added together with a change of the request's record.
-  return isSameMemory(storedBytes, bytes) && otherBytes.every((storedRoute, index) => {
+  return isSameMemory(storedBytes, bytes) && partBytes.every((storedRoute, index) => {
     const route = find(deliveryCollection.name, createRouteDeliveryId(item.id, index));
     return route !== undefined && isSameMemory(storedRoute, route);
   });
@@ -118,7 +118,7 @@ function stageRequest(
   // A request of the old form is written anew as a whole.
   const previous = bytesBefore === undefined || hasOldForm(bytesBefore) ? null : before;
   let isRouteWritten = false;
-  const otherBytes = routes.map((route, index) => {
+  const partBytes = routes.map((route, index) => {
     const deliveryId = createRouteDeliveryId(id, index);
     const storedBytes = previous?.routes[index] === route
       ? find(deliveryCollection.name, deliveryId) : undefined;
@@ -131,7 +131,7 @@ function stageRequest(
   // If neither differs, `updatedAt` alone has changed: that of the record is written.
   const isRecordSame = isRouteWritten && previous !== null && hasSameRecord(request, previous);
   const bytes = isRecordSame && bytesBefore !== undefined ? bytesBefore : put(false);
-  return { item: request, bytes, otherBytes };
+  return { item: request, bytes, partBytes };
 }
 
 /** Whether two versions of a request have the same record; their deliveries may differ. */
@@ -151,22 +151,12 @@ function stageRemoval(transaction: Transaction, id: string): void {
 }
 
 /** Deletes the event id of a removed request whose event was not handled. */
-class EventIdKeeper implements RelatedRecords<StoredRequest, StoredStatus, RequestRemoval> {
-  readonly #transaction: Transaction;
-
-  constructor(transaction: Transaction) {
-    this.#transaction = transaction;
-  }
-
-  onStatusChange(
-    _: string, from: StoredStatus, to: StoredStatus | RequestRemoval | 'agedOut',
-    item: () => StoredRequest,
-  ): void {
-    if (to !== 'deleted' && to !== 'agedOut') return;
-    if (from === 'failed' || from === 'pending') deleteEventId(this.#transaction, item());
-  }
-
-  stage(): void {}
+function deleteUnhandledEventId(
+  transaction: Transaction, from: StoredStatus, to: StoredStatus | RequestRemoval | 'agedOut',
+  getRequest: () => StoredRequest,
+): void {
+  if (to !== 'deleted' && to !== 'agedOut') return;
+  if (from === 'failed' || from === 'pending') deleteEventId(transaction, getRequest());
 }
 
 function toStoredStatus(status: RequestStatus): StoredStatus {

@@ -269,13 +269,18 @@ const STATUS_BY_LETTERS = new Map(RECORD_STATUSES.map((status) =>
 
 /** Reads the status of a stored request, without parsing more than it must. */
 export function readStatus(bytes: Buffer, find: FindRecord): RequestStatus {
+  return readStatusWithRoutes(
+    bytes, hasDeliveries(bytes) ? listRouteRecords(readRequestId(bytes), find) : []);
+}
+
+/** Does as `readStatus`. `routes` are the records of the request's deliveries. */
+export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): RequestStatus {
   const status = readRecordStatus(bytes);
-  if (status !== ACCEPTED) return status;
-  return readStatusOfRoutes(listRouteRecords(readId(bytes), find));
+  return status === ACCEPTED ? combineStatus(routes) : status;
 }
 
 /** Reads from the records of its deliveries the status of an accepted request. */
-function readStatusOfRoutes(records: readonly Buffer[]): RequestStatus {
+function combineStatus(records: readonly Buffer[]): RequestStatus {
   let hasFailed = false;
   for (const record of records) {
     const status = readDeliveryStatus(record);
@@ -285,7 +290,8 @@ function readStatusOfRoutes(records: readonly Buffer[]): RequestStatus {
   return hasFailed ? 'failed' : 'done';
 }
 
-function readId(bytes: Buffer): string {
+/** Reads the identifier, without parsing. */
+export function readRequestId(bytes: Buffer): string {
   return bytes.toString('latin1', ID_AT, ID_AT + ID_LENGTH);
 }
 
@@ -340,7 +346,7 @@ function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
 /** Reads the id of a request and when it came, without parsing. */
 export function readPosition(bytes: Buffer): { readonly id: string; readonly at: string } {
   return {
-    id: readId(bytes), at: bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH),
+    id: readRequestId(bytes), at: bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH),
   };
 }
 
@@ -392,10 +398,12 @@ function readBodyBytes(bytes: Buffer): number {
   }
 }
 
-/** Reads the milliseconds since the epoch of the request's last change, without parsing. */
-export function readUpdatedMs(bytes: Buffer, find: FindRecord): number {
+/**
+ * Reads the milliseconds since the epoch of the request's last change, without parsing. `routes`
+ * are the records of its deliveries.
+ */
+export function readUpdatedMs(bytes: Buffer, routes: readonly Buffer[]): number {
   const ownMs = parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
-  if (readRecordStatus(bytes) !== ACCEPTED) return ownMs;
-  return listRouteRecords(readId(bytes), find).reduce((latestMs, record) =>
+  return routes.reduce((latestMs, record) =>
     Math.max(latestMs, readDeliveryUpdatedMs(record)), ownMs);
 }

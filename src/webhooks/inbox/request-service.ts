@@ -4,13 +4,13 @@ import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
-import { findCommitted, findStaged } from '../../store/find-record.ts';
+import { findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRequest, findCommittedRequest } from './request-codec.ts';
+import { decodeRecord, decodeRequest, findCommittedRequest } from './request-codec.ts';
 import type { RequestFilter } from './request-columns.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
 import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
@@ -90,7 +90,6 @@ type RequestServiceDeps = {
 export function createRequestService(deps: RequestServiceDeps): RequestService {
   const { store, clock, makeId, rejected, webhooks } = deps;
   const records = store.collection(requestCollection.name);
-  const find = findCommitted(store);
   const list = new RequestList(store, deps.states, rejected);
   const toPublic = (request: StoredRequest): PublicRequest =>
     toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
@@ -119,7 +118,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
       const bytes = records.findBytes(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;
       const bodies = store.collection(requestBodyCollection.name);
-      return getRequestBody(decodeRequest(bytes, find), () => bodies.findBytes(id));
+      return getRequestBody(decodeRecord(bytes), () => bodies.findBytes(id));
     },
     pin: (id, pinned, expect) => {
       const nowMs = clock.now();

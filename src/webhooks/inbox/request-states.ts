@@ -4,13 +4,14 @@
  * record of the request or of one of its deliveries is applied, so that lists, limits and retention
  * need not read the records.
  */
+import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import {
-  hasBodyRecord, isPinned, listRouteRecords, readStatus, readUpdatedMs,
+  hasBodyRecord, isPinned, listRouteRecords, readRequestId, readStatusWithRoutes, readUpdatedMs,
 } from './request-codec.ts';
 import {
   REQUEST_STATUSES, requestBodyCollection, requestCollection, type RequestStatus,
@@ -51,7 +52,7 @@ export class RequestStates {
     this.#find = findCommitted(store);
     this.#unfollow = [
       followRecords(this.#requests, ({ id, after }, slot) =>
-        this.#set(id, slot, after === null ? null : this.#compute(id, after))),
+        this.#set(id, slot, after === null ? null : readRequestState(after, this.#find))),
       // The deliveries that are there already are read with their requests.
       store.collection(deliveryCollection.name).onChange(({ id }) => {
         if (isRouteDeliveryId(id)) this.#refresh(parseRequestId(id));
@@ -108,18 +109,7 @@ export class RequestStates {
     // A delivery is applied before its new request, and after a removed one.
     if (slot === -1) return;
     const bytes = this.#requests.bytesAt(slot);
-    if (bytes !== undefined) this.#set(id, slot, this.#compute(id, bytes));
-  }
-
-  #compute(id: string, bytes: Buffer): RequestState {
-    const routeBytes = listRouteRecords(id, this.#find)
-      .reduce((sum, { length }) => sum + length, 0);
-    const bodyBytes = hasBodyRecord(bytes)
-      ? this.#find(requestBodyCollection.name, id)?.length ?? 0 : 0;
-    return {
-      status: readStatus(bytes, this.#find), isPinned: isPinned(bytes),
-      updatedMs: readUpdatedMs(bytes, this.#find), bytes: bytes.length + bodyBytes + routeBytes,
-    };
+    if (bytes !== undefined) this.#set(id, slot, readRequestState(bytes, this.#find));
   }
 
   #set(id: string, slot: number, after: RequestState | null): void {
@@ -143,14 +133,22 @@ export class RequestStates {
 
   #grow(count: number): void {
     const length = Math.max(SLOTS_MIN, count, this.#codes.length * 2);
-    const copyInto = <T extends { set(from: T): void }>(column: T, larger: T): T => {
-      larger.set(column);
-      return larger;
-    };
-    this.#codes = copyInto(this.#codes, new Uint8Array(length));
-    this.#updatedMs = copyInto(this.#updatedMs, new Float64Array(length));
-    this.#bytes = copyInto(this.#bytes, new Float64Array(length));
+    this.#codes = copyInto(new Uint8Array(length), this.#codes);
+    this.#updatedMs = copyInto(new Float64Array(length), this.#updatedMs);
+    this.#bytes = copyInto(new Float64Array(length), this.#bytes);
   }
+}
+
+/** Reads the state of a request from its record and those that `find` finds beside it. */
+export function readRequestState(bytes: Buffer, find: FindRecord): RequestState {
+  const id = readRequestId(bytes);
+  const routes = listRouteRecords(id, find);
+  const routeBytes = routes.reduce((sum, { length }) => sum + length, 0);
+  const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
+  return {
+    status: readStatusWithRoutes(bytes, routes), isPinned: isPinned(bytes),
+    updatedMs: readUpdatedMs(bytes, routes), bytes: bytes.length + bodyBytes + routeBytes,
+  };
 }
 
 function encodeState({ status, isPinned: pinned }: RequestState): number {

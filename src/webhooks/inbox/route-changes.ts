@@ -1,10 +1,11 @@
 /**
- * Follows the deliveries of requests to their routes, whatever form the requests have: those that
- * are records of their own, and those within the record of a request of the old form
- * (request-codec.ts).
+ * Follows the pending deliveries of requests to their routes, whatever form the requests have:
+ * deliveries that are records of their own, and those within the record of a request of the old
+ * form (request-codec.ts).
  */
 import type { Change, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
+import { readStatus } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { createRouteDeliveryId, isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { decodeOldRoutes, hasOldForm } from './request-codec.ts';
@@ -17,21 +18,22 @@ export type RouteChange = {
   readonly id: string;
   /** False for a delivery that was not there before. */
   readonly isChanged: boolean;
-  /** null: it was deleted, with its request. */
-  readonly after: { readonly webhookId: string; readonly route: RouteDelivery } | null;
+  /** null: it is not pending, or was deleted with its request. */
+  readonly pending: { readonly webhookId: string; readonly route: RouteDelivery } | null;
 };
 
 /** Calls `apply` for every delivery there is, then for every change, until the result is called. */
-export function followRoutes(
+export function followPendingRoutes(
   store: Pick<Store, 'collection'>, apply: (change: RouteChange) => void,
 ): () => void {
   const unfollow = [
     followRecords(store.collection(deliveryCollection.name), ({ id, before, after }) => {
       if (!isRouteDeliveryId(id)) return;
+      const isPending = after !== null && readStatus(after) === 'pending';
       apply({
         id, isChanged: before !== null,
-        after: after === null ? null
-          : { webhookId: readRouteWebhookId(after), route: decodeRoute(after) },
+        pending: isPending
+          ? { webhookId: readRouteWebhookId(after), route: decodeRoute(after) } : null,
       });
     }),
     followRecords(store.collection(requestCollection.name), (change) =>
@@ -54,6 +56,7 @@ function applyOldForm(
   const { hook: webhookId, routes } = decodeOldRoutes(source);
   for (const [index, route] of routes.entries()) {
     const id = createRouteDeliveryId(requestId, index);
-    apply({ id, isChanged: wasOld, after: isOldNow ? { webhookId, route } : null });
+    const isPending = isOldNow && route.status === 'pending';
+    apply({ id, isChanged: wasOld, pending: isPending ? { webhookId, route } : null });
   }
 }

@@ -37,7 +37,7 @@ export type IncomingWebhook = DisabledMembers & {
   /** A webhook has either this or `routes`. */
   readonly actionConfiguration?: string;
   readonly routes?: readonly WebhookRoute[];
-  /** Of a webhook without `routes`; absent: `none`. */
+  /** The order of a webhook without `routes`; absent: `none`. */
   readonly order?: Order;
   readonly inbox?: Inbox;
   readonly answer?: ResponseMode;

@@ -15,7 +15,7 @@ import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
-import { followRoutes, type RouteChange } from '../inbox/route-changes.ts';
+import { followPendingRoutes, type RouteChange } from '../inbox/route-changes.ts';
 import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
@@ -96,7 +96,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       this.#loop.requestRun();
     });
     this.#unfollow = [
-      followRoutes(store, (change) => this.#applyChange(change)),
+      followPendingRoutes(store, (change) => this.#applyChange(change)),
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
         if (this.#idsBeforeRequest.size > 0) this.#setLanes(change.id);
@@ -192,10 +192,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   /** Makes the task of a route's delivery what its record says. */
-  #applyChange({ id, isChanged, after }: RouteChange): void {
+  #applyChange({ id, isChanged, pending }: RouteChange): void {
     if (isChanged) this.#deps.recentRequests.delete(parseRequestId(id));
-    if (after?.route.status !== 'pending') return this.#scheduler.remove(id);
-    const { webhookId, route } = after;
+    if (pending === null) return this.#scheduler.remove(id);
+    const { webhookId, route } = pending;
     const task = this.#scheduler.find(id);
     if (task !== undefined) return this.#scheduler.reschedule(task, this.#dueTimeMs(route));
     const lane = this.#findLane(id, webhookId, route.name);
@@ -206,6 +206,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
   }
 
+  /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
   #findLane(id: string, webhookId: string, routeName: string): LaneName | null | undefined {
     return this.#laneUpdates.hasLanes(webhookId)
       ? findRouteLane(this.#deps, id, this.#deps.webhooks.find(webhookId), routeName) : null;

@@ -1,7 +1,7 @@
 /**
- * Where the delivery of a request to a route stands in the queue of its webhook. Its place is when
- * it went to the queue. Its lane is that of the route, or of its key, which is read from the
- * request each time: it is stored nowhere.
+ * The place and the lane of the delivery of a request to a route, in the queue of its webhook. Its
+ * place is when it went to the queue. Its lane is that of the route, or of its key, which is read
+ * from the request each time: it is stored nowhere.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';

@@ -107,7 +107,7 @@ function findPending({ store }: RunDeps, id: string): StoredItem<StoredRequest> 
   const bytes = store.collection(requestCollection.name).findBytes(id);
   if (bytes === undefined) return null;
   const find = findCommitted(store);
-  return { bytes, item: decodeRequest(bytes, find), otherBytes: listRouteRecords(id, find) };
+  return { bytes, item: decodeRequest(bytes, find), partBytes: listRouteRecords(id, find) };
 }
 
 function findBody({ store }: RunDeps, request: StoredRequest): Buffer {

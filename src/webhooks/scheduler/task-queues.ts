@@ -17,7 +17,7 @@ import type {
   LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
 } from './task.ts';
 
-/** Where a task stands in its queue. */
+/** The position of a task in its queue. */
 export type TaskOrder = {
   /** Made by `createPlace`; default: the place of its id. */
   readonly place?: string;

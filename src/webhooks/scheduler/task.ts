@@ -26,7 +26,7 @@ type TaskState = 'waiting' | 'ready' | 'unsettled' | 'gone';
 export type LaneName = {
   /** Unique in the queue. */
   readonly name: string;
-  /** What its tasks have in common; null: they are in one lane for another reason. */
+  /** The key that its tasks share; null: they are in one lane for another reason. */
   readonly key: OrderKey | null;
 };
 

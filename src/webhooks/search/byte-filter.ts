@@ -2,10 +2,10 @@
  * The first look of a search at a record: at its bytes as they are stored, without decoding. Most
  * records have not what is searched for, and looking so takes a tenth of decoding them.
  *
- * What is searched for is folded to lower case and has no accents, so a record must have it as it
- * is, in any case, or among its characters beyond ASCII, once these are folded; unless something
- * hides it: an escape (`\u0041`), base64, or, where a form is read as payload, percent-encoding.
- * Such a record is decoded. Pure.
+ * The words of a search are folded to lower case and have no accents, so a record must have a word
+ * as it is, in any case, or among its characters beyond ASCII, once these are folded; unless
+ * something hides it: an escape (`\u0041`), base64, or, where a form is read as payload,
+ * percent-encoding. Such a record is decoded. Pure.
  */
 import { isAscii } from 'node:buffer';
 import { fold } from '../../base/text/fold.ts';

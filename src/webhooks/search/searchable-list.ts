@@ -21,7 +21,7 @@ import type { SearchWalk, Searches } from './searches.ts';
 const PAGE_ITEMS = 100;
 
 type SearchableList<Item, Filter> = FilteredList<Item, Filter> & {
-  /** What conditions of `where` may read. */
+  /** The facts that conditions of `where` may read. */
   readonly sources: readonly FactSource[];
   /** Opens a walk through the items that match the filter, from behind the id `before`. */
   openWalk(

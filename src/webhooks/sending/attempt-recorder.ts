@@ -58,12 +58,12 @@ export async function recordOutcome(
   const { identifier } = attempt.storedDelivery.item;
   reportToHealth(deps.health, attempt);
   const delivery = await retryUntilWritten(deps, 'the result of an attempt waits to be written',
-    { delivery: identifier }, () => writeResult(deps, attempt));
+    { delivery: identifier }, () => writeOutcome(deps, attempt));
   logAttempt(deps, attempt, delivery);
   return delivery;
 }
 
-function writeResult(
+function writeOutcome(
   deps: RecorderDeps, { outcome, sent, isPayload, storedDelivery, lease }: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { hook: webhookId } = storedDelivery.item;

@@ -29,7 +29,7 @@ export async function attemptDelivery(
     ? await unlessCutOff(preparing, cutOff) : preparing;
   if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM) return preparedAttempt;
   // The lease may have ended while the request was prepared.
-  if (!lease.mayBegin()) return null;
+  if (!lease.mayContinue()) return null;
   const outcome = await send(deps, preparedAttempt, cutOff);
   if (outcome === null) return null;
   const { sent, isPayload, storedDelivery } = preparedAttempt;

@@ -1,7 +1,7 @@
 /**
- * Where a pending delivery stands in the queue of its webhook. Its place is when it went to the
- * queue, and its lane is that of its key, which is read from its event each time: it is stored
- * nowhere.
+ * The place and the lane of a pending delivery in the queue of its webhook. Its place is when it
+ * went to the queue, and its lane is that of its key, which is read from its event each time: it
+ * is stored nowhere.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import type { Store } from '../../store/store-port.ts';

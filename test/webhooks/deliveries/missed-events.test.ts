@@ -48,7 +48,10 @@ const CASES: readonly Case[] = [
   },
   {
     title: 'is being fanned out to it', record: encode(PLAIN), isMissed: false,
-    others: { [`fan-outs/${EVENT}`]: `{"identifier":"${EVENT}","hooks":["a","mine"]}` },
+    others: {
+      [`fan-outs/${EVENT}`]:
+        `{"identifier":"${EVENT}","seed":"s","event":"order.paid","hooks":["a","mine"]}`,
+    },
   },
   {
     title: 'has not begun', record: encode(PLAIN), isMissed: false,

@@ -95,7 +95,7 @@ test('an attempt whose preparing took too long sends nothing', async () => {
   const { ownership, simulation, hook } = await one();
   const lease = ownership.gain(hook);
   let asked = 0;
-  lease.mayBegin = () => {
+  lease.mayContinue = () => {
     asked += 1;
     return asked > 1;
   };

@@ -16,7 +16,7 @@ class ScriptedLease implements QueueLease {
     this.underWay -= 1;
   }
 
-  mayBegin(): boolean {
+  mayContinue(): boolean {
     return this.isInTime;
   }
 

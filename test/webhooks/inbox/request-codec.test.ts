@@ -6,7 +6,8 @@ import {
   getRequestBody, encodeBodyRecord,
 } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  decodeRequest, encodeRequest, readWebhookId, isPinned, readStatus, estimateStoredBytes,
+  decodeRequest, encodeRequest, readWebhookId, isPinned, listRouteRecords, readStatus,
+  estimateStoredBytes,
   readUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
@@ -102,7 +103,8 @@ describe('a stored request', () => {
         const request = makeStoredRequest({ given: { status, pinned, updatedAt } });
         for (const isOldForm of FORMS) {
           const { bytes, find } = encodeRecords(request, isOldForm);
-          assert.deepEqual([readStatus(bytes, find), isPinned(bytes), readUpdatedMs(bytes, find)],
+          const updatedMs = readUpdatedMs(bytes, listRouteRecords(request.id, find));
+          assert.deepEqual([readStatus(bytes, find), isPinned(bytes), updatedMs],
             [status, pinned, Date.parse(updatedAt)]);
         }
       }
@@ -150,8 +152,9 @@ describe('a stored request', () => {
       [[route('done', later), route('done')], 'done'],
     ] as const) {
       const { bytes, find } = encodeRecords(makeStoredRequest({ given: { routes } }));
-      const { status: actual, updatedAt } = decodeRequest(bytes, find);
-      assert.deepEqual([actual, updatedAt, readStatus(bytes, find), readUpdatedMs(bytes, find)],
+      const { id, status: actual, updatedAt } = decodeRequest(bytes, find);
+      const updatedMs = readUpdatedMs(bytes, listRouteRecords(id, find));
+      assert.deepEqual([actual, updatedAt, readStatus(bytes, find), updatedMs],
         [status, later, status, Date.parse(later)]);
     }
   });

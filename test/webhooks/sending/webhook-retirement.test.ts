@@ -19,7 +19,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
     changeDeliveries(transaction, (unit) => unit.accept(item));
   });
   const lease: QueueLease = {
-    beginAttempt: () => true, endAttempt() {}, mayBegin: () => true, endSignal: null,
+    beginAttempt: () => true, endAttempt() {}, mayContinue: () => true, endSignal: null,
     isHeld: () => false,
   };
   const scheduler = {

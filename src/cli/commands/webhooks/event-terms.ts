@@ -2,13 +2,12 @@
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
+import { DELAY_SECONDS_MAX } from '../../../webhooks/deliveries/event-terms.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
 
 const SECONDS_BY_UNIT: ReadonlyMap<string, number> =
   new Map([['s', 1], ['m', 60], ['h', 3600], ['d', 86_400]]);
-// The limit of the service.
-const DELAY_SECONDS_MAX = 365 * 86_400;
 const DELAY = /^(\d{1,9})([smhd])$/;
 
 export const EVENT_TERMS = ['key', 'at', 'in'] as const;

@@ -16,7 +16,7 @@ import {
 // Thirty days, as the service allows.
 const OVERLAP_HOURS_MAX = 720;
 
-/** What differs between the commands of incoming and of outgoing webhooks. */
+/** The differences between the commands of incoming and of outgoing webhooks. */
 export type WebhookKind = {
   readonly resource: Resource;
   /** Resolves `--identifier` to the webhook's identifier. */

@@ -66,7 +66,7 @@ export function capitalize(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** What an event is about, and when it begins: see event-terms.ts. */
+/** The options --key, --at and --in of an event: see event-terms.ts. */
 export const eventTermOptions: OptionSpecs = {
   key: text('<key>', 'what it is about, such as an order: it is found by it, and kept in order'),
   at: text('<time>', 'when it begins, such as 2026-01-31T12:00:00Z; a time that is past is now'),

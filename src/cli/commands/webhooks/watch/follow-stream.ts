@@ -7,7 +7,7 @@ import { readEvents } from '../../../api-client/server-sent-events.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { parseObject } from '../../resource-commands.ts';
 
-/** What is followed, and how notes call it. */
+/** The kind of thing that is followed, and its name in notes. */
 type StreamSubject = {
   /** The path of a stream of one topic. */
   readonly path: string;

@@ -42,6 +42,11 @@ const DELIVERIES: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/sent-request.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/delivery-codec.ts',
+    text: 'hasMarkAt(bytes, UPDATED_MARK, createdEnd)', replacement: 'true',
+    tests: ['webhooks/deliveries/delivery-codec.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delivery-list.ts',
     text: 'return eventStart === -1 || markAt < eventStart;', replacement: 'return true;',
     tests: ['webhooks/deliveries/delivery-list.test.ts'],
@@ -74,6 +79,17 @@ const DELIVERIES: readonly PlantedFault[] = [
   {
     file: 'webhooks/deliveries/queue-capacity.ts',
     text: 'this.#reservedBytes -= bytes;', replacement: '',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/queue-capacity.ts',
+    text: 'this.#stagedSeeds.add(seed);', replacement: '',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'const payloadBytes = Buffer.byteLength(payloadJson);',
+    replacement: 'const payloadBytes = payloadJson.length;',
     tests: ['webhooks/deliveries/queue-capacity.test.ts'],
   },
   {
@@ -359,6 +375,11 @@ const SCHEDULER: readonly PlantedFault[] = [
   {
     file: 'webhooks/scheduler/scheduler.ts',
     text: "if (this.#unsettledIds.has(id)) task.state = 'unsettled';\n    else ", replacement: '',
+    tests: ['webhooks/scheduler/scheduler.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/scheduler.ts',
+    text: 'pauseMs > 0 && !this.#isClosed', replacement: 'pauseMs > 0',
     tests: ['webhooks/scheduler/scheduler.test.ts'],
   },
   {

@@ -13,6 +13,11 @@ export class ManualClock implements Clock {
     this.#nowMs = startMs;
   }
 
+  /** The number of timers that have neither run nor been cancelled. */
+  get timerCount(): number {
+    return this.#waiting.length;
+  }
+
   now(): number {
     return this.#nowMs;
   }

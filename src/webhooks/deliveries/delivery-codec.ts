@@ -105,7 +105,7 @@ export function encodeDelivery(delivery: Delivery): string {
 const IDENTIFIER_MARK = Buffer.from('{"identifier":"');
 const EVENT_ID_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
-const UPDATED_MARK = Buffer.from('"updatedAt":"');
+const UPDATED_MARK = Buffer.from('","updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
 const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 const MEMBER_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
@@ -162,9 +162,12 @@ export function readEventId(bytes: Buffer): string {
 
 /** Reads the milliseconds since the epoch of the last change, without parsing. */
 export function readUpdatedMs(bytes: Buffer): number {
-  const isFirst = hasMarkAt(bytes, STATUS_MARK, SECOND_MEMBER_AT);
-  const text = isFirst ? null : readTextAfter(bytes, UPDATED_MARK);
-  return Date.parse(text ?? readTextAfter(bytes, CREATED_MARK) ?? '');
+  const createdStart = findMarkEnd(bytes, CREATED_MARK);
+  const createdEnd = createdStart + TIME_LENGTH;
+  // A result of a route, which anybody may make, can have a member of the same name.
+  const isUpdated = hasMarkAt(bytes, UPDATED_MARK, createdEnd);
+  const start = isUpdated ? createdEnd + UPDATED_MARK.length : createdStart;
+  return Date.parse(bytes.toString('latin1', start, start + TIME_LENGTH));
 }
 
 /** Reads the milliseconds since the epoch of the creation, without parsing. */
@@ -177,7 +180,8 @@ function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
   return start === -1 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
-// A mark's unescaped quotes are never inside a string, so its first match is the member.
+// A mark's unescaped quotes are never inside a string, so its first match is the member, if the
+// record has it before the objects of others: an attempt's data, or an event of version 1.0.
 function findMarkEnd(bytes: Buffer, mark: Buffer): number {
   if (hasMarkAt(bytes, mark, SECOND_MEMBER_AT)) return SECOND_MEMBER_AT + mark.length;
   if (hasMarkAt(bytes, mark, THIRD_MEMBER_AT)) return THIRD_MEMBER_AT + mark.length;

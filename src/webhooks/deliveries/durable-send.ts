@@ -66,14 +66,14 @@ export function createDurableSender(deps: {
       ...send, identifier: eventId, createdAt, to: hook, webhookIds: [hook], hops: hops + 1,
       deliveries: [delivery.identifier],
     }, payloadJson);
-    const { length } = payloadJson;
-    return capacity.reserveWhile(length, () => store.transact((transaction) => {
+    const bytes = Buffer.byteLength(payloadJson);
+    return capacity.reserveWhile(bytes, () => store.transact((transaction) => {
       checkNewForm(findStaged(transaction), 'sending durably to one webhook');
       if (transaction.find(outgoingCollection.name, hook) === undefined) {
         throw notFoundError('outgoing webhook', webhookName);
       }
       changeDeliveries(transaction, (unit) => {
-        capacity.assertRoom(unit.totals.pending, 1, length, length);
+        capacity.assertRoom(unit.totals.pending, 1, bytes, bytes);
         acceptDeliveries(transaction, unit, [delivery], { identifier: eventId, json });
       });
       onStaged(transaction, delivery);

@@ -84,8 +84,6 @@ export type EventTerms = {
 };
 
 type EmitOptions = Pick<EventOrigin, 'source'> & EventTerms & {
-  /** Bytes of the payload that are reserved in the queue's capacity already. */
-  readonly reservedBytes?: number;
   /** The identifier of a webhook that does not get the event. */
   readonly except?: string | null;
   /** Whether it is a system event, which a webhook for `*` does not get. */
@@ -104,22 +102,27 @@ export function createEventPublisher(deps: {
   const { store, webhooks, fanOuts, makeId, clock, capacity, mayKeepUnheard } = deps;
   const find = findCommitted(store);
   const batch = new TurnBatch<Emission, EmittedEvent | AppError>(
-    store, ({ payloadJson }) => payloadJson.length,
+    store, ({ payloadBytes }) => payloadBytes,
     (transaction, emissions) => stageEmissions(deps, transaction, emissions));
   const stageEvent: EventPublisher['stageEvent'] = (transaction, inputs, name, json, options) =>
-    stageEmission(deps, transaction, { inputs, name, payloadJson: json, ...options });
+    stageEmission(deps, transaction, {
+      ...options, inputs, name, payloadJson: json, payloadBytes: Buffer.byteLength(json),
+      reservedBytes: 0,
+    });
   const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, origin, onEmitted) => {
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
     const { hops, ...terms } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
-    const emission = { ...terms, inputs, name, payloadJson, reservedBytes: payloadJson.length };
-    const eventOrError = await capacity.reserveWhile(payloadJson.length, () =>
+    const payloadBytes = Buffer.byteLength(payloadJson);
+    const emission =
+      { ...terms, inputs, name, payloadJson, payloadBytes, reservedBytes: payloadBytes };
+    const eventOrError = await capacity.reserveWhile(payloadBytes, () =>
       onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
         const event = stageEmission(deps, transaction, emission);
         onEmitted(transaction, event);
         return event;
-      }));
+      })).finally(() => capacity.forgetStaged(inputs.seed));
     if (eventOrError instanceof AppError) throw eventOrError;
     // The fan-out is on disk, but the caller may look for the deliveries.
     if (eventOrError.deliveries.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
@@ -142,9 +145,9 @@ export function createEventPublisher(deps: {
       const delivery =
         createDelivery({ identifier, hook: null, event: null, eventId }, createdAt);
       const json = encodeForward({ identifier: eventId, createdAt }, identifier, forward);
-      const { length } = json;
-      await capacity.reserveWhile(length, () => store.transact((transaction) => {
-        capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, length, length);
+      const bytes = Buffer.byteLength(json);
+      await capacity.reserveWhile(bytes, () => store.transact((transaction) => {
+        capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes, bytes);
         changeDeliveries(transaction, (unit) =>
           acceptDeliveries(transaction, unit, [delivery], { identifier: eventId, json }));
       }));
@@ -158,6 +161,9 @@ type Emission = EmitOptions & {
   readonly inputs: TransactionInputs;
   readonly name: string;
   readonly payloadJson: string;
+  readonly payloadBytes: number;
+  /** Bytes of the payload that are reserved in the queue's capacity already. */
+  readonly reservedBytes: number;
 };
 
 /** Whether an event that no webhook hears is kept, as the records say that `find` finds. */
@@ -165,7 +171,7 @@ type MayKeepUnheard = (find: FindRecord) => boolean;
 
 type StagingDeps = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching' | 'findTriggered'>;
-  readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
+  readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'assertRoomForDelayed'>;
   readonly mayKeepUnheard: MayKeepUnheard;
 };
 
@@ -178,24 +184,9 @@ const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
 function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
 ): readonly (EmittedEvent | AppError)[] {
-  const results = emissions.map((emission) =>
-    catchAppError(() => findReceiversNow(deps, transaction, emission)));
-  const stageAll = (stageHeard: StageHeard): readonly (EmittedEvent | AppError)[] =>
-    emissions.map((emission, index) => {
-      const webhookIds = results[index] ?? [];
-      if (webhookIds instanceof AppError) return webhookIds;
-      return catchAppError(() => webhookIds.length > 0 ? stageHeard(emission, webhookIds)
-        : stageWithoutDeliveries(deps, transaction, emission));
-    });
-  // If no event goes to a webhook, the totals are not written.
-  if (results.every((ids) => ids instanceof AppError || ids.length === 0)) {
-    return stageAll(() => NOT_KEPT);
-  }
-  return changeDeliveries(transaction, (unit) => stageAll((emission, webhookIds) =>
-    stageDeliveries(deps, transaction, unit, emission, webhookIds)));
+  return changeDeliveries(transaction, (unit) => emissions.map((emission) =>
+    catchAppError(() => stageInUnit(deps, transaction, unit, emission))));
 }
-
-type StageHeard = (emission: Emission, webhookIds: readonly string[]) => EmittedEvent;
 
 function catchAppError<T>(stage: () => T): T | AppError {
   try {
@@ -209,17 +200,24 @@ function catchAppError<T>(stage: () => T): T | AppError {
 function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
 ): EmittedEvent {
-  const webhookIds = findReceiversNow(deps, transaction, emission);
-  if (webhookIds.length === 0) return stageWithoutDeliveries(deps, transaction, emission);
-  return changeDeliveries(transaction, (unit) =>
-    stageDeliveries(deps, transaction, unit, emission, webhookIds));
+  return changeDeliveries(transaction, (unit) => stageInUnit(deps, transaction, unit, emission));
+}
+
+/** If it throws, nothing is staged. */
+function stageInUnit(
+  deps: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
+): EmittedEvent {
+  const webhookIds = checkAndFindReceivers(deps, transaction, emission);
+  return webhookIds.length > 0 ? stageDeliveries(deps, transaction, unit, emission, webhookIds)
+    : stageWithoutDeliveries(deps, transaction, unit, emission);
 }
 
 /** Stages an event that is delayed, or one that no webhook hears, if such events are kept. */
 function stageWithoutDeliveries(
-  { capacity, mayKeepUnheard }: StagingDeps, transaction: Transaction, emission: Emission,
+  { capacity, mayKeepUnheard }: StagingDeps, transaction: Transaction, unit: DeliveryUnit,
+  emission: Emission,
 ): EmittedEvent {
-  const { inputs: { seed, nowMs, hops }, payloadJson, deliverAt, reservedBytes = 0 } = emission;
+  const { inputs: { seed, nowMs, hops }, payloadJson, deliverAt } = emission;
   const find = findStaged(transaction);
   if (deliverAt === undefined && !mayKeepUnheard(find)) return NOT_KEPT;
   const { name, source, key } = emission;
@@ -231,18 +229,18 @@ function stageWithoutDeliveries(
       encodeEvent({ ...head, deliveries: [], webhookIds: [] }, payloadJson));
   } else {
     checkNewForm(find, 'delaying an event');
-    const { pending } = deliveryQueue.totals.read(transaction);
-    capacity.assertRoom(pending, 1, payloadJson.length, reservedBytes);
+    const { payloadBytes, reservedBytes } = emission;
+    capacity.assertRoomForDelayed(seed, unit.totals.pending, payloadBytes, reservedBytes);
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
   }
   return { eventId: identifier, deliveries: [] };
 }
 
 /**
- * Finds the identifiers of the webhooks that get an event now, none for a delayed one. Throws like
- * `stageEvent`.
+ * Checks the name and the chain of an event, and finds the identifiers of the webhooks that get it
+ * now, none for a delayed one. Throws like `stageEvent`.
  */
-function findReceiversNow(
+function checkAndFindReceivers(
   { webhooks }: StagingDeps, transaction: Transaction, emission: Emission,
 ): readonly string[] {
   const { inputs, name, deliverAt } = emission;
@@ -282,14 +280,14 @@ function describeReceivers(
   return `the event ${name}, which webhook ${labels.webhook} sends to ${labels.target}${more}`;
 }
 
-/** Stages the deliveries of an event. If it throws, nothing is staged. */
+/** Stages an event and its deliveries. */
 function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
   webhookIds: readonly string[],
 ): EmittedEvent {
-  const { inputs: { seed, nowMs, hops }, name, payloadJson, reservedBytes = 0 } = emission;
-  const { source, key } = emission;
-  capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadJson.length, reservedBytes);
+  const { inputs: { seed, nowMs, hops }, name, payloadJson, source, key } = emission;
+  const { payloadBytes, reservedBytes } = emission;
+  capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadBytes, reservedBytes);
   // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
   const identifier = deriveIds(seed)();
   const nextId = deriveIds(identifier);

@@ -34,6 +34,8 @@ export class QueueCapacity {
   readonly #bytesMax: number;
   readonly #eventUse: Pick<EventUse, 'queuedBytes'>;
   readonly #delayedEvents: Collection;
+  /** The seeds of delayed events that are staged, and may not be committed yet. */
+  readonly #stagedSeeds = new Set<string>();
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
@@ -78,13 +80,28 @@ export class QueueCapacity {
    * already.
    */
   assertRoom(pending: number, count: number, bytes: number, reserved = 0): void {
-    if (pending + this.#delayedEvents.size + count > this.#pendingMax) {
+    const delayedCount = this.#delayedEvents.size + this.#stagedSeeds.size;
+    if (pending + delayedCount + count > this.#pendingMax) {
       throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
     const usedBytes = this.bytes + this.#reservedBytes - reserved;
     if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
+  }
+
+  /**
+   * Does the same for one delayed event, which counts from now on; `seed` is that of its emission.
+   * The caller must call `forgetStaged` when the transaction has ended, which may run again.
+   */
+  assertRoomForDelayed(seed: string, pending: number, bytes: number, reserved: number): void {
+    this.#stagedSeeds.delete(seed);
+    this.assertRoom(pending, 1, bytes, reserved);
+    this.#stagedSeeds.add(seed);
+  }
+
+  forgetStaged(seed: string): void {
+    this.#stagedSeeds.delete(seed);
   }
 
   /** Whether a body may be made now. One that found no room is not made before there is room. */

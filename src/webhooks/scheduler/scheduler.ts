@@ -34,6 +34,7 @@ export class Scheduler {
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
   #onRunnable: () => void = () => {};
+  #isClosed = false;
 
   constructor(clock: Clock, limits: RunLimits) {
     this.#clock = clock;
@@ -48,7 +49,9 @@ export class Scheduler {
     onRunnable();
   }
 
+  /** Attempts that are under way may still be released and settled; that starts no timer. */
   close(): void {
+    this.#isClosed = true;
     this.#onRunnable = () => {};
     this.#dueTimes.close();
     for (const timer of this.#pauseTimers) timer.cancel();
@@ -199,7 +202,7 @@ export class Scheduler {
   /** Ends an attempt. `health` is null when the attempt says nothing about its target. */
   release(runningTask: RunningTask, health: TargetHealth | null): void {
     const pauseMs = this.#queues.release(runningTask, health);
-    if (pauseMs > 0) this.#pauseTarget(runningTask.target, pauseMs);
+    if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
     this.#onRunnable();
   }
 

@@ -243,6 +243,27 @@ test('delayed events count in the queue, and begin although it is full', async (
   await assertReconciled(simulation);
 });
 
+for (const [title, isApart] of [
+  ['in a transaction', false], ['in transactions of their own', true],
+] as const) {
+  test(`events that are accepted at the same time count, ${title}`, async () => {
+    const simulation = await open({ outgoing: { maxPending: 3 } });
+    simulation.targets.set('there', DOWN);
+    const deliverAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
+    const emit = (terms: { readonly deliverAt?: string }): Promise<unknown> =>
+      simulation.webhooks.events.emitJson('thing.happened', '{}',
+        { source: 'api', hops: 0, ...terms }, isApart ? () => {} : undefined);
+    const countAccepted = async (events: Parameters<typeof emit>[0][]): Promise<number> => {
+      const results = await simulation.run(Promise.allSettled(events.map(emit)));
+      return results.filter(({ status }) => status === 'fulfilled').length;
+    };
+    const delayed = Array.from({ length: 5 }, () => ({ deliverAt }));
+    assert.equal(await countAccepted([{}, ...delayed, {}]), 3);
+    assert.deepEqual(countRecords(simulation), [3, 2, 1, 0, 0]);
+    assert.equal(await countAccepted([{ deliverAt }, {}]), 0);
+  });
+}
+
 test('the bytes of delayed events count in the queue', async () => {
   const simulation = await open({ outgoing: { maxPendingBytes: 25_000 } });
   const isFull = (thrown: unknown): boolean => thrown instanceof AppError

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   decodeDelivery, encodeDelivery, isForward, isFormerDelivery, readUntriedWebhookId,
-  readStatus,
+  readStatus, readUpdatedMs,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
 import { encodeFormerDelivery, encodeFormerShare } from './former-records.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
@@ -59,6 +61,19 @@ test('a delivery that was not written again is known by its webhook alone', () =
     more: `,"nextAttemptAt":"${LATER}"`, eventMembers,
   });
   assert.equal(readUntriedWebhookId(Buffer.from(waiting)), null);
+});
+
+test('the time of the last change is its own member, whatever an attempt holds', () => {
+  const updatedMs = (record: string): number => readUpdatedMs(Buffer.from(record));
+  for (const updatedAt of [AT, LATER]) {
+    assert.equal(updatedMs(encodeDelivery({ ...fresh, updatedAt })), Date.parse(updatedAt));
+    const attempt = {
+      at: AT, durationMs: 1, success: false, message: null, data: { updatedAt: 'never' },
+    };
+    const route = addAttempt({ ...createPendingRoute('default', AT), updatedAt }, attempt);
+    const record = encodeRoute(EVENT_ID, 0, HOOK, route);
+    assert.equal(updatedMs(record), Date.parse(updatedAt), record);
+  }
 });
 
 test('what kind of delivery a record is can be seen without parsing it', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatTimestamp } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
@@ -39,6 +40,41 @@ test('beyond its bytes the queue takes nothing, and changes nothing', async () =
   assert.equal(simulation.store.lines.length, lines);
   assert.deepEqual(await simulation.emit(PAYLOAD, 'unheard'), []);
   assert.equal((await simulation.emit('small')).length, 1);
+});
+
+test('the bytes of a payload count, not its characters', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  const { webhooks } = simulation;
+  const hook = await simulation.addHook('there');
+  const payload = '書'.repeat(12_000);
+  const origin = { source: 'api', hops: 0 } as const;
+  const send = { ...origin, webhook: hook, name: 'thing.x', payloadJson: JSON.stringify(payload) };
+  const deliverAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
+  const ways: readonly (() => Promise<unknown>)[] = [
+    () => webhooks.emit('thing.x', payload),
+    () => webhooks.events.emitJson('thing.x', send.payloadJson, { ...origin, deliverAt }),
+    () => webhooks.events.emitJson('thing.x', send.payloadJson, origin, () => {}),
+    () => webhooks.events.queueForward({ ...FORWARD, body: Buffer.from(payload) }),
+    () => webhooks.deliveries.sendDurably(send, () => {}),
+  ];
+  for (const accept of ways) {
+    await assert.rejects(simulation.run(accept()), isFull, String(accept));
+  }
+  assert.equal(keptBytes(simulation), 0);
+});
+
+test('events of one turn are several lines if they are too many bytes for one', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('there');
+  const { webhooks, store } = simulation;
+  const before = store.lines.length;
+  const payload = '書'.repeat(100_000);
+  await simulation.run(Promise.all([
+    webhooks.emit('thing.a', payload), webhooks.emit('thing.b', payload),
+  ]));
+  const accepting = store.lines.slice(before).map((line) =>
+    line.filter(({ collection }) => collection === 'events').length);
+  assert.deepEqual(accepting.filter((count) => count > 0), [1, 1]);
 });
 
 test('events of one turn are one line, and what is refused of one is not of others', async () => {

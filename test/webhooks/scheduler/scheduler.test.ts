@@ -65,21 +65,50 @@ test('does not start a task that was added anew while its attempt is under way',
   assert.equal(started(scheduler).task.id, 'a');
 });
 
-test('resumes a host that is paused after failures', async () => {
-  const clock = new ManualClock();
+/** A scheduler with a hundred tasks of one queue. */
+function addMany(clock: ManualClock): Scheduler {
   const { scheduler } = schedulerWith(clock);
   for (let index = 0; index < 100; index += 1) {
     scheduler.add(`id-${String(index).padStart(3, '0')}`, QUEUE, 0);
   }
+  return scheduler;
+}
+
+/** Has attempts fail until it is enough, or none may start. Returns how many there were. */
+function failUntil(scheduler: Scheduler, isEnough: () => boolean): number {
   let attempts = 0;
   for (let next = scheduler.startNext(); next !== null; next = scheduler.startNext()) {
     scheduler.release(next, 'unreachable');
     scheduler.settle(next.task.id, null);
     attempts += 1;
+    if (isEnough()) break;
   }
+  return attempts;
+}
+
+test('resumes a host that is paused after failures', async () => {
+  const clock = new ManualClock();
+  const scheduler = addMany(clock);
+  const attempts = failUntil(scheduler, () => false);
   assert.ok(attempts > 1 && attempts < 100, String(attempts));
   await clock.advance(1000);
   assert.notEqual(scheduler.startNext(), null);
+});
+
+test('starts no timer for what ends after it was closed', () => {
+  const clock = new ManualClock();
+  const openScheduler = addMany(clock);
+  const failuresUntilPause = failUntil(openScheduler, () => clock.timerCount > 0);
+  openScheduler.close();
+  assert.equal(clock.timerCount, 0);
+  const scheduler = addMany(clock);
+  let failures = 0;
+  failUntil(scheduler, () => (failures += 1) === failuresUntilPause - 1);
+  const last = started(scheduler);
+  scheduler.close();
+  scheduler.release(last, 'unreachable');
+  scheduler.settle(last.task.id, clock.now() + 1000);
+  assert.equal(clock.timerCount, 0);
 });
 
 test('lists the tasks of one queue, oldest first, and the queues that may not start', () => {

@@ -7,7 +7,7 @@ import type { PlantedFault } from './fault.ts';
 const ACTIONS: readonly PlantedFault[] = [
   {
     file: 'webhooks/actions/run-action.ts',
-    text: "if (thrown.code !== 'invalid') throw thrown;", replacement: '',
+    text: 'if (OWN_STATE_CODES.has(thrown.code)) throw thrown;', replacement: 'throw thrown;',
     tests: ['webhooks/actions/run-action.test.ts'],
   },
   {

@@ -1,5 +1,5 @@
 /** Runs an action within its time limit. An error of the action becomes a failed result. */
-import { AppError } from '../../base/errors.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isEmptyObject } from '../../base/json/encode.ts';
 import type { Logger } from '../../base/log.ts';
@@ -31,6 +31,10 @@ export type LogHolder = { readonly log: Logger };
 
 export const FAILED_MESSAGE = 'Action failed';
 const TIMEOUT_MESSAGE = 'Action timed out';
+
+/** The codes of errors about our own state: the same run may succeed later. */
+const OWN_STATE_CODES: ReadonlySet<ErrorCode> =
+  new Set(['unavailable', 'unknown_outcome', 'storage_full']);
 
 /**
  * The result, at once when the action gave it at once. The log alone has the details of a failure,
@@ -87,8 +91,8 @@ function toFailedResult(
     return new OwnChainRefusal(false, thrown.message, {});
   }
   if (action.isBuiltIn && thrown instanceof AppError) {
-    if (thrown.code !== 'invalid') throw thrown;
-    return ActionResult.fail(thrown.message);
+    if (OWN_STATE_CODES.has(thrown.code)) throw thrown;
+    if (thrown.code === 'invalid') return ActionResult.fail(thrown.message);
   }
   holder.log.error('an action failed', { action: action.identifier, error: thrown });
   return ActionResult.fail(FAILED_MESSAGE);

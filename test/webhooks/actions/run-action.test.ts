@@ -13,7 +13,10 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 const clock = new ManualClock();
 const chainRefusalLog = new RateLimitedLog(clock, () => {});
-const log = createLogger({ level: 'error', format: 'json', now: () => 0, write: () => {} });
+const lines: string[] = [];
+const log = createLogger({
+  level: 'error', format: 'json', now: () => 0, write: (line) => lines.push(line),
+});
 
 function run(
   isBuiltIn: boolean, execute: () => unknown,
@@ -38,6 +41,14 @@ test('only a built-in action can say that the store takes nothing, at once or la
   await assert.rejects(async () => run(true, async () => throwError(full)()), full);
   const { success, message } = await run(false, throwError(full));
   assert.deepEqual({ success, message }, { success: false, message: 'Action failed' });
+});
+
+test('a refusal that no later run can end has failed the attempt, and is logged', async () => {
+  lines.length = 0;
+  const large = new AppError('too_large', 'planted');
+  const { success, message } = await run(true, throwError(large));
+  assert.deepEqual({ success, message }, { success: false, message: 'Action failed' });
+  assert.match(lines.join(), /an action failed.*planted/);
 });
 
 test('a caller learns what is wrong with its input, and nothing else of an error', async () => {

@@ -34,6 +34,11 @@ export const EVENT_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'deliverAt === null ? ', replacement: 'deliverAt !== undefined ? ',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/missed-events.ts',
     text: '!webhookIds.includes(webhookId)', replacement: 'webhookIds.length === 0',
     tests: ['webhooks/deliveries/missed-events.test.ts', 'webhooks/bulk/backfill.test.ts'],

@@ -1,10 +1,10 @@
 /**
  * The kind of job that makes deliveries of the events that a webhook has missed (missed-events.ts),
- * oldest first. A delivery stands in the queue where its event would have been: it has a `queuedAt`
- * that rises with the events, and lies before the job's begin. Deliveries that are placed later
- * wait until the job has ended (backfill-hold.ts).
+ * oldest first. A delivery stands in the queue where that of its event would have been: its
+ * `queuedAt` is when the event began, and lies before the job's begin. Deliveries that are placed
+ * later wait until the job has ended (backfill-hold.ts).
  */
-import { formatTimestamp } from '../../base/clock.ts';
+import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
@@ -15,7 +15,7 @@ import {
 } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addReceivers } from '../deliveries/event-receivers.ts';
-import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
+import { decodeEventHead, eventCollection, readDeliverAt } from '../deliveries/event-record.ts';
 import {
   createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
 } from '../deliveries/missed-events.ts';
@@ -138,9 +138,15 @@ function stageDeliveries(
     addReceivers(transaction, eventId, [identifier], [hook]);
     return {
       ...createDelivery({ identifier, hook, event, eventId }, createdAt),
-      queuedAt: formatTimestamp(Math.min(timeOfUuidV7(eventId), beginMs - 1)),
+      queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, record), beginMs - 1)),
     };
   });
   if (deliveries.length === 0) return;
   changeDeliveries(transaction, (unit) => acceptDeliveries(transaction, unit, deliveries, null));
+}
+
+/** Finds when the event began: a delayed one at its time, any other when it was made. */
+function findPlaceMs(eventId: string, record: Buffer): number {
+  const deliverAt = readDeliverAt(record);
+  return deliverAt === null ? timeOfUuidV7(eventId) : parseTimestamp(deliverAt);
 }

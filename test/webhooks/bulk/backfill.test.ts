@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
+import { createIdSource } from '../../../src/base/uuid.ts';
+import { encodeEvent } from '../../../src/webhooks/deliveries/event-record.ts';
 import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -9,6 +11,7 @@ import {
 } from '../relay.ts';
 import { endedJob } from './ended-job.ts';
 
+const HOUR_MS = 3_600_000;
 const EVER = '2026-01-01T00:00:00Z';
 
 type Place = {
@@ -74,6 +77,31 @@ test('makes deliveries of what the webhook would have heard, oldest first', asyn
   await until('all have come', () => place.arrived().length === 60);
   assert.deepEqual(place.arrived(), Array.from({ length: 60 }, (_, index) => index * 2));
   assert.equal(place.isHeld(hook), false);
+});
+
+test('puts a delayed event where it began, not where it was made', async (context) => {
+  const place = await open(context);
+  const nowMs = Date.now();
+  const putEvent = (n: number, madeHoursAgo: number, delayHours = 0): Promise<unknown> => {
+    const madeMs = nowMs - madeHoursAgo * HOUR_MS;
+    const event = {
+      identifier: createIdSource({ now: () => madeMs })(), createdAt: formatTimestamp(madeMs),
+      deliverAt: delayHours === 0 ? undefined : formatTimestamp(madeMs + delayHours * HOUR_MS),
+      name: 'order.paid', source: 'api', hops: 1, deliveries: [], webhookIds: [],
+    } as const;
+    return place.relay.store.transact((transaction) =>
+      transaction.put('events', event.identifier, encodeEvent(event, `{"n":${n}}`)));
+  };
+  await putEvent(2, 5, 3);
+  await putEvent(0, 4);
+  await putEvent(1, 3);
+  await putEvent(3, 1);
+  const hook = await place.add({ maxInFlight: 1, enabled: false });
+  place.relay.webhooks.start();
+  await place.backfilled(hook);
+  await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`, { enabled: true });
+  await until('all have come', () => place.arrived().length === 4);
+  assert.deepEqual(place.arrived(), [0, 1, 2, 3]);
 });
 
 test('does nothing the second time, whatever has become of the deliveries', async (context) => {

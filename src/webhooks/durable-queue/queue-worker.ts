@@ -142,6 +142,7 @@ export class QueueWorker<Result, Recorded> {
   }
 
   #startTasks(): void {
+    if (this.#closing.signal.aborted) return;
     const { store, scheduler, ownership, clock } = this.#deps;
     // An attempt whose result cannot be written would be made again after a restart.
     if (store.failure !== null) return this.#checkStoreLater();
@@ -186,38 +187,63 @@ export class QueueWorker<Result, Recorded> {
     const { scheduler, clock } = this.#deps;
     const { id } = runningTask.task;
     try {
-      let result: AttemptResult<Result> | null;
+      let attemptResult: AttemptResult<Result> | null;
       try {
         const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease));
-        result = isPromised(attempt) ? await attempt : attempt;
+        attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         scheduler.release(runningTask, null);
         return this.#postpone(id, 'could not be prepared', thrown);
       }
-      if (result === null || 'postponedMs' in result) {
+      if (attemptResult === null || 'postponedMs' in attemptResult) {
         scheduler.release(runningTask, null);
-        return scheduler.settle(id, result === null
-          ? this.#runner.dueTimeMs(id, undefined) : clock.now() + result.postponedMs);
+        return attemptResult === null ? this.#settleByRecord(id, undefined)
+          : scheduler.settle(id, clock.now() + attemptResult.postponedMs);
       }
-      this.#runner.countAttempt(result.result);
-      scheduler.release(runningTask, this.#runner.assessTarget(result.result));
+      const { result } = attemptResult;
+      scheduler.release(runningTask, this.#countAndAssess(id, result));
       let item: Recorded | undefined;
       try {
-        item = await this.#runner.writeResult(result.result);
+        item = await this.#runner.writeResult(result);
       } catch (thrown) {
         return this.#postpone(id, 'could not be recorded', thrown);
       }
-      scheduler.settle(id, this.#runner.dueTimeMs(id, item));
+      this.#settleByRecord(id, item);
     } finally {
       lease.endAttempt();
     }
   }
 
+  /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
+  #countAndAssess(id: string, result: Result): TargetHealth | null {
+    try {
+      this.#runner.countAttempt(result);
+      return this.#runner.assessTarget(result);
+    } catch (thrown) {
+      this.#logProblem(id, 'could not be counted', thrown);
+      return null;
+    }
+  }
+
+  #settleByRecord(id: string, written: Recorded | undefined): void {
+    let dueAtMs: number | null;
+    try {
+      dueAtMs = this.#runner.dueTimeMs(id, written);
+    } catch (thrown) {
+      return this.#postpone(id, 'has an unreadable record', thrown);
+    }
+    this.#deps.scheduler.settle(id, dueAtMs);
+  }
+
   #postpone(id: string, problem: string, thrown: unknown): void {
-    const { scheduler, clock, log } = this.#deps;
-    const { noun } = this.#runner;
-    log.error(`${noun} ${problem}`, { ...this.#runner.logLabels(id), error: thrown });
+    const { scheduler, clock } = this.#deps;
+    this.#logProblem(id, problem, thrown);
     const delayMs = thrown instanceof AppError ? STORE_ERROR_DELAY_MS : BUG_DELAY_MS;
     scheduler.settle(id, clock.now() + delayMs);
+  }
+
+  #logProblem(id: string, problem: string, thrown: unknown): void {
+    const labels = this.#runner.logLabels(id);
+    this.#deps.log.error(`${this.#runner.noun} ${problem}`, { ...labels, error: thrown });
   }
 }

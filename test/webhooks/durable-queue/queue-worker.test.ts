@@ -1,0 +1,83 @@
+/** The loop that attempts tasks, with a runner that does as it is told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
+import {
+  QueueWorker, type AttemptRunner,
+} from '../../../src/webhooks/durable-queue/queue-worker.ts';
+import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+import { turnsUntil } from '../../support/turns.ts';
+
+type Runner = AttemptRunner<string, string>;
+
+/** A worker with one task, whose attempt succeeds unless `members` say otherwise. */
+function open(members: Partial<Runner> = {}) {
+  const clock = new ManualClock();
+  const logLines: string[] = [];
+  const log = createLogger({
+    level: 'debug', format: 'json', now: () => 0, write: (line) => logLines.push(line),
+  });
+  const store = createMemoryStore([]);
+  const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
+  const written: string[] = [];
+  const worker = new QueueWorker<string, string>(
+    { store, scheduler, ownership: ALL_OWNED, clock, log }, {
+      noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
+      countAttempt() {}, assessTarget: () => 'healthy',
+      writeResult: async (result) => {
+        written.push(result);
+        return result;
+      },
+      dueTimeMs: () => null, logLabels: (id) => ({ id }), ...members,
+    });
+  scheduler.add('task', { key: 'queue', target: 'there', mayStart: true }, 0);
+  return { worker, scheduler, store, clock, written, logLines };
+}
+
+function throwPlanted(): never {
+  throw new TypeError('planted');
+}
+
+for (const name of ['countAttempt', 'assessTarget'] as const) {
+  test(`a result is written although ${name} throws`, async () => {
+    const { worker, scheduler, written, logLines } = open({ [name]: throwPlanted });
+    worker.start();
+    await turnsUntil(() => scheduler.size === 0);
+    assert.deepEqual([written, scheduler.runningCount], [['task'], 0]);
+    assert.match(logLines.join(), /planted/);
+    await worker.close(0);
+  });
+}
+
+for (const [title, members] of [
+  ['after a result', {}], ['without a result', { runAttempt: () => null }],
+] as const) {
+  test(`a task waits again if nobody can say when it is due, ${title}`, async () => {
+    let isBroken = true;
+    const { worker, scheduler, clock } = open({
+      ...members, dueTimeMs: () => isBroken ? throwPlanted() : null,
+    });
+    worker.start();
+    await turnsUntil(() => scheduler.find('task')?.state === 'waiting');
+    assert.equal(scheduler.runningCount, 0);
+    isBroken = false;
+    await clock.advance(60_000);
+    await turnsUntil(() => scheduler.size === 0);
+    await worker.close(0);
+  });
+}
+
+test('a worker that was closed in the turn in which it was to start tasks starts no timer',
+  async () => {
+    const { worker, store, clock } = open();
+    store.setFailure(new AppError('storage_full', 'planted'));
+    worker.start();
+    const closing = worker.close(0);
+    await new Promise(setImmediate);
+    await closing;
+    assert.equal(clock.timerCount, 0);
+  });

@@ -23,6 +23,17 @@ export async function turnsUntil(isTrue: () => boolean): Promise<void> {
   }
 }
 
+/** Awaits what must end in some turns of the event loop. */
+export async function endsInTurns(work: Promise<unknown>): Promise<void> {
+  let hasEnded = false;
+  const ending = work.then(() => {
+    hasEnded = true;
+  });
+  await someTurns();
+  assert(hasEnded, 'it has not ended');
+  await ending;
+}
+
 /** Resolves when `read` has given the same for many turns. */
 export async function settled(read: () => unknown): Promise<void> {
   let calm = 0;

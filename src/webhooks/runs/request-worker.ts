@@ -113,9 +113,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
-    for (const unfollow of this.#unfollow) unfollow();
     this.#laneUpdates.close();
     await this.#loop.close(graceMs);
+    // Only now: the loop fails the requests of a removed webhook until none has a task.
+    for (const unfollow of this.#unfollow) unfollow();
   }
 
   /** Stages the failure of a first chunk of requests; `afterRemoved` fails the others. */

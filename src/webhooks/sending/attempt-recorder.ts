@@ -98,7 +98,7 @@ function writeOutcome(
     return deps.results.write(storedDelivery, lease, change, stageMore);
   }
   const write = { change, stageMore, systemEvents, webhook, nowMs };
-  return writeAndDisableIfFailing(deps, { storedDelivery, lease }, write);
+  return writeAndDisableIfFailing(deps, { outcome, storedDelivery, lease }, write);
 }
 
 /**
@@ -178,17 +178,19 @@ async function writeAndRetire(
 /** Writes a result for a webhook that is disabled when its attempts fail for too long. */
 async function writeAndDisableIfFailing(
   { results, log }: RecorderDeps,
-  { storedDelivery, lease }: Pick<FinishedAttempt, 'storedDelivery' | 'lease'>,
+  { outcome, storedDelivery, lease }: Pick<FinishedAttempt, 'outcome' | 'storedDelivery' | 'lease'>,
   { change, stageMore, systemEvents, webhook, nowMs }:
   DeliveryWrite & { readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number },
 ): Promise<Delivery | undefined> {
+  const isSuccess = outcome.kind === 'delivered';
   let failingSince: string | null = null;
   const delivery = await results.write(storedDelivery, lease, change, (transaction, after) => {
-    failingSince = stageAttemptResult(transaction, webhook, systemEvents === null, nowMs);
+    failingSince = stageAttemptResult(transaction, webhook, isSuccess, nowMs);
     stageMore(transaction, after);
     if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
   });
-  if (failingSince !== null) {
+  // Without a written delivery it is from an earlier run of the transaction.
+  if (failingSince !== null && delivery !== undefined) {
     log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
       + 'disableAfterHours', { ...webhook.labels, reason: 'failing', failingSince });
   }

@@ -111,9 +111,10 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
-    for (const unfollow of this.#unfollow) unfollow();
     this.#laneUpdates.close();
     await this.#loop.close(graceMs);
+    // Only now: the loop ends the deliveries of a removed webhook until none has a task.
+    for (const unfollow of this.#unfollow) unfollow();
   }
 
   statistics(): DeliveryStatistics {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { endsInTurns, turnsUntil } from '../../support/turns.ts';
 import { Held, InboxSimulation } from './inbox.ts';
 
 const FAIL = (): ActionResult => ActionResult.fail('not now', { why: 'x' });
@@ -203,6 +204,20 @@ describe('closing', () => {
     assert.deepEqual([inbox.states(id), inbox.request(id)?.routes[0]?.attempts],
       [['pending', 'pending'], []]);
   });
+});
+
+test('closing ends while the many requests of a removed webhook are failed', async () => {
+  const inbox = new InboxSimulation();
+  inbox.act = new Held().act;
+  const hook = await inbox.addWebhook();
+  const ids: string[] = [];
+  for (let count = 0; count < 600; count += 1) ids.push(await inbox.accept(hook));
+  const countFailed = (): number =>
+    ids.filter((id) => inbox.request(id)?.status === 'failed').length;
+  const removal = inbox.webhooks.resources.incoming.remove(hook);
+  await turnsUntil(() => countFailed() > 0);
+  assert.ok(countFailed() < 600);
+  await endsInTurns(Promise.all([inbox.webhooks.close(0), removal, inbox.clock.advance(0)]));
 });
 
 test('a replay runs again with its own schedule, and is told that it is one', async () => {

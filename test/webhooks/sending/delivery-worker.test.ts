@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSignatureValid, createSignatureKey } from '../../../src/webhooks/senders/x-signature.ts';
+import { endsInTurns, turnsUntil } from '../../support/turns.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -210,6 +211,20 @@ test("a deleted hook's deliveries are cancelled with it, however many", async ()
   assert.ok(ids.every((id) => simulation.delivery(id)?.status === 'cancelled'));
   await simulation.clock.advance(100 * HOUR_MS);
   assert.ok(ids.every((id) => simulation.requestsOf(id).length <= 1));
+});
+
+test('closing ends while the many deliveries of a removed webhook are cancelled', async () => {
+  const { simulation, hook } = await one();
+  simulation.targets.set('target', DOWN);
+  const ids: string[] = [];
+  for (let count = 0; count < 600; count += 1) ids.push(...await simulation.emit());
+  const countCancelled = (): number =>
+    ids.filter((id) => simulation.delivery(id)?.status === 'cancelled').length;
+  const removal = simulation.webhooks.resources.outgoing.remove(hook);
+  await turnsUntil(() => countCancelled() > 0);
+  assert.ok(countCancelled() < 600);
+  const closing = simulation.webhooks.close(0);
+  await endsInTurns(Promise.all([closing, removal, simulation.clock.advance(0)]));
 });
 
 test('target and secret are read at each attempt', async () => {

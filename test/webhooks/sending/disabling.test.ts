@@ -1,9 +1,11 @@
 /** A webhook whose every attempt fails for as long as its `disableAfterHours` is disabled. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ALL_OWNED, type Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { stageAttemptResult } from '../../../src/webhooks/outgoing/automatic-disabling.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
+import { ScriptedOwnership } from '../durable-queue/scripted-ownership.ts';
 import { DOWN, Simulation, UP, type Behaviour } from './simulation.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,9 +14,9 @@ const ENDLESS = new Array<number>(100).fill(600);
 
 /** A hook that is tried every ten minutes, and disabled after an hour of failures. */
 async function place(
-  behaviour: Behaviour, members: object = {},
+  behaviour: Behaviour, members: object = {}, ownership: Ownership = ALL_OWNED,
 ): Promise<{ simulation: Simulation; hook: string; id: string }> {
-  const simulation = new Simulation();
+  const simulation = new Simulation({ ownership });
   simulation.targets.set('target', behaviour);
   const hook = await simulation.addHook('target', {
     secret: 'a secret', retrySchedule: ENDLESS, disableAfterHours: 1, ...members,
@@ -61,6 +63,28 @@ for (const [title, behaviour] of [
     assert.equal(simulation.store.collection('failing-webhooks').size, 0);
   });
 }
+
+test('a lease that ends before the transaction runs again disables nothing, and no line says so',
+  async () => {
+    const ownership = new ScriptedOwnership();
+    const { simulation, hook } = await place(DOWN, {}, ownership);
+    const lease = ownership.gain(hook);
+    const { store } = simulation;
+    const { transact } = store;
+    store.transact = (prepare) => {
+      const firstRun = transact.call(store, (transaction) => {
+        prepare(transaction);
+        const bytes = transaction.find('outgoing-webhooks', hook);
+        if (JSON.parse(String(bytes)).enabled === false) lease.isHeldNow = false;
+        throw new Error('it runs again');
+      });
+      firstRun.catch(() => {});
+      return transact.call(store, prepare) as never;
+    };
+    await simulation.clock.advance(90 * MINUTE_MS);
+    assert.deepEqual([lease.isHeldNow, isEnabled(simulation, hook)], [false, true]);
+    assert.deepEqual(simulation.logLines.filter((line) => line.includes('was disabled')), []);
+  });
 
 test('the time is known after a crash', async () => {
   const { simulation, hook } = await place(DOWN);

@@ -153,14 +153,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return whenDone(run, toAttemptResult);
   }
 
-  countAttempt({ storedItem, attempt, unparsed }: FinishedRun): void {
-    const { hook: webhookId, unparsed: before } = storedItem.item;
-    if (before === null && unparsed !== null && unparsed !== undefined) {
-      const { traffic = null } = this.#deps.webhooks.find(webhookId) ?? {};
-      if (traffic !== null) traffic.unparsedCount += 1;
-    }
+  countAttempt({ storedItem, attempt }: FinishedRun): void {
     const { success, message, at } = attempt;
-    this.#deps.onRun(webhookId, { success, message, isCallersFault: false }, parseTimestamp(at));
+    const outcome = { success, message, isCallersFault: false };
+    this.#deps.onRun(storedItem.item.hook, outcome, parseTimestamp(at));
   }
 
   assessTarget({ attempt: { success, durationMs } }: FinishedRun): TargetHealth | null {
@@ -237,31 +233,39 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     }
   }
 
-  #write(
+  async #write(
     { storedItem, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
-    const { hook: webhookId } = storedItem.item;
+    const { hook: webhookId, routes } = storedItem.item;
     const nowMs = clock.now();
-    const retries = { schedule, random: random() };
-    const change = (before: StoredRequest): StoredRequest =>
-      applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
-    // The request cannot fail here, so there is no system event.
-    if (attempt.success && storedItem.item.routes.length === 1) {
-      return this.#results.write(storedItem, lease, change, health.isWritten(webhookId) ? null
-        : (transaction) => health.stage(transaction, webhookId));
-    }
     const inputs = { nowMs, seed: makeId() };
+    const retries = { schedule, random: random() };
+    // Set whenever `change` runs, which it may do again.
     let hasFailed = false;
-    return this.#results.write(storedItem, lease, (before) => {
-      const after = change(before);
+    let isNewlyUnparsed = false;
+    const change = (before: StoredRequest): StoredRequest => {
+      const after = applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
       hasFailed = before.status === 'pending' && after.status === 'failed';
+      isNewlyUnparsed = before.unparsed === null && after.unparsed !== null;
       return after;
-    }, (transaction, after) => {
-      if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(attempt.at));
-      health.stage(transaction, webhookId);
-      if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
-    });
+    };
+    // The request cannot fail here, so there is no system event.
+    const isQuiet = attempt.success && routes.length === 1 && health.isWritten(webhookId);
+    const written = await this.#results.write(storedItem, lease, change, isQuiet ? null
+      : (transaction, after) => {
+        if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(attempt.at));
+        health.stage(transaction, webhookId);
+        if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
+      });
+    if (written !== undefined && isNewlyUnparsed) this.#countUnparsed(webhookId);
+    return written;
+  }
+
+  /** Counts here and not with the attempt: several routes may find at once that it is unparsed. */
+  #countUnparsed(webhookId: string): void {
+    const webhook = this.#deps.webhooks.find(webhookId);
+    if (webhook !== undefined) webhook.traffic.unparsedCount += 1;
   }
 
   #log(

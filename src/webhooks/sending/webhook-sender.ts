@@ -1,6 +1,6 @@
 /**
  * Signs and sends an outgoing request, for a single `send` and for each attempt of a delivery. A
- * failure to deliver is a result, never an exception.
+ * failure to deliver is a result, never an exception; what else is thrown is a bug.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -13,8 +13,7 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
-  isSuccessStatus, networkErrorCode, formatResponseBody, decodeTextStart,
-  type TargetResponse, type HttpSender,
+  isSuccessStatus, formatResponseBody, decodeTextStart, type TargetResponse, type HttpSender,
 } from '../http/http-sender.ts';
 import type { PassedHeaders } from '../http/pass-through.ts';
 import type { PreviousSecret } from '../http/rotate-secret.ts';
@@ -122,9 +121,9 @@ async function sendNow(
 ): Promise<SendResult> {
   const { http, clock } = deps;
   const log = createTaggedLogger(origin.log, webhook.labels);
-  let isRefused = false;
+  let isActionRefused = false;
   const onChainRefused = (): void => {
-    isRefused = true;
+    isActionRefused = true;
     origin.onChainRefused?.();
   };
   const fail = (message: string): SendResult =>
@@ -138,32 +137,31 @@ async function sendNow(
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
     // If a request of the action was refused, that has been logged already.
-    log[isRefused ? 'debug' : 'warning']('nothing was sent',
+    log[isActionRefused ? 'debug' : 'warning']('nothing was sent',
       { error: messageOf(thrown), ...hops === undefined ? {} : { hops } });
-    if (hops !== undefined) onChainRefused();
+    if (hops !== undefined) origin.onChainRefused?.();
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
     const response = await http.request(toHttpRequest(request, clock.now(), retries));
     const { statusCode } = response;
     const success = isSuccessStatus(statusCode);
-    if (isChainRefused(response.headers)) onChainRefused();
-    log[success || isRefused ? 'debug' : 'warning']('an outgoing webhook was sent', { statusCode });
+    const isTargetRefused = isChainRefused(response.headers);
+    if (isTargetRefused) origin.onChainRefused?.();
+    log[success || isTargetRefused ? 'debug' : 'warning'](
+      'an outgoing webhook was sent', { statusCode });
     const message = success ? {} : { message: `The target answered ${statusCode}` };
     return { success, ...message, statusCode, response: formatResponseBody(response.body) };
   } catch (thrown) {
-    log.warning('an outgoing webhook could not be sent', { error: networkErrorCode(thrown) });
+    if (!(thrown instanceof NetworkError)) throw thrown;
+    log.warning('an outgoing webhook could not be sent', { error: thrown.code });
     return fail(describeFailure(thrown));
   }
 }
 
 /** Describes why there was no response. Names neither target nor credentials. */
-function describeFailure(thrown: unknown): string {
-  const code = networkErrorCode(thrown);
-  if (!(thrown instanceof NetworkError) || !thrown.wasConnected) {
-    return `The target could not be reached: ${code}`;
-  }
-  const { timeoutMs } = thrown;
+function describeFailure({ code, wasConnected, timeoutMs }: NetworkError): string {
+  if (!wasConnected) return `The target could not be reached: ${code}`;
   return timeoutMs === null ? `The target gave no answer: ${code}`
     : `The target gave no answer within ${Math.round(timeoutMs) / 1000} s`;
 }
@@ -192,9 +190,10 @@ async function attempt(
       isChainRefused: isChainRefused(response.headers),
     };
   } catch (thrown) {
+    if (!(thrown instanceof NetworkError)) throw thrown;
     if (signal.aborted) return null;
     const kind = wasTargetSpared(thrown) ? 'proxy' : 'failed';
-    return { kind, attempt: createAttempt(null, networkErrorCode(thrown), null), retryAfterMs: 0 };
+    return { kind, attempt: createAttempt(null, thrown.code, null), retryAfterMs: 0 };
   }
 }
 
@@ -224,8 +223,8 @@ function readRetryAfterMs(response: TargetResponse, clock: Clock): number {
 }
 
 /** Whether the proxy failed, or we did, so that the target got no request. */
-function wasTargetSpared(thrown: unknown): boolean {
-  return thrown instanceof NetworkError && (thrown.isProxyFailure || thrown.kind === 'busy');
+function wasTargetSpared({ isProxyFailure, kind }: NetworkError): boolean {
+  return isProxyFailure || kind === 'busy';
 }
 
 function encodeJsonPayload(payload: JsonValue): Buffer {

@@ -206,6 +206,25 @@ describe('closing', () => {
   });
 });
 
+test('a body that is no payload counts once, though several routes find it at once', async () => {
+  const inbox = new InboxSimulation();
+  const held = new Held();
+  inbox.act = held.act;
+  const hook = await inbox.addWebhook(['a', 'b', 'c']);
+  const id = await inbox.accept(hook, ['a', 'b', 'c'], Buffer.from('no JSON'));
+  await inbox.clock.advance(0);
+  assert.equal(held.count, 3);
+  const countUnparsed = (): number =>
+    inbox.webhooks.unparsed().reduce((sum, { count }) => sum + count, 0);
+  held.end();
+  held.end();
+  await inbox.clock.advance(0);
+  assert.deepEqual([inbox.states(id), countUnparsed()], [['pending', 'done', 'done', 'pending'], 1]);
+  held.end();
+  await inbox.clock.advance(0);
+  assert.deepEqual([inbox.request(id)?.status, countUnparsed()], ['done', 1]);
+});
+
 test('closing ends while the many requests of a removed webhook are failed', async () => {
   const inbox = new InboxSimulation();
   inbox.act = new Held().act;

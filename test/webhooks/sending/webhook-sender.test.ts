@@ -1,0 +1,81 @@
+/** What a send and an attempt make of what happens, with a scripted client and body. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../../src/base/log.ts';
+import { CHAIN_HEADER, CHAIN_REFUSED } from '../../../src/base/webhook-chain.ts';
+import { NetworkError } from '../../../src/client/network-error.ts';
+import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
+import type { ReadyOutgoingWebhook } from '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
+import type { BodyOrigin } from '../../../src/webhooks/sending/body-maker.ts';
+import {
+  createWebhookSender, type DeliveryRequest, type WebhookSender,
+} from '../../../src/webhooks/sending/webhook-sender.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const REFUSED = { [CHAIN_HEADER]: CHAIN_REFUSED };
+const WEBHOOK = {
+  identifier: 'w', targetUrl: 'http://there/', httpMethod: 'POST', enabled: true,
+  createHeaders: () => ({}), labels: { hook: 'w', hookName: null, webhook: 'w', target: 'there' },
+} as unknown as ReadyOutgoingWebhook;
+const REQUEST: DeliveryRequest = {
+  id: 'd', url: 'http://there/', method: 'POST', headers: {}, secret: null, previousSecret: null,
+  body: null,
+};
+
+function open(
+  request: () => Promise<TargetResponse>, makeBody: (origin: BodyOrigin) => void = () => {},
+): { readonly sender: WebhookSender; readonly levels: () => unknown[] } {
+  const logLines: string[] = [];
+  const log = createLogger({
+    level: 'debug', format: 'json', now: () => 0, write: (line) => logLines.push(line),
+  });
+  const bodies = {
+    needsMaking: () => true,
+    async make(_: unknown, payloadJson: Buffer, origin: BodyOrigin) {
+      makeBody(origin);
+      return payloadJson;
+    },
+  };
+  const deps = { http: { request }, bodies, makeId: () => 'id', clock: new ManualClock(), log };
+  return {
+    sender: createWebhookSender(deps),
+    levels: () => logLines.map((line) => JSON.parse(line).level),
+  };
+}
+
+function respond(statusCode: number, headers = {}): () => Promise<TargetResponse> {
+  return async () => ({ statusCode, headers, body: Buffer.from('') });
+}
+
+const CASES = [
+  ['a failure of the target is a warning', 500, {}, false, 'warning'],
+  ["it is one though the action's own request was refused", 500, {}, true, 'warning'],
+  ['a refusal of the chain by the target is none', 508, REFUSED, false, 'debug'],
+] as const;
+for (const [title, status, headers, isActionRefused, level] of CASES) {
+  test(title, async () => {
+    const { sender, levels } = open(respond(status, headers), ({ onChainRefused }) => {
+      if (isActionRefused) onChainRefused?.();
+    });
+    const { success } = await sender.send(WEBHOOK, {}, {});
+    assert.deepEqual([success, levels()], [false, [level]]);
+  });
+}
+
+test('a bug is no failure of the target', async () => {
+  const { sender } = open(async () => {
+    throw new TypeError('planted');
+  });
+  await assert.rejects(sender.send(WEBHOOK, {}, {}), TypeError);
+  await assert.rejects(sender.attempt(REQUEST, new AbortController().signal), TypeError);
+});
+
+test('what the client says is one', async () => {
+  const { sender } = open(async () => {
+    throw new NetworkError('network', 'ECONNREFUSED', 'refused');
+  });
+  const { message } = await sender.send(WEBHOOK, {}, {});
+  assert.equal(message, 'The target could not be reached: ECONNREFUSED');
+  const { kind, attempt } = await sender.attempt(REQUEST, new AbortController().signal) ?? {};
+  assert.deepEqual([kind, attempt?.error], ['failed', 'ECONNREFUSED']);
+});

@@ -1,10 +1,19 @@
-/** The topic `events` of the stream, from outside: only where it is named, and what was missed. */
+/**
+ * The topic `events` of the stream, from outside: only where it is named, what was missed, and what
+ * is not told.
+ */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { followStream } from '../support/event-stream.ts';
+import { followStream, type Following } from '../support/event-stream.ts';
 import { inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
 import { startServer } from './processes.ts';
+
+/** A change is told within a moment, or never. */
+const WAIT_MS_MAX = 15_000;
 
 test('events are told where they are named, and to who comes back what was missed', () =>
   inFolder(async (data) => {
@@ -41,3 +50,83 @@ test('events are told where they are named, and to who comes back what was misse
     await unaware.close();
     await server.stop();
   }));
+
+type Told = {
+  readonly id?: string; readonly kind?: string; readonly status: string;
+  readonly routes?: readonly { readonly attempts: readonly unknown[] }[];
+};
+
+function listTold(reader: Following | undefined, topicEvent: string): readonly Told[] {
+  return reader?.events.filter(({ event }) => event === topicEvent)
+    .map(({ data }) => JSON.parse(data)) ?? [];
+}
+
+test('the delivery of a request to a route comes as a change of that request', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const port = Number(new URL(server.url).port);
+    await addRecord(`${server.url}/api/action-configurations`,
+      { identifier: 'note', actionType: 'log' });
+    await addRecord(`${server.url}/api/incoming-webhooks`, {
+      pathSegment: 'in', actionConfiguration: 'note', inbox: 'all', answer: 'accepted',
+    });
+    await addRecord(`${server.url}/api/outgoing-webhooks`,
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'last' });
+    const readers = [
+      await followStream({ port }),
+      await followStream({ port }, { path: '/api/stream?topics=events' }),
+      await followStream({ port }, { path: '/api/stream?topics=deliveries,requests,events' }),
+    ];
+    const sent = await ask(`${server.url}/webhook/in/in`, { method: 'POST', body: { n: 1 } });
+    assert.equal(sent.status, 200, sent.text);
+    const [whole, events, several] = readers;
+    await until('the run is told', () => [whole, several].every((reader) =>
+      listTold(reader, 'request').some(({ status }) => status === 'done')), { msMax: WAIT_MS_MAX });
+    await ask(`${server.url}/api/events`, { method: 'POST', body: { name: 'last', payload: {} } });
+    await events?.until(1);
+    for (const reader of [whole, several]) {
+      await until('the delivery of the event is told', () =>
+        listTold(reader, 'delivery').length > 0);
+      const requests = listTold(reader, 'request');
+      assert.equal(new Set(requests.map(({ id }) => id)).size, 1);
+      assert.deepEqual(requests.at(-1)?.routes?.map(({ attempts }) => attempts.length), [1]);
+      const kinds = listTold(reader, 'delivery').map(({ kind }) => kind);
+      assert.deepEqual(new Set(kinds), new Set(['webhook']));
+    }
+    assert.deepEqual(events?.events.map(({ event }) => event), ['event']);
+    for (const reader of readers) await reader.close();
+    await server.stop();
+  }));
+
+test('that an event is too old, or one too many, is not told', () => inFolder(async (data) => {
+  writeFileSync(join(data, 'settings.json'),
+    JSON.stringify({ events: { keep: 'all', maxBytes: 300 } }), { mode: 0o600 });
+  const server = await startServer(['--data', data]);
+  const port = Number(new URL(server.url).port);
+  const path = '/api/stream?topics=events';
+  const reader = await followStream({ port }, { path });
+  const ids: string[] = [];
+  const emit = async (): Promise<void> => {
+    const { text } = await ask(`${server.url}/api/events`,
+      { method: 'POST', body: { name: 'shop.opened', payload: {} } });
+    ids.push(JSON.parse(text).event);
+  };
+  for (let count = 0; count < 5; count += 1) await emit();
+  const countKept = async (): Promise<number> =>
+    JSON.parse((await ask(`${server.url}/api/events`)).text).length;
+  await until('the oldest have gone', async () => await countKept() < 5);
+  await emit();
+  await reader.until(6);
+  // What was told is read back from the log, too.
+  const [first = { id: '' }] = reader.events;
+  const resumed = await followStream({ port }, { path, lastEventId: first.id });
+  await until('the last one is told', () => resumed.events.some(({ data: text }) =>
+    JSON.parse(text).id === ids.at(-1)));
+  const toldOf = ({ events }: typeof reader): readonly unknown[] =>
+    events.map(({ data: text }) => [JSON.parse(text).change, JSON.parse(text).id]);
+  assert.deepEqual(toldOf(reader), ids.map((id) => ['created', id]));
+  assert.deepEqual(toldOf(resumed), ids.slice(1).map((id) => ['created', id]));
+  await reader.close();
+  await resumed.close();
+  await server.stop();
+}));

@@ -2,6 +2,7 @@
 import type { PlantedFault } from './fault.ts';
 import { ACCESS_FAULTS } from './access.ts';
 import { ACTION_FAULTS } from './actions.ts';
+import { BACKFILL_FAULTS } from './backfill.ts';
 import { BOOK_FAULTS } from './books.ts';
 import { CLI_FAULTS } from './cli.ts';
 import { CLIENT_FAULTS } from './client.ts';
@@ -15,6 +16,7 @@ import { ORDER_FAULTS } from './order.ts';
 import { OUTGOING_FAULTS } from './outgoing.ts';
 import { REPLICATION_FAULTS } from './replication.ts';
 import { RESOURCE_FAULTS } from './resources.ts';
+import { SEARCH_FAULTS } from './search.ts';
 import { SENDER_FAULTS } from './senders.ts';
 import { SERVER_FAULTS } from './server.ts';
 import { STORE_FAULTS } from './store.ts';
@@ -22,6 +24,7 @@ import { STORE_FAULTS } from './store.ts';
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   access: ACCESS_FAULTS,
   actions: ACTION_FAULTS,
+  backfill: BACKFILL_FAULTS,
   books: BOOK_FAULTS,
   cli: CLI_FAULTS,
   client: CLIENT_FAULTS,
@@ -35,6 +38,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   outgoing: OUTGOING_FAULTS,
   replication: REPLICATION_FAULTS,
   resources: RESOURCE_FAULTS,
+  search: SEARCH_FAULTS,
   senders: SENDER_FAULTS,
   server: SERVER_FAULTS,
   store: STORE_FAULTS,

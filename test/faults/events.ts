@@ -1,17 +1,7 @@
-/** Faults of events: their search, their list, delays, and backfill. */
+/** Faults of events: which are kept and for how long, their list, delays, and durable sends. */
 import type { PlantedFault } from './fault.ts';
 
-export const EVENT_FAULTS: readonly PlantedFault[] = [
-  {
-    file: 'webhooks/search/search-query.ts',
-    text: 'return predicates.every((predicate) => predicate(facts));', replacement: 'return true;',
-    tests: ['webhooks/search/search.test.ts'],
-  },
-  {
-    file: 'webhooks/search/searches.ts',
-    text: 'if (isOver()) return { items, stoppedAt: walk.position() };', replacement: '',
-    tests: ['webhooks/search/searches.test.ts'],
-  },
+const LISTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/events/event-columns.ts',
     text: 'this.#heard.createTest(isHeard),', replacement: '',
@@ -23,29 +13,280 @@ export const EVENT_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/events/event-routes.test.ts'],
   },
   {
+    file: 'webhooks/events/event-columns.ts',
+    text: 'this.#sources.createTest(source), ', replacement: '',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/events/event-columns.ts',
+    text: 'if (after !== null) this.#columns.refresh(events.findSlot(id));', replacement: '{}',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/events/event-columns.ts',
+    text: ' || find(receiverCollection.name, id) !== undefined', replacement: '',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/event-name.ts',
+    text: '(name) => name.startsWith(beginning)',
+    replacement: '(name) => name.startsWith(beginning.slice(0, -1))',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/record-columns.ts',
+    text: 'atMs >= from && atMs < to', replacement: 'atMs > from && atMs < to',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/durable-queue/record-columns.ts',
+    text: 'atMs >= from && atMs < to', replacement: 'atMs >= from && atMs <= to',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/events/event-service.ts',
+    text: 'Object.values(filter).every((criterion)',
+    replacement: 'Object.values(filter).some((criterion)',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+  {
+    file: 'webhooks/events/public-event.ts',
+    text: 'receivers.slice(0, DELIVERIES_SHOWN_MAX)', replacement: 'receivers',
+    tests: ['webhooks/events/event-routes.test.ts'],
+  },
+];
+
+const KEEPING: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/compose-outgoing.ts',
+    text: "keep === 'all' && !mustWriteOldForm(find)", replacement: '!mustWriteOldForm(find)',
+    tests: ['webhooks/deliveries/unheard-events.test.ts'],
+  },
+  {
+    file: 'webhooks/compose-outgoing.ts',
+    text: "keep === 'all' && !mustWriteOldForm(find)", replacement: 'false',
+    tests: ['webhooks/deliveries/unheard-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'webhookIds.length > 0 ? stageHeard(emission, webhookIds)\n'
+      + '        : stageWithoutDeliveries(deps, transaction, emission)',
+    replacement: 'webhookIds.length > 0 ? stageHeard(emission, webhookIds)\n        : NOT_KEPT',
+    tests: ['webhooks/deliveries/unheard-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: 'if (excess <= 0 && readEventCreatedMs', replacement: 'if (readEventCreatedMs',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: 'if (excess <= 0 && readEventCreatedMs(event) >= oldestMs)',
+    replacement: 'if (excess <= 0)',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: '    }, this.#sweptUpTo);\n', replacement: '    }, null, true);\n',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-retention.ts',
+    text: 'if (!eventUse.isUnused(slot)) {', replacement: 'if (false) {',
+    tests: ['webhooks/deliveries/event-retention.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-use.ts',
+    text: "if (queued > 0) return 'queued';", replacement: "if (queued >= 0) return 'queued';",
+    tests: ['webhooks/deliveries/event-use.test.ts'],
+  },
+];
+
+const DELAYS: readonly PlantedFault[] = [
+  {
     file: 'webhooks/deliveries/delayed-events.ts',
     text: 'if (!transaction.delete(delayedEventCollection.name, id)) return false;',
     replacement: 'transaction.delete(delayedEventCollection.name, id);',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
-    file: 'webhooks/bulk/backfill.ts',
-    text: 'addReceivers(transaction, eventId, [identifier], [hook]);', replacement: '',
-    tests: ['webhooks/bulk/backfill.test.ts'],
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'see event-use.ts.\n  transaction.delete(delayedEventCollection.name, id);',
+    replacement: 'see event-use.ts.',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
-    file: 'webhooks/bulk/backfill.ts',
-    text: 'deliverAt === null ? ', replacement: 'deliverAt !== undefined ? ',
-    tests: ['webhooks/bulk/backfill.test.ts'],
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'followRecords(deps.store.collection(delayedEventCollection.name),\n      (change)',
+    replacement: 'deps.store.collection(delayedEventCollection.name).onChange(\n      (change)',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/missed-events.ts',
-    text: '!webhookIds.includes(webhookId)', replacement: 'webhookIds.length === 0',
-    tests: ['webhooks/deliveries/missed-events.test.ts', 'webhooks/bulk/backfill.test.ts'],
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'if (!audience.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);',
+    replacement: 'deleteEvent(transaction, id);',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/missed-events.ts',
-    text: 'name === null || to !== undefined', replacement: 'name === null',
-    tests: ['webhooks/deliveries/missed-events.test.ts'],
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'parseTimestamp(deliverAt) < nowMs ? deliverAt : null', replacement: 'null',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
+  {
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'if (isMaintainer) this.#beginning.run', replacement: 'if (true) this.#beginning.run',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'return deliverAt === undefined ? findReceivers(webhooks, transaction, emission) : [];',
+    replacement: 'return findReceivers(webhooks, transaction, emission);',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'if (deliverAt === undefined && !mayKeepUnheard(find)) return NOT_KEPT;',
+    replacement: 'if (!mayKeepUnheard(find)) return NOT_KEPT;',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-terms.ts',
+    text: 'if (beginMs > latestMs) {', replacement: 'if (false) {',
+    tests: ['webhooks/deliveries/event-terms.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-terms.ts',
+    text: 'deliverAt === undefined || delaySeconds === undefined ? []', replacement: 'true ? []',
+    tests: ['webhooks/deliveries/event-terms.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-terms.ts',
+    text: '...beginMs > nowMs ? {', replacement: '...deliverAt !== undefined ? {',
+    tests: ['webhooks/deliveries/event-terms.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/cancel-event.ts',
+    text: 'if (to === undefined || !hasNotBegun(transaction, delivery, nowMs)) {',
+    replacement: 'if (to !== undefined && !hasNotBegun(transaction, delivery, nowMs)) {',
+    tests: ['webhooks/deliveries/event-terms.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/cancel-event.ts',
+    text: ' && parseTimestamp(nextAttemptAt) > nowMs', replacement: '',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+  {
+    file: 'cli/commands/webhooks/event-terms.ts',
+    text: "['m', 60]", replacement: "['m', 1]",
+    tests: ['cli/commands/events.test.ts'],
+  },
+];
+
+const SENDS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/deliveries/durable-send.ts',
+    text: 'if (webhook === undefined) throw',
+    replacement: 'if (webhook === undefined || webhook.triggerEvent !== name) throw',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/durable-send.ts',
+    text: 'if (webhook === undefined) throw',
+    replacement: 'if (webhook === undefined || !webhook.enabled) throw',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/durable-send.ts',
+    text: 'queuedAt: deliverAt, nextAttemptAt: deliverAt,', replacement: 'queuedAt: deliverAt,',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/durable-send.ts',
+    text: 'queuedAt: deliverAt, nextAttemptAt: deliverAt,',
+    replacement: 'nextAttemptAt: deliverAt,',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/delivery-worker.ts',
+    text: 'const mayStart = enabled && this.#ownsQueue',
+    replacement: 'const mayStart = this.#ownsQueue',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+];
+
+const KINDS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/deliveries/delivery-list.ts',
+    text: "if (isRouteDeliveryId(id)) return kind === 'route';",
+    replacement: "if (isRouteDeliveryId(id)) return kind === 'route' || kind === null;",
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-service.ts',
+    text: 'return [kind, hook,', replacement: 'return [hook,',
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-service.ts',
+    text: '    checkNoRoute(identifier);\n', replacement: '',
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: '  checkNoRoute(identifier);\n', replacement: '',
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/public-route.ts',
+    text: "done: 'delivered'", replacement: "done: 'done'",
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+];
+
+const ATTEMPTS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: 'delivery.isPayload || !deps.bodies.needsMaking(webhook)', replacement: 'false',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: 'delivery.isPayload || !deps.bodies.needsMaking(webhook)',
+    replacement: '!deps.bodies.needsMaking(webhook)',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: 'if (madeBody !== null) return sendBody(madeBody, false);', replacement: '',
+    tests: ['webhooks/deliveries/written-records.test.ts'],
+  },
+];
+
+const STREAM: readonly PlantedFault[] = [
+  {
+    file: 'app/topics.ts',
+    text: '  isOptional: true,\n', replacement: '',
+    tests: ['e2e/event-stream-topic.test.ts'],
+  },
+  {
+    file: 'app/topics.ts',
+    text: '!before && after !== null && isEvent(id, after)',
+    replacement: '!before && (after === null || isEvent(id, after))',
+    tests: ['e2e/event-stream-topic.test.ts'],
+  },
+  {
+    file: 'app/topics.ts',
+    text: 'isRouteDeliveryId(id) ? { topic: requestTopic, id: parseRequestId(id) } : null',
+    replacement: 'null',
+    tests: ['e2e/event-stream-topic.test.ts'],
+  },
+  {
+    file: 'cli/commands/webhooks/watch/watch-events.ts',
+    text: "if (!isNamed(formatValue(event['name']))) return;", replacement: '',
+    tests: ['e2e/event-watch.test.ts'],
+  },
+];
+
+export const EVENT_FAULTS: readonly PlantedFault[] = [
+  ...LISTS, ...KEEPING, ...DELAYS, ...SENDS, ...KINDS, ...ATTEMPTS, ...STREAM,
 ];

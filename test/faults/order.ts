@@ -136,4 +136,36 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
     text: "if (value === undefined || value === 'none') continue;", replacement: 'continue;',
     tests: ['webhooks/incoming/members.test.ts'],
   },
+  {
+    file: 'webhooks/scheduler/lanes.ts',
+    text: 'const WAITING_MIN = 100;', replacement: 'const WAITING_MIN = 99;',
+    tests: ['webhooks/scheduler/lanes.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/lanes.ts',
+    text: 'right.waiting - left.waiting', replacement: 'left.waiting - right.waiting',
+    tests: ['webhooks/scheduler/lanes.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/delivery-order.ts',
+    text: 'return key === null ? null : { name', replacement: 'return { name',
+    tests: ['webhooks/sending/order.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'eventId, resendOf }, createdAt);\n  changeDeliveries',
+    replacement: 'eventId, resendOf, queuedAt: stored.item.createdAt }, createdAt);\n'
+      + '  changeDeliveries',
+    tests: ['webhooks/sending/order.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/webhook-routes.ts',
+    text: "[['/order', order] as const, ...orders]", replacement: 'orders',
+    tests: ['webhooks/incoming/members.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/webhook-routes.ts',
+    text: 'actionConfiguration, order })];', replacement: 'actionConfiguration })];',
+    tests: ['webhooks/runs/route-order.test.ts'],
+  },
 ];

@@ -146,6 +146,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     async close() {
       await listener.close(1000);
       await webhooks.close(1000);
+      await webhooks.closeHealth();
       await keys.close();
       await http.close();
     },

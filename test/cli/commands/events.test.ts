@@ -40,6 +40,13 @@ for (const way of WAYS) {
     assert.match((await place.run(words)).stdout, /^order\.due will be emitted later, as event /);
     const id = await emit(place, 'order.due', '--at', '2026-11-01T00:00:00Z');
     assert.equal((await place.json<unknown[]>(['delivery:list'])).length, 1, 'a past time is now');
+    const delayed = async (delay: string): Promise<number> => {
+      const shown = await place.json<{ createdAt: string; deliverAt: string }>(
+        ['event:show', await emit(place, 'order.due', '--in', delay)]);
+      return Math.round((Date.parse(shown.deliverAt) - Date.parse(shown.createdAt)) / 1000);
+    };
+    assert.deepEqual([await delayed('90s'), await delayed('15m'), await delayed('2h')],
+      [90, 900, 7200]);
     const later = await emit(place, 'order.due', '--in', '1d');
     assert.equal((await place.run(['event:cancel', later])).stdout, `cancelled event ${later}\n`);
     const gone = await place.run(['event:show', later]);

@@ -175,14 +175,16 @@ export const RELAY_ROWS: Rows = {
     },
     changed: 0, standard: 1,
   },
-  'events.keep': { value: 'all', observe: keptPayloads, changed: [3, 2, 1], standard: [] },
+  'events.keep': {
+    value: 'all', observe: keptPayloads, changed: [3, 2, 1], isShared: true, standard: [],
+  },
   'events.retentionDays': {
     value: 0, beside: { 'events.keep': 'all', 'events.maxBytes': 2900 }, observe: forgetsSecond,
-    changed: true, standard: false,
+    changed: true, isShared: true, standard: false,
   },
   'events.maxBytes': {
     value: 300, beside: { 'events.keep': 'all' }, observe: keptPayloads,
-    changed: [3], standard: [3, 2, 1],
+    changed: [3], isShared: true, standard: [3, 2, 1],
   },
   actions: {
     value: [action],

@@ -14,6 +14,10 @@ import { endedJob } from './ended-job.ts';
 const HOUR_MS = 3_600_000;
 const EVER = '2026-01-01T00:00:00Z';
 
+function soon(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  return until(what, isSo, { msMax: WAIT_MS_MAX });
+}
+
 type Place = {
   readonly relay: Relay;
   readonly target: HttpTarget;
@@ -74,7 +78,7 @@ test('makes deliveries of what the webhook would have heard, oldest first', asyn
   const { kind, status, total, done, failed } = await place.backfilled(hook);
   assert.deepEqual({ kind, status, total, done, failed },
     { kind: 'backfill', status: 'done', total: 60, done: 60, failed: 0 });
-  await until('all have come', () => place.arrived().length === 60);
+  await soon('all have come', () => place.arrived().length === 60);
   assert.deepEqual(place.arrived(), Array.from({ length: 60 }, (_, index) => index * 2));
   assert.equal(place.isHeld(hook), false);
 });
@@ -128,7 +132,7 @@ test('passes over what the webhook had a delivery of at the time', async (contex
   await place.emit('order.paid', { n: 3 });
   place.relay.webhooks.start();
   await place.backfilled(hook);
-  await until('all have come', () => place.arrived().length === 3);
+  await soon('all have come', () => place.arrived().length === 3);
   assert.deepEqual([...place.arrived()].sort(), [1, 2, 3]);
 });
 
@@ -147,6 +151,37 @@ test('decides by triggers and condition as they are now', async (context) => {
     assert.equal(await place.count(await place.add(members)), count, JSON.stringify(members));
   }
 });
+
+test('decides by what the webhook hears when the job comes to an event', async (context) => {
+  const place = await open(context);
+  for (let n = 0; n < 3; n += 1) await place.emit('order.paid', { n });
+  const hook = await place.add({ enabled: false });
+  const { json: { id, total } } = await place.backfill(hook);
+  assert.equal(total, 3);
+  await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`,
+    { when: { path: 'payload.n', op: 'eq', value: 1 } });
+  place.relay.webhooks.start();
+  await soon('the job has ended', () => !place.isHeld(hook));
+  const { json } = await place.relay.ask('GET', `/api/jobs/${String(id)}`);
+  assert.deepEqual([json['total'], json['done']], [1, 1]);
+  assert.equal((await place.deliveries()).length, 1);
+});
+
+test('what it makes of an event from a clock that is ahead is before new deliveries, too',
+  async (context) => {
+    const place = await open(context);
+    const ahead = '0fffffff-0000-7000-8000-000000000000';
+    await place.relay.store.transact((transaction) => transaction.put('events', ahead, encodeEvent({
+      identifier: ahead, createdAt: formatTimestamp(Date.now()), name: 'order.paid', source: 'api',
+      hops: 1, deliveries: [], webhookIds: [],
+    }, '{"n":1}')));
+    const hook = await place.add({ maxInFlight: 1 });
+    assert.equal((await place.backfill(hook)).status, 202);
+    await place.emit('order.paid', { n: 2 });
+    place.relay.webhooks.start();
+    await soon('both have come', () => place.arrived().length === 2);
+    assert.deepEqual(place.arrived(), [1, 2]);
+  });
 
 test('takes events by their time and name', async (context) => {
   const place = await open(context);
@@ -173,7 +208,7 @@ test('tells of system events only a webhook that names them', async (context) =>
   await place.add({ triggerEvents: ['webhook.*', 'delivery.failed'], triggerEvent: undefined });
   place.relay.webhooks.start();
   await place.emit('order.paid');
-  await until('both are told', async () =>
+  await soon('both are told', async () =>
     (await place.deliveries('?status=delivered')).length === 2);
   const every = await place.add({ triggerEvent: '*' });
   const named = await place.add({ triggerEvent: 'webhook.disabled' });
@@ -191,7 +226,7 @@ test('keeps the length of a chain', async (context) => {
   const hook = await place.add();
   place.relay.webhooks.start();
   await place.backfilled(hook);
-  await until('it has come', () => place.target.received.length === 1);
+  await soon('it has come', () => place.target.received.length === 1);
   assert.equal(place.target.received[0]?.headers['x-hookshelf-chain'], '4');
 });
 
@@ -204,7 +239,7 @@ test('a disabled webhook takes it, and its deliveries wait', async (context) => 
   const [delivery] = await place.deliveries();
   assert.deepEqual([delivery?.['status'], delivery?.['waitsFor']], ['pending', 'webhook']);
   await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`, { enabled: true });
-  await until('it has come', () => place.arrived().length === 1);
+  await soon('it has come', () => place.arrived().length === 1);
 });
 
 test('new deliveries begin after those it makes, and only those of that webhook wait',
@@ -216,19 +251,19 @@ test('new deliveries begin after those it makes, and only those of that webhook 
     place.relay.webhooks.start();
     const asked = await place.backfill(hook);
     assert.equal(asked.status, 202, asked.text);
-    await until('the queue is full', async () =>
+    await soon('the queue is full', async () =>
       (await place.deliveries(`?status=pending&hook=${hook}`)).length === 5);
     assert.equal(place.isHeld(hook), true);
     // The queue is full: one of them makes room for a new delivery.
     const [oldest] = await place.deliveries(`?status=pending&hook=${hook}`);
     assert.equal(typeof oldest?.['identifier'], 'string');
     await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`, { enabled: true });
-    await until('there is room for a new event', async () => (await place.relay.ask('POST',
+    await soon('there is room for a new event', async () => (await place.relay.ask('POST',
       '/api/events', { name: 'order.paid', payload: { n: 100 } })).status === 202);
-    await until('all have come', () => place.arrived().length >= 21);
+    await soon('all have come', () => place.arrived().length >= 21);
     assert.deepEqual(place.arrived(), [...Array.from({ length: 20 }, (_, n) => n), 100]);
     await place.emit('order.other', { n: 200 });
-    await until('another webhook is sent to', () => place.arrived().includes(200));
+    await soon('another webhook is sent to', () => place.arrived().includes(200));
     assert.equal((await place.deliveries(`?hook=${other}`)).length, 1);
   });
 
@@ -240,9 +275,9 @@ test('a job goes on although what waits for it fills the queue', async (context)
   // New events take all the room before the job has begun.
   for (let n = 10; n < 13; n += 1) await place.emit('order.paid', { n });
   place.relay.webhooks.start();
-  await until('the job has ended', async () =>
+  await soon('the job has ended', async () =>
     (await place.relay.ask('GET', `/api/jobs/${job}`)).json['status'] === 'done');
-  await until('all have come', () => place.arrived().length === 8);
+  await soon('all have come', () => place.arrived().length === 8);
   assert.deepEqual(place.arrived(), [0, 1, 2, 3, 4, 10, 11, 12]);
 });
 
@@ -255,7 +290,7 @@ test('one runs for a webhook at a time, and one for each', async (context) => {
   assert.equal(again.status, 409);
   assert.match(again.text, /backfill.*for this webhook.*runs already/);
   place.relay.webhooks.start();
-  await until('both have ended', () => hooks.every((hook) => !place.isHeld(hook)));
+  await soon('both have ended', () => hooks.every((hook) => !place.isHeld(hook)));
   assert.equal((await place.backfill(hooks[0] ?? '')).status, 202);
 });
 
@@ -277,7 +312,7 @@ test('lets go of new deliveries when it is cancelled, and when its webhook is re
     assert.deepEqual([place.isHeld(cancelled), place.isHeld(removed)], [false, false]);
     assert.deepEqual([await status(first), await status(second)], ['cancelled', 'cancelled']);
     place.relay.webhooks.start();
-    await until('the new one has come', () => place.arrived().includes(2));
+    await soon('the new one has come', () => place.arrived().includes(2));
     assert.equal(place.arrived().includes(1), false);
   });
 
@@ -289,11 +324,11 @@ test('waits while the queue is full, and takes what there is room for', async (c
   const job = String((await place.backfill(hook)).json['id']);
   const done = async (): Promise<unknown> =>
     (await place.relay.ask('GET', `/api/jobs/${job}`)).json['done'];
-  await until('the queue is full', async () => await done() === 7);
+  await soon('the queue is full', async () => await done() === 7);
   for (const { identifier } of await place.deliveries('?status=pending')) {
     await place.relay.ask('POST', `/api/deliveries/${String(identifier)}/cancel`);
   }
-  await until('it goes on', async () => await done() === 14);
+  await soon('it goes on', async () => await done() === 14);
   await place.relay.ask('DELETE', `/api/jobs/${job}`);
 });
 

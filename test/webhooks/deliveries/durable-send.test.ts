@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
+import { ALL_OWNED, type QueueLease } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 
@@ -56,7 +57,16 @@ test('it goes to this webhook alone, whatever that listens to, and again until i
   });
 
 test('a disabled webhook gets it when it is enabled', async () => {
-  const [simulation, webhook] = await open();
+  let begun = 0;
+  const lease: QueueLease = {
+    beginAttempt() {
+      begun += 1;
+      return true;
+    },
+    endAttempt() {}, mayBegin: () => true, endSignal: null, isHeld: () => true,
+  };
+  const [simulation, webhook] =
+    await open({ ownership: { ...ALL_OWNED, findLease: () => lease } });
   const { outgoing } = simulation.webhooks.resources;
   await simulation.run(outgoing.patch(webhook, { enabled: false }));
   const { id } = await send(simulation, webhook, {});
@@ -65,6 +75,7 @@ test('a disabled webhook gets it when it is enabled', async () => {
   const delivery = simulation.delivery(id);
   assert.ok(delivery !== undefined);
   assert.equal(simulation.webhooks.deliveries.toPublic(delivery).waitsFor, 'webhook');
+  assert.equal(begun, 0);
   await simulation.run(outgoing.patch(webhook, { enabled: true }));
   await simulation.clock.advance(1000);
   assert.equal(simulation.requests.length, 1);
@@ -107,6 +118,14 @@ test('a delayed one is cancelled with its event, until it begins', async () => {
   const begun = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
   await simulation.clock.advance(HOUR_MS);
   await assert.rejects(simulation.run(deliveries.cancelEvent(begun.eventId)), refused);
+  // One whose time has come has begun, also where nothing was attempted yet.
+  const { outgoing } = simulation.webhooks.resources;
+  await simulation.run(outgoing.patch(webhook, { enabled: false }));
+  const waiting = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.clock.advance(HOUR_MS);
+  assert.deepEqual(simulation.delivery(waiting.id)?.attempts, []);
+  await assert.rejects(simulation.run(deliveries.cancelEvent(waiting.eventId)), refused);
+  await simulation.run(outgoing.patch(webhook, { enabled: true }));
   const cancelled = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
   await simulation.run(deliveries.cancel(cancelled.id));
   await assert.rejects(simulation.run(deliveries.cancelEvent(cancelled.eventId)), refused);

@@ -74,6 +74,17 @@ test('above the limit of bytes the oldest go at once, and no more than need be',
   assert.deepEqual(ids(), ['e3', 'e4', 'e5']);
 });
 
+test('an event in use takes no room from the others, and none goes in its place', async () => {
+  const store = createMemoryStore(webhookCollections);
+  await put(store, event('e1', ['d1']),
+    ['deliveries', 'd1', encodeFormerShare('d1', 'h1', 'e1', 'delivered')]);
+  const { length } = encodeFormerEvent('e2', []);
+  const { clock, ids } = openRetention(store, { bytesMax: 2 * length });
+  for (const id of ['e2', 'e3', 'e4']) await put(store, event(id));
+  await clock.advance(0);
+  assert.deepEqual(ids(), ['e1', 'e3', 'e4']);
+});
+
 test('an event that was in use when others were looked at goes when it is not', async () => {
   const store = createMemoryStore(webhookCollections);
   for (const number of [1, 2, 3]) {

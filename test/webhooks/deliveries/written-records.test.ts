@@ -52,6 +52,24 @@ test('an attempt writes the delivery alone, and a made body is written once befo
   assert.equal(sent?.body?.toString(), '{"made": 1}');
 });
 
+test('a body that is the payload is written with no attempt, and stays what it was', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', DOWN);
+  const hook = await simulation.addHook('target');
+  const from = simulation.store.lines.length;
+  const [id = ''] = await simulation.emit({ n: 1 });
+  await simulation.clock.advance(1000);
+  // What every retry sends was decided by the first attempt.
+  const { outgoing } = simulation.webhooks.resources;
+  await simulation.run(outgoing.patch(hook, { payloadTemplate: '{"made": "{{ n }}"}' }));
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(24 * 3_600_000);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['{"n":1}', '{"n":1}']);
+  assert.deepEqual(collectionsSince(simulation, from).filter(({ length }) => length > 0),
+    [['events', 'deliveries'], ['deliveries'], ['outgoing-webhooks'], ['deliveries']]);
+});
+
 test('beside older nodes a made body stays in its delivery, and moves when the new form begins',
   async () => {
     const simulation = new Simulation();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 let relay: Relay;
 let webhookId = '';
@@ -64,6 +64,14 @@ for (const [query, names] of FILTERS) {
   });
 }
 
+test('since takes events of that time, and until takes none of them', async () => {
+  const { text } = await list();
+  const events = JSON.parse(text) as { createdAt: string }[];
+  const [newest, oldest] = [events.at(0)?.createdAt, events.at(-1)?.createdAt];
+  assert.ok(namesOf(await list(`?since=${newest}`)).includes('here'));
+  assert.deepEqual(namesOf(await list(`?until=${oldest}`)), []);
+});
+
 test('events are listed page by page, and the filter stays', async () => {
   const first = await list('?source=api&limit=2');
   assert.deepEqual(namesOf(first), ['a "quoted" name', 'orderly']);
@@ -85,7 +93,11 @@ for (const query of BAD_QUERIES) {
 test('events are searched for words and conditions, newest first', async () => {
   const cases: readonly [query: string, names: readonly string[]][] = [
     ['?q=order', ['orderly', 'order.paid', 'order.made']], ['?q=QUOTED', ['a "quoted" name']],
-    [`?q=${ids['orderly']}`, ['orderly']],
+    // The name of this one is not in its payload.
+    ['?q=here', ['here']],
+    // A word of an id is long, as each id begins with the time and has many short pieces.
+    [`?q=${ids['orderly']}`, ['orderly']], [`?q=${ids['orderly']?.slice(-12)}`, ['orderly']],
+    [`?q=${ids['orderly']?.slice(0, 4)}`, []],
     ['?where=payload.name=orderly', ['orderly']], ['?q=order&heard=true', ['order.paid']],
     ['?q=order&source=own', []],
   ];
@@ -95,6 +107,24 @@ test('events are searched for words and conditions, newest first', async () => {
     assert.equal(answer.headers['x-search-complete'], 'true');
   }
 });
+
+test('a page of a search has a hundred events without a limit, and says how far it came',
+  async (t) => {
+    const small = await startRelayFor(t, { events: { keep: 'all' } });
+    for (let n = 0; n < 102; n += 1) {
+      await small.ask('POST', '/api/events', { name: 'order.made', payload: { n } });
+    }
+    const { headers, text } = await small.ask('GET', '/api/events?q=order');
+    const events = JSON.parse(text) as { createdAt: string }[];
+    assert.equal(events.length, 100);
+    assert.deepEqual([headers['x-search-complete'], headers['x-search-until']],
+      ['false', events.at(-1)?.createdAt]);
+    const next = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1] ?? '';
+    const last = await small.ask('GET', next);
+    assert.equal(JSON.parse(last.text).length, 2);
+    assert.deepEqual([last.headers['x-search-complete'], last.headers['x-search-until']],
+      ['true', undefined]);
+  });
 
 test('an event is shown with its deliveries', async () => {
   const { json, headers } = await relay.ask('GET', `/api/events/${ids['order.paid']}`);
@@ -146,6 +176,22 @@ test('an event that is resent as new has the later delivery, too', async (t) => 
   assert.deepEqual(
     (shown['deliveries'] as { identifier: string }[]).map(({ identifier }) => identifier),
     [id, copy['identifier']]);
+});
+
+test('an event is heard from its first later delivery on, and shows a hundred', async (t) => {
+  const small = await startRelayFor(t, { events: { keep: 'all' } });
+  const { json: { event } } = await small.ask('POST', '/api/events', { name: 'x' });
+  const heard = async (): Promise<unknown> =>
+    (await small.ask('GET', '/api/events?heard=true')).headers['x-total-count'];
+  assert.equal(await heard(), '0');
+  const ids = Array.from({ length: 150 }, (_, index) => `late-${index}`);
+  await small.store.transact((transaction) => transaction.put('event-receivers', String(event),
+    JSON.stringify({ identifier: event, deliveries: ids, hooks: ids.map(() => 'hook') })));
+  assert.equal(await heard(), '1');
+  const { json } = await small.ask('GET', `/api/events/${String(event)}`);
+  assert.equal(json['heard'], true);
+  assert.deepEqual((json['deliveries'] as { identifier: string }[])
+    .map(({ identifier }) => identifier), ids.slice(0, 100));
 });
 
 test('a delivery that is gone is shown with its webhook and without a status', async (t) => {

@@ -32,7 +32,9 @@ async function search(relay: Relay, path: string): Promise<number[]> {
   return found.reverse();
 }
 
-type Sent = readonly [body: string, type?: string, headers?: Readonly<Record<string, string>>];
+type Sent = readonly [
+  body: string, type?: string, headers?: Readonly<Record<string, string>>, query?: string,
+];
 
 const BODIES: readonly Sent[] = [
   ['{"customer":{"id":424242,"name":"Ada Lovelace"}}'],
@@ -44,6 +46,7 @@ const BODIES: readonly Sent[] = [
   ['{}', 'application/json', { 'X-Request-Source': 'billing-service' }],
   ['{}', 'application/json',
     { 'Authorization': 'Bearer hiddentoken', 'X-Signature': 'sha256=abcdef' }],
+  ['{}', 'application/json', {}, '?token=hiddenparameter&signature=fedcba&page=3'],
 ];
 
 const CASES: readonly (readonly [query: string, found: readonly number[]])[] = [
@@ -83,10 +86,15 @@ const CASES: readonly (readonly [query: string, found: readonly number[]])[] = [
   ['where=payload.price<777777.5', []],
   ['where=payload.price>777777&where=payload.tags~red', [5]],
   ['where=payload.price>777777&where=payload.tags~green', []],
+  ['where=payload.tags~red&where=payload.price<777777', []],
   ['where=headers.X-Request-Source~billing', [6]],
   ['where=headers.x-number=6', [6]],
   ['where=headers.x-signature~sha256', []],
   ['where=%7B%22path%22:%22headers.authorization%22,%22op%22:%22exists%22%7D', []],
+  ['where=query.page=3', [8]],
+  ['where=%7B%22path%22:%22query.token%22,%22op%22:%22exists%22%7D', []],
+  ['where=query.signature=fedcba', []],
+  ['where=query.token=***', []],
   ['where=method=POST&q=red', [5]],
   [`where=${encodeURIComponent('{"any":[{"path":"payload.id","op":"eq","value":"7"},'
     + '{"path":"payload.customer.id","op":"eq","value":424242}]}')}`, [0, 4]],
@@ -99,13 +107,63 @@ const CASES: readonly (readonly [query: string, found: readonly number[]])[] = [
 
 test('a search finds words and conditions, however they are encoded', async () => {
   await withInbox(async (relay) => {
-    for (const [number, [body, type = 'application/json', headers = {}]] of BODIES.entries()) {
-      const answer = await relay.ask('POST', '/webhook/in/hook', Buffer.from(body), {
+    for (const [number, sent] of BODIES.entries()) {
+      const [body, type = 'application/json', headers = {}, query = ''] = sent;
+      const answer = await relay.ask('POST', `/webhook/in/hook${query}`, Buffer.from(body), {
         'Content-Type': type, 'X-Number': String(number), ...headers,
       });
       assert.equal(answer.status, 200, answer.text);
     }
     for (const [query, found] of CASES) {
+      assert.deepEqual(await search(relay, `/api/requests?${query}`), found, query);
+    }
+  });
+});
+
+test('the time that a search has come back to is that of its last request', async () => {
+  await withInbox(async (relay) => {
+    for (let count = 0; count < 3; count += 1) await relay.ask('POST', '/webhook/in/hook', {});
+    const [newest, second] = JSON.parse((await relay.ask('GET', '/api/requests')).text);
+    const one = await relay.ask('GET', '/api/requests?q=hook&limit=1');
+    assert.equal(one.headers['x-search-until'], newest.receivedAt);
+    const two = await relay.ask('GET', '/api/requests?q=hook&limit=2');
+    assert.equal(two.headers['x-search-until'], second.receivedAt);
+    const all = await relay.ask('GET', '/api/requests?q=hook&limit=3');
+    assert.deepEqual([all.headers['x-search-complete'], all.headers['x-search-until']],
+      ['true', undefined]);
+  });
+});
+
+const SCHEME = {
+  algorithm: 'token', key: 'utf8', content: '',
+  signature: { from: { header: 'X-Key' }, encoding: 'utf8' },
+  event: { query: 'kind' }, id: { query: 'delivery' },
+};
+
+test('a search finds rejected requests, each at its time among the others', async () => {
+  await withInbox(async (relay) => {
+    const key = 'a-secret-of-ours-0123456789';
+    const made = await relay.ask('POST', '/api/incoming-webhooks', {
+      pathSegment: 'shop', actionConfiguration: 'log', inbox: 'all', secret: key,
+      verification: { preset: 'custom', scheme: SCHEME },
+    });
+    assert.equal(made.status, 201, made.text);
+    const statuses: number[] = [];
+    for (const [number, token] of [key, 'wrong', key, 'wrong'].entries()) {
+      const path = `/webhook/in/shop?kind=kind${number}&delivery=d${number}`;
+      const { status } = await relay.ask('POST', path, { text: 'fish' },
+        { 'X-Key': token, 'X-Number': String(number) });
+      statuses.push(status);
+    }
+    assert.deepEqual(statuses, [200, 401, 200, 401]);
+    const cases: readonly (readonly [query: string, found: readonly number[]])[] = [
+      ['q=fish', [0, 1, 2, 3]], ['q=fish&limit=1', [0, 1, 2, 3]],
+      ['q=fish&status=rejected', [1, 3]], ['q=fish&status=done', [0, 2]],
+      ['where=payload.text=fish&status=rejected', [1, 3]], ['q=wrong', []],
+      // What the sender calls the event, and its id, stand in the query alone.
+      ['q=kind2', [2]], ['q=d0', [0]], ['where=event=kind0', [0]],
+    ];
+    for (const [query, found] of cases) {
       assert.deepEqual(await search(relay, `/api/requests?${query}`), found, query);
     }
   });

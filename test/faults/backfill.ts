@@ -1,0 +1,91 @@
+/** Faults of backfill: what it makes, what it passes over, and the hold that it has. */
+import type { PlantedFault } from './fault.ts';
+
+export const BACKFILL_FAULTS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'addReceivers(transaction, eventId, [identifier], [hook]);', replacement: '',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'deliverAt === null ? ', replacement: 'deliverAt !== undefined ? ',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'queuedAt: formatTimestamp(Math.min(timeOfUuidV7(eventId), beginMs - 1))',
+    replacement: 'queuedAt: createdAt',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'Math.min(timeOfUuidV7(eventId), beginMs - 1)', replacement: 'timeOfUuidV7(eventId)',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'if (current !== webhook) matches', replacement: 'if (webhook === undefined) matches',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'if (!isFull || !isHeldBack(webhookId)) throw thrown;', replacement: 'throw thrown;',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/stage-job.ts',
+    text: "if (webhookId !== null && status !== 'running') deleteHold(transaction, webhookId, id);",
+    replacement: '',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/stage-job.ts',
+    text: "if (webhookId !== null && status !== 'running') deleteHold(",
+    replacement: 'if (webhookId !== null) deleteHold(',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: 'if (holdPlace !== undefined && first.place >= holdPlace) return false;', replacement: '',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/job.ts',
+    text: 'const place = hook === null ? kind : `${kind} ${hook}`;',
+    replacement: 'const place = hook === null ? kind : `${kind} ${id}`;',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/job.ts',
+    text: 'const place = hook === null ? kind : `${kind} ${hook}`;',
+    replacement: 'const place = kind;',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/bulk-route.ts',
+    text: 'if (isDryRun) {', replacement: 'if (false) {',
+    tests: ['webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/missed-events.ts',
+    text: '!webhookIds.includes(webhookId)', replacement: 'webhookIds.length === 0',
+    tests: ['webhooks/deliveries/missed-events.test.ts', 'webhooks/bulk/backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/missed-events.ts',
+    text: '...findReceivers({ find }, id).hooks, ', replacement: '',
+    tests: ['webhooks/deliveries/missed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/missed-events.ts',
+    text: 'name === null || to !== undefined', replacement: 'name === null',
+    tests: ['webhooks/deliveries/missed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/missed-events.ts',
+    text: 'if (find(delayedEventCollection.name, id) !== undefined) return false;',
+    replacement: '',
+    tests: ['webhooks/deliveries/missed-events.test.ts'],
+  },
+];

@@ -104,6 +104,20 @@ test('the overview names what fails, with reason and time, also after a restart'
     }
   }));
 
+test('the overview names keys that hold back many deliveries', { skip },
+  () => withServer(async (server) => {
+    await target.turn('failing');
+    await makeOutgoing(server, 'stock', {
+      triggerEvent: 'shop.sold', retrySchedule: [3600], order: { key: 'payload.item' },
+    });
+    for (let count = 0; count < 102; count += 1) {
+      await call(server, 'POST', '/api/events', { name: 'shop.sold', payload: { item: 'tea' } });
+    }
+    await open(server, '#/');
+    await person.find('heading', 'Held back');
+    await person.sees(/stock 127\.0\.0\.1:\d+\/stock\s+"tea"\s+101/);
+  }));
+
 test('lists tell the state of each webhook, and are filtered by it in the address', { skip },
   () => withServer(async (server) => {
     await target.turn('failing');

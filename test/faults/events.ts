@@ -222,6 +222,16 @@ const KINDS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/delivery-list.ts',
+    text: "hasMember(bytes, HOOK_MARK) ? 'webhook' : 'forward'", replacement: "'webhook'",
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/delivery-resend.ts',
+    text: 'DELIVERY_STATUSES), kind: null,', replacement: "DELIVERY_STATUSES), kind: 'all',",
+    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delivery-service.ts',
     text: 'return [kind, hook,', replacement: 'return [hook,',
     tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
@@ -251,13 +261,7 @@ const ATTEMPTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/sending/request-builder.ts',
-    text: 'delivery.isPayload || !deps.bodies.needsMaking(webhook)',
-    replacement: '!deps.bodies.needsMaking(webhook)',
-    tests: ['webhooks/deliveries/written-records.test.ts'],
-  },
-  {
-    file: 'webhooks/sending/request-builder.ts',
-    text: 'if (madeBody !== null) return sendBody(madeBody, false);', replacement: '',
+    text: 'return sendBody(madeBody, false);', replacement: 'return sendBody(madeBody, true);',
     tests: ['webhooks/deliveries/written-records.test.ts'],
   },
 ];

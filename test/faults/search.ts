@@ -159,6 +159,12 @@ const PAGES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/search/searchable-list.ts',
+    text: 'if (stoppedAt !== null) {',
+    replacement: 'if (stoppedAt !== null && page.items.length > 0) {',
+    tests: ['webhooks/search/searchable-list.test.ts'],
+  },
+  {
+    file: 'webhooks/search/searchable-list.ts',
     text: 'String(stoppedAt === null)', replacement: 'String(page.items.length < limit)',
     tests: ['webhooks/search/search.test.ts'],
   },

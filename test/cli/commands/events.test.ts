@@ -1,6 +1,10 @@
 /** Events by command: emitted now or later, listed, shown, taken back, and sent to one webhook. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { runCommand } from '../io.ts';
 import { WAYS, inPlace, type Place } from '../place.ts';
 
 const HOOK = [
@@ -13,6 +17,31 @@ async function emit(place: Place, name: string, ...more: string[]): Promise<stri
     ['event:emit', '--name', name, '--payload', '{"order":{"id":42}}', ...more]);
   return event;
 }
+
+test('a search goes on from page to page, with a progress line', async () => {
+  const pages = [['[]', '2026-01-02T00:00:00.000Z', 'b'], ['[{"id":"e1"}]', null, null]] as const;
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const [body, until, cursor] = pages[asked.length] ?? pages[1];
+    asked.push(String(request.url));
+    response.setHeader('Content-Type', 'application/json');
+    response.setHeader('X-Search-Complete', String(until === null));
+    if (until !== null) response.setHeader('X-Search-Until', until);
+    if (cursor !== null) {
+      response.setHeader('Link', `</api/events?q=rare&cursor=${cursor}>; rel="next"`);
+    }
+    response.end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { code, stdout, stderr } = await runCommand(
+    ['event:list', '--q', 'rare', '--server', `http://127.0.0.1:${port}`], { columns: 120 });
+  server.close();
+  assert.equal(code, 0, stderr);
+  assert.equal(asked.length, 2);
+  assert.match(stdout, /^e1 /m);
+  assert.match(stderr, /0 found, searched back to 2026-01-02T00:00:00\.000Z/);
+});
 
 for (const way of WAYS) {
   test(`events are listed, filtered, searched, shown, ${way}`, () => inPlace(way, async (place) => {
@@ -30,6 +59,7 @@ for (const way of WAYS) {
     assert.deepEqual(await list('--where', 'payload.order.id=42'), [sent, paid]);
     const shown = await place.json(['event:show', paid]);
     assert.deepEqual([shown['name'], shown['key'], shown['hops']], ['order.paid', 'k1', 1]);
+    assert.equal(shown['source'], way === 'over the network' ? 'api' : 'command');
     const { stdout } = await place.run(['event:show', paid, '--payload']);
     assert.equal(stdout.trim(), '{"order":{"id":42}}');
   }));

@@ -41,6 +41,8 @@ async function open(context: TestContext, options: RelayOptions = {}): Promise<P
   const path = (hook: string): string => `/api/outgoing-webhooks/${hook}/backfill`;
   const backfill: Place['backfill'] = (hook, body = {}) =>
     relay.ask('POST', path(hook), { since: EVER, ...body });
+  const isHeld = (hook: string): boolean =>
+    relay.store.collection('backfills').findBytes(hook) !== undefined;
   return {
     relay, target, backfill,
     async add(members = {}) {
@@ -59,11 +61,15 @@ async function open(context: TestContext, options: RelayOptions = {}): Promise<P
       assert.equal(status, 200, text);
       return json['count'];
     },
-    backfilled: (hook, body = {}) => endedJob(relay, path(hook), { since: EVER, ...body }),
+    async backfilled(hook, body = {}) {
+      const job = await endedJob(relay, path(hook), { since: EVER, ...body });
+      assert.equal(isHeld(hook), false);
+      return job;
+    },
     deliveries: async (query = '') =>
       JSON.parse((await relay.ask('GET', `/api/deliveries${query}`)).text),
     arrived: () => target.received.map(({ body }) => JSON.parse(String(body)).n),
-    isHeld: (hook) => relay.store.collection('backfills').findBytes(hook) !== undefined,
+    isHeld,
   };
 }
 
@@ -80,7 +86,6 @@ test('makes deliveries of what the webhook would have heard, oldest first', asyn
     { kind: 'backfill', status: 'done', total: 60, done: 60, failed: 0 });
   await soon('all have come', () => place.arrived().length === 60);
   assert.deepEqual(place.arrived(), Array.from({ length: 60 }, (_, index) => index * 2));
-  assert.equal(place.isHeld(hook), false);
 });
 
 test('puts a delayed event where it began, not where it was made', async (context) => {
@@ -153,18 +158,36 @@ test('decides by triggers and condition as they are now', async (context) => {
 });
 
 test('decides by what the webhook hears when the job comes to an event', async (context) => {
-  const place = await open(context);
-  for (let n = 0; n < 3; n += 1) await place.emit('order.paid', { n });
+  const place = await open(context, { outgoing: { maxPending: 2 } });
+  for (let n = 0; n < 6; n += 1) await place.emit('order.paid', { n });
   const hook = await place.add({ enabled: false });
-  const { json: { id, total } } = await place.backfill(hook);
-  assert.equal(total, 3);
-  await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`,
-    { when: { path: 'payload.n', op: 'eq', value: 1 } });
   place.relay.webhooks.start();
+  const { json: { id } } = await place.backfill(hook);
+  const job = async (): Promise<Answer['json']> =>
+    (await place.relay.ask('GET', `/api/jobs/${String(id)}`)).json;
+  await soon('the queue is full', async () => (await job())['done'] === 2);
+  await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`,
+    { when: { path: 'payload.n', op: 'eq', value: 5 } });
+  for (const { identifier } of await place.deliveries()) {
+    await place.relay.ask('POST', `/api/deliveries/${String(identifier)}/cancel`);
+  }
   await soon('the job has ended', () => !place.isHeld(hook));
-  const { json } = await place.relay.ask('GET', `/api/jobs/${String(id)}`);
-  assert.deepEqual([json['total'], json['done']], [1, 1]);
-  assert.equal((await place.deliveries()).length, 1);
+  const { total, done } = await job();
+  assert.deepEqual([total, done], [3, 3]);
+});
+
+test('each key keeps its order, from what it makes to what is new', async (context) => {
+  const place = await open(context);
+  for (let n = 0; n < 12; n += 1) await place.emit('order.paid', { n, key: n % 3 });
+  const hook = await place.add({ order: { key: 'payload.key' }, maxInFlight: 8 });
+  assert.equal((await place.backfill(hook)).status, 202);
+  for (let n = 12; n < 18; n += 1) await place.emit('order.paid', { n, key: n % 3 });
+  place.relay.webhooks.start();
+  await soon('all have come', () => place.arrived().length === 18);
+  for (const key of [0, 1, 2]) {
+    assert.deepEqual(place.arrived().filter((n) => Number(n) % 3 === key),
+      Array.from({ length: 6 }, (_, index) => index * 3 + key));
+  }
 });
 
 test('what it makes of an event from a clock that is ahead is before new deliveries, too',

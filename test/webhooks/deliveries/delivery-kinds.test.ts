@@ -1,7 +1,7 @@
 /** The deliveries of requests to routes, seen beside those of webhooks and forwards. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startRelay, type Relay } from '../relay.ts';
+import { startRelay, startRelayFor, type Relay } from '../relay.ts';
 
 let relay: Relay;
 let request = '';
@@ -21,6 +21,10 @@ before(async () => {
   });
   routeHook = String(hook['identifier']);
   await post('/api/events', { name: 'up', payload: {} });
+  await relay.webhooks.events.queueForward({
+    url: 'http://127.0.0.1:9/', method: 'POST', headers: {}, body: Buffer.from('{}'),
+    hiddenParameters: [],
+  });
   await post('/webhook/in/in', { event: 'x' });
   const { text } = await relay.ask('GET', '/api/requests');
   request = String(JSON.parse(text)[0].id);
@@ -34,11 +38,11 @@ async function kinds(query: string): Promise<readonly [readonly string[], unknow
 }
 
 test('a list has webhooks and forwards, unless it is asked for another kind', async () => {
-  assert.deepEqual(await kinds(''), [['webhook'], '1']);
+  assert.deepEqual(await kinds(''), [['webhook', 'forward'], '2']);
   assert.deepEqual(await kinds('?kind=webhook'), [['webhook'], '1']);
-  assert.deepEqual(await kinds('?kind=forward'), [[], '0']);
+  assert.deepEqual(await kinds('?kind=forward'), [['forward'], '1']);
   assert.deepEqual(await kinds('?kind=route'), [['route'], '1']);
-  assert.deepEqual(await kinds('?kind=all'), [['webhook', 'route'], '2']);
+  assert.deepEqual(await kinds('?kind=all'), [['webhook', 'forward', 'route'], '3']);
   assert.deepEqual(await kinds('?kind=route&hook=in-hook&status=delivered'), [['route'], '1']);
   assert.deepEqual(await kinds('?kind=all&hook=in-hook'), [['route'], '1']);
   assert.deepEqual(await kinds('?kind=all&hook=both'), [['webhook'], '1']);
@@ -66,6 +70,17 @@ test('a delivery of an event names the event', async () => {
   assert.deepEqual([event, none, route], ['up', null, null]);
   assert.match(eventId, /^[0-9a-f-]{36}$/);
   assert.notEqual(eventId, identifier);
+});
+
+test('many deliveries are tried or sent again without those of routes', async (t) => {
+  const small = await startRelayFor(t);
+  await small.hook({ identifier: 'to-log', actionType: 'log' }, { inbox: 'all' });
+  await small.ask('POST', '/webhook/in/hook', {});
+  assert.equal((await small.ask('GET', '/api/deliveries?kind=all')).headers['x-total-count'], '1');
+  const counted = await small.ask('POST', '/api/deliveries/resend', { dryRun: true });
+  assert.equal(counted.json['count'], 0);
+  const resent = await small.ask('POST', '/api/deliveries/resend', {});
+  assert.deepEqual([resent.json['total'], resent.json['status']], [0, 'done']);
 });
 
 for (const verb of ['retry', 'resend', 'cancel']) {

@@ -61,7 +61,8 @@ test('a disabled webhook gets it when it is enabled', async () => {
   const lease: QueueLease = {
     beginAttempt() {
       begun += 1;
-      return true;
+      // Who asks again and again is put off, so that the test comes to its end.
+      return begun < 10;
     },
     endAttempt() {}, mayBegin: () => true, endSignal: null, isHeld: () => true,
   };

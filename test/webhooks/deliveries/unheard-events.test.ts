@@ -50,6 +50,23 @@ test('beside nodes of an older version an event that nobody hears is not kept', 
   assert.equal(countEvents(relay), 0);
 });
 
+test('no event is refused because of events.maxBytes, nor for what others that are kept take',
+  async (t) => {
+    const relay = await startRelay({
+      events: { keep: 'all', bytesMax: 0 }, outgoing: { maxPending: 2, maxPendingBytes: 2000 },
+    });
+    t.after(() => relay.close());
+    await relay.ask('POST', '/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'heard' });
+    const payload = 'x'.repeat(1500);
+    for (const name of ['quiet', 'quiet', 'quiet', 'heard']) {
+      const { status, text } = await relay.ask('POST', '/api/events', { name, payload });
+      assert.equal(status, 202, text);
+    }
+    // They were not removed: nothing is swept before the start.
+    assert.equal(countEvents(relay), 4);
+  });
+
 test('the event of an answer has the deliveries of the answer', async (t) => {
   const relay = await startRelay();
   t.after(() => relay.close());

@@ -64,6 +64,19 @@ for (const [query, names] of FILTERS) {
   });
 }
 
+test('events are listed by their key, whole and with other criteria', async (t) => {
+  const small = await startRelayFor(t, { events: { keep: 'all' } });
+  for (const [name, key] of [['a', 'k1'], ['b', 'k1'], ['c', 'k10'], ['d', undefined]]) {
+    await small.ask('POST', '/api/events', { name, key });
+  }
+  for (const [query, names] of [
+    ['key=k1', ['b', 'a']], ['key=k10', ['c']], ['key=k', []], ['key=k1&name=a', ['a']],
+    ['key=k1&heard=true', []],
+  ] as const) {
+    assert.deepEqual(namesOf(await small.ask('GET', `/api/events?${query}`)), names, query);
+  }
+});
+
 test('since takes events of that time, and until takes none of them', async () => {
   const { text } = await list();
   const events = JSON.parse(text) as { createdAt: string }[];

@@ -79,6 +79,34 @@ test('each route keeps an order of its own', async () => {
   assert.deepEqual(later.map(({ request }) => request), [waiting, other, same]);
 });
 
+test('a webhook without routes has its order itself', async () => {
+  const inbox = new InboxSimulation();
+  const hook = await inbox.addWebhook(['default']);
+  await inbox.run(inbox.webhooks.resources.incoming.patch(hook,
+    { routes: null, actionConfiguration: 'c1-default', order: BY_KEY } as object));
+  inbox.act = () => ActionResult.fail('not now');
+  const waiting = await accept(inbox, hook, 1, ['default']);
+  await inbox.clock.advance(100);
+  inbox.act = () => ActionResult.ok({});
+  const same = await accept(inbox, hook, 1, ['default']);
+  const other = await accept(inbox, hook, 2, ['default']);
+  await inbox.clock.advance(1000);
+  assert.deepEqual(runsOf(inbox), [waiting, other]);
+  await pass(inbox, RETRY_MS);
+  assert.deepEqual(runsOf(inbox), [waiting, other, waiting, same]);
+});
+
+test('a key that holds back more than a hundred runs is told, by webhook', async () => {
+  const { inbox, hook } = await withWaiting(BY_KEY);
+  for (let count = 0; count < 100; count += 1) await accept(inbox, hook, 1);
+  assert.deepEqual(inbox.webhooks.listHeldBack(10), []);
+  await accept(inbox, hook, 1);
+  const heldBack = [{ queueKey: hook, key: 1, waiting: 101 }];
+  assert.deepEqual(inbox.webhooks.listHeldBack(10), heldBack);
+  await inbox.crash();
+  assert.deepEqual(inbox.webhooks.listHeldBack(10), heldBack);
+});
+
 test('routes with the same key do not wait for each other', async () => {
   const inbox = new InboxSimulation();
   const hook = await inbox.addWebhook(['a', 'b']);

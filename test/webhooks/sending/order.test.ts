@@ -46,6 +46,18 @@ test('a delivery that waits for its retry holds back its own key alone', async (
   assert.deepEqual(sentOf(simulation), [waiting, ...others, waiting, same]);
 });
 
+for (const [title, first, others] of [
+  ['without a key', undefined, [undefined, null, {}]], ['whose key is no key', {}, [undefined, {}]],
+] as const) {
+  test(`a delivery ${title} that waits for its retry holds back none`, async () => {
+    const { simulation, waiting } = await withWaiting(BY_KEY, first);
+    const ids = [];
+    for (const other of others) ids.push(await emit(simulation, other));
+    await simulation.clock.advance(1000);
+    assert.deepEqual(sentOf(simulation), [waiting, ...ids]);
+  });
+}
+
 test('deliveries of one key go one at a time, those of several keys at once', async () => {
   const simulation = new Simulation();
   await simulation.addHook('target', { secret, ...BY_KEY });
@@ -117,13 +129,29 @@ test('the pending deliveries of a webhook follow its order when that changes', a
   assert.deepEqual(sentOf(simulation), [waiting, held, sameKey]);
 });
 
-test('what a cancelled or failed delivery held back goes on', async () => {
-  const { simulation, waiting } = await withWaiting({ ...BY_KEY, retrySchedule: [600] });
-  const [second, third] = [await emit(simulation, 1), await emit(simulation, 1)];
-  await simulation.run(simulation.webhooks.deliveries.cancel(waiting));
-  await simulation.clock.advance(1000);
-  assert.deepEqual(sentOf(simulation), [waiting, second, third]);
-});
+for (const members of [BY_KEY, { order: 'strict' }, { maxInFlight: 1 }]) {
+  test(`what a cancelled delivery held back goes on in ${JSON.stringify(members)}`, async () => {
+    const { simulation, waiting } = await withWaiting({ ...members, retrySchedule: [600] });
+    const [second, third] = [await emit(simulation, 1), await emit(simulation, 1)];
+    await simulation.run(simulation.webhooks.deliveries.cancel(waiting));
+    await simulation.clock.advance(1000);
+    assert.deepEqual(sentOf(simulation), [waiting, second, third]);
+  });
+
+  test(`what failed for good holds back none in ${JSON.stringify(members)}`, async () => {
+    const { simulation, waiting } = await withWaiting({ ...members, retrySchedule: [600] });
+    const [second, third] = [await emit(simulation, 1), await emit(simulation, 1)];
+    await simulation.clock.advance(599_000);
+    assert.deepEqual(sentOf(simulation), [waiting]);
+    simulation.targets.set('target', { kind: 'answer', status: 500 });
+    await simulation.clock.advance(1200);
+    assert.equal(simulation.delivery(waiting)?.status, 'failed');
+    assert.deepEqual(sentOf(simulation).slice(0, 3), [waiting, waiting, second]);
+    simulation.targets.set('target', UP);
+    await simulation.clock.advance(1_300_000);
+    assert.deepEqual(sentOf(simulation).slice(3), [second, third]);
+  });
+}
 
 test('a failed delivery retried by hand goes to the end, one that waits stays', async () => {
   const { simulation, hook, waiting: failed } =

@@ -11,10 +11,12 @@ import { createWebhooks, webhookCollections } from '../../src/webhooks/webhooks.
 import { createMemoryStore } from '../support/memory-store.ts';
 import { EVENTS, INBOX, INCOMING, OUTGOING } from '../webhooks/relay.ts';
 
-/** The collections that the line of a new book writes to. */
+type Written = { readonly collection: string; readonly json: string | null };
+
+/** What the line of a new book writes. */
 async function writesOfBook(
   keep: 'heard' | 'all', triggerEvent: string, enabled = true,
-): Promise<readonly string[]> {
+): Promise<readonly Written[]> {
   const store = createMemoryStore([bookResource.collection, ...webhookCollections]);
   const makeId = createIdSource(systemClock);
   const webhooks = createWebhooks({
@@ -29,16 +31,22 @@ async function writesOfBook(
   });
   const from = store.lines.length;
   await catalog.add({ title: 'Emma' });
-  return store.lines.slice(from).flatMap((line) => line.map(({ collection }) => collection));
+  return store.lines.slice(from).flat();
 }
 
+const collectionsOf = (writes: readonly Written[]): readonly string[] =>
+  writes.map(({ collection }) => collection).sort();
+
 test('a book that nobody hears is written alone, unless all events are kept', async () => {
-  assert.deepEqual(await writesOfBook('heard', 'order.paid'), ['books']);
-  assert.deepEqual(await writesOfBook('heard', 'book.*', false), ['books']);
-  assert.deepEqual(await writesOfBook('all', 'order.paid'), ['books', 'events']);
+  assert.deepEqual(collectionsOf(await writesOfBook('heard', 'order.paid')), ['books']);
+  assert.deepEqual(collectionsOf(await writesOfBook('heard', 'book.*', false)), ['books']);
+  assert.deepEqual(collectionsOf(await writesOfBook('all', 'order.paid')), ['books', 'events']);
 });
 
 test('a book that is heard is written with its event and delivery, in one line', async () => {
-  assert.deepEqual([...await writesOfBook('heard', 'book.*')].sort(),
-    ['books', 'deliveries', 'delivery-totals', 'events']);
+  const writes = await writesOfBook('heard', 'book.*');
+  assert.deepEqual(collectionsOf(writes), ['books', 'deliveries', 'delivery-totals', 'events']);
+  const event = writes.find(({ collection }) => collection === 'events')?.json ?? '';
+  const { name, source, depth } = JSON.parse(event);
+  assert.deepEqual([name, source, depth], ['book.created', 'catalog', 1]);
 });

@@ -102,6 +102,19 @@ const KEEPING: readonly PlantedFault[] = [
   },
 ];
 
+const SOURCES: readonly PlantedFault[] = [
+  {
+    file: 'app/relay.ts',
+    text: "source: 'catalog'", replacement: "source: 'api'",
+    tests: ['app/book-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/system-events.ts',
+    text: "source: 'own'", replacement: "source: 'api'",
+    tests: ['webhooks/deliveries/system-events.test.ts'],
+  },
+];
+
 const DELAYS: readonly PlantedFault[] = [
   {
     file: 'webhooks/deliveries/delayed-events.ts',
@@ -292,5 +305,5 @@ const STREAM: readonly PlantedFault[] = [
 ];
 
 export const EVENT_FAULTS: readonly PlantedFault[] = [
-  ...LISTS, ...KEEPING, ...DELAYS, ...SENDS, ...KINDS, ...ATTEMPTS, ...STREAM,
+  ...LISTS, ...KEEPING, ...SOURCES, ...DELAYS, ...SENDS, ...KINDS, ...ATTEMPTS, ...STREAM,
 ];

@@ -99,6 +99,16 @@ const RECORDS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/inbox/request-search.ts',
+    text: 'return [this.#readHead().id];', replacement: 'return [];',
+    tests: ['webhooks/search/search.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/request-search.ts',
+    text: 'return [this.#request.id];', replacement: 'return [];',
+    tests: ['webhooks/search/search.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/request-search.ts',
     text: '  yield path;\n', replacement: '',
     tests: ['webhooks/search/search.test.ts'],
   },

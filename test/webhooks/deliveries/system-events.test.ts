@@ -45,6 +45,8 @@ test('a delivery that fails for good is told in the line of its result', async (
   const written = line?.filter(({ collection }) => collection === 'deliveries');
   assert.deepEqual(written?.map(({ json }) => JSON.parse(json ?? '').event),
     ['thing.happened', 'delivery.failed']);
+  const events = line?.filter(({ collection }) => collection === 'events');
+  assert.deepEqual(events?.map(({ json }) => JSON.parse(json ?? '').source), ['own']);
   const [request] = told();
   assert.equal(told().length, 1);
   const { type, data } = payloadOf(request);

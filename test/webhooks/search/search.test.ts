@@ -170,5 +170,10 @@ test('a search finds rejected requests, each at its time among the others', asyn
     for (const [query, found] of cases) {
       assert.deepEqual(await search(relay, `/api/requests?${query}`), found, query);
     }
+    for (const number of statuses.keys()) {
+      const [{ id }] = JSON.parse(
+        (await relay.ask('GET', `/api/requests?where=headers.x-number=${number}`)).text);
+      assert.deepEqual(await search(relay, `/api/requests?q=${id}`), [number]);
+    }
   });
 });

@@ -2,18 +2,20 @@
  * The bare programs we measure ourselves against: node:http and nothing else, doing the least that
  * answers the request. argv[2] names which. They are never made slower than they can be.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { fdatasync, openSync, readFileSync, write } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
-import { join } from 'node:path';
-
-type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+import { createGroupCommit } from './bare-group-commit.ts';
+import { accept, enqueue, inboxAll, isSigned, withBody } from './bare-webhooks.ts';
+import type { Listener } from './bare-webhooks.ts';
 
 const programs: Readonly<Record<string, () => Listener>> = {
   'get-one': getOne,
   'get-all': getOne,
   'durable': durable,
   'hook': hook,
+  'accept': accept,
+  'inbox-all': inboxAll,
+  'enqueue': enqueue,
   'forward': forward,
   'sink': sink,
 };
@@ -29,13 +31,11 @@ function getOne(): Listener {
 }
 
 /**
- * A book with an id and dates, appended and synced in groups: what arrives while a batch syncs is
- * the next batch. Checks nothing but the title and keeps one buffer a book, which is the least that
- * makes it a catalog (the shared base line is built the same way).
+ * A book with an id and dates, on disk by group commit. Checks nothing but the title and keeps one
+ * buffer a book, which is the least that makes it a catalog.
  */
 function durable(): Listener {
-  const folder = process.env['BENCH_DIRECTORY'] ?? '';
-  const append = createGroupCommit(openSync(join(folder, 'journal.ndjson'), 'a', 0o600));
+  const append = createGroupCommit();
   const books = new Map<string, Buffer>();
   let count = 0;
   return (request, response) => withBody(request, (body) => {
@@ -58,31 +58,6 @@ function durable(): Listener {
       response.end(bytes);
     });
   });
-}
-
-/** One write and one fdatasync for all lines that came while the last ones were under way. */
-function createGroupCommit(descriptor: number): (line: string, done: () => void) => void {
-  let waiting: { readonly line: string; readonly done: () => void }[] = [];
-  let isBusy = false;
-  const commit = (): void => {
-    if (isBusy || waiting.length === 0) return;
-    isBusy = true;
-    const batch = waiting;
-    waiting = [];
-    write(descriptor, Buffer.from(batch.map(({ line }) => line).join('')), (error) => {
-      if (error) throw error;
-      fdatasync(descriptor, (syncError) => {
-        if (syncError) throw syncError;
-        isBusy = false;
-        for (const { done } of batch) done();
-        setImmediate(commit);
-      });
-    });
-  };
-  return (line, done) => {
-    waiting.push({ line, done });
-    setImmediate(commit);
-  };
 }
 
 /** Verifies the signature with createHmac and answers; looks at nothing else. */
@@ -126,22 +101,6 @@ function sink(): Listener {
       response.end();
     });
   };
-}
-
-function isSigned(request: http.IncomingMessage, body: Buffer): boolean {
-  const expected = Buffer.from(`sha256=${
-    createHmac('sha256', process.env['SECRET'] ?? '').update(body).digest('hex')}`);
-  const given = Buffer.from(String(request.headers['x-signature']));
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
-
-function withBody(request: http.IncomingMessage, done: (body: Buffer) => void): void {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    const [only] = chunks;
-    done(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
-  });
 }
 
 const program = programs[process.argv[2] ?? ''];

@@ -6,6 +6,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { systemClock } from '../../src/base/clock.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
+import type { RateSample } from './harness.ts';
 
 export type ClientLoadPlan = {
   readonly kind: 'bare' | 'ours';
@@ -13,12 +14,6 @@ export type ClientLoadPlan = {
   readonly concurrency: number;
   readonly warmupMs: number;
   readonly durationMs: number;
-};
-
-export type ClientLoadResult = {
-  readonly perSecond: number;
-  /** User and system time of this process, all its threads, for each request. */
-  readonly cpuMicros: number;
 };
 
 type Send = () => Promise<number>;
@@ -35,7 +30,7 @@ const startedAt = performance.now();
 const requests = await run(send, plan.concurrency, plan.durationMs);
 const perSecond = requests / (performance.now() - startedAt) * 1000;
 const { user, system } = process.cpuUsage(cpuAtStart);
-const result: ClientLoadResult = { perSecond, cpuMicros: (user + system) / requests };
+const result: RateSample = { perSecond, cpuMicros: (user + system) / requests };
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 
 async function run(sendOne: Send, concurrency: number, durationMs: number): Promise<number> {

@@ -1,6 +1,7 @@
 /**
  * What the client's load goes to: answers 200 to every request by counting bytes, because a real
- * HTTP server in Node.js costs as much as a client and would be the limit. Prints its port.
+ * HTTP server in Node.js costs as much as a client and would be the limit. argv[2] is the scheme,
+ * argv[3] the port, 0 for any. Prints its port.
  */
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,27 +13,32 @@ const HEAD_END = '\r\n\r\n';
 
 const server = process.argv[2] === 'https'
   ? createTlsServer(createCertificate(), answer) : createTcpServer(answer);
-server.listen(0, '127.0.0.1', () => {
+server.listen(Number(process.argv[3]), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`${port}\n`);
 });
 
 function answer(socket: Socket): void {
-  let requestBytes = 0;
-  let bytes = 0;
+  /** Of the request that is arriving. */
+  let missingBytes = 0;
   socket.setNoDelay(true);
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    // All requests of one connection are alike, so the first says how long they are.
-    if (requestBytes === 0) requestBytes = lengthOf(chunk);
-    for (; requestBytes > 0 && bytes >= requestBytes; bytes -= requestBytes) socket.write(ANSWER);
+    for (let at = 0; at < chunk.length;) {
+      if (missingBytes === 0) missingBytes = lengthOf(chunk.toString('latin1', at));
+      const count = Math.min(missingBytes, chunk.length - at);
+      at += count;
+      missingBytes -= count;
+      if (missingBytes === 0) socket.write(ANSWER);
+    }
   });
 }
 
-function lengthOf(chunk: Buffer): number {
-  const text = chunk.toString('latin1');
+/** The length of the request that a text begins with: clients write its whole head at once. */
+function lengthOf(text: string): number {
   const headEnd = text.indexOf(HEAD_END);
   const bodyBytes = Number(/content-length: (\d+)/i.exec(text)?.[1]);
-  return headEnd < 0 ? 0 : headEnd + HEAD_END.length + bodyBytes;
+  const bytes = headEnd + HEAD_END.length + bodyBytes;
+  if (headEnd < 0 || Number.isNaN(bytes)) throw new Error('a head came in parts');
+  return bytes;
 }

@@ -32,10 +32,15 @@ export type Scenario = {
   readonly durationMs?: number;
   /** Processes beside it that never pause: none when not given. */
   readonly hogs?: number;
+  /** The fewest before it is measured, beside the second that each has. */
+  readonly warmupRequests?: number;
 };
 
+// On a busy machine a second is a few hundred requests, and what they cost is compiling the code:
+// 239 µs a durable POST after one second, 53 after this many (the bare program: 114 and 40).
+export const WARM = { warmupRequests: 20_000 } as const;
 /** What makes a scenario one of a busy machine. */
-export const BUSY = { hogs: 4, rounds: 2 } as const;
+export const BUSY = { hogs: 4, rounds: 2, ...WARM } as const;
 export const BESIDE = ', beside four processes that never pause';
 
 export type Running = { readonly port: number; readonly child: ChildProcess };
@@ -44,9 +49,6 @@ const HERE = import.meta.dirname;
 const CLOCK_TICKS_PER_SECOND = 100;
 const START_MS_MAX = 120_000;
 const HOG_MS_MAX = 900_000;
-// On a busy machine a second is a few hundred requests, and what they cost is compiling the code:
-// 239 µs a durable POST after one second, 53 after this many (the bare program: 114 and 40).
-const WARMUP_REQUESTS_BUSY = 20_000;
 const hasTaskset = spawnSync('taskset', ['-V']).status === 0;
 
 export type Sample = LoadResult & { readonly cpuMicros: number };
@@ -87,7 +89,7 @@ async function measure(scenario: Scenario, contestant: Contestant): Promise<Samp
     return await load(server, await contestant.requests?.(server.port) ?? [], {
       connections: scenario.connections,
       warmupMs: 1000,
-      warmupRequests: scenario.hogs === undefined ? 0 : WARMUP_REQUESTS_BUSY,
+      warmupRequests: scenario.warmupRequests ?? 0,
       durationMs: scenario.durationMs ?? 3000,
       expectedStatus: contestant.expectedStatus ?? scenario.expectedStatus,
     });
@@ -213,6 +215,29 @@ export function printTable(
       + `${whole(Math.max(...rates))}) | ${(median(rates) / base).toFixed(2)} | ${cpu.toFixed(1)} `
       + `| ${(baseCpu / cpu).toFixed(2)} | ${median(rows.map((row) => row.p50Ms)).toFixed(2)} `
       + `| ${median(rows.map((row) => row.p99Ms)).toFixed(2)} |`);
+  }
+}
+
+export type RateSample = {
+  readonly perSecond: number;
+  /** User and system time of the process, all its threads, for each request. */
+  readonly cpuMicros: number;
+};
+
+/** Prints medians, and the medians of the ratios to the first: a round disturbs all of it alike. */
+export function printRates(samples: ReadonlyMap<string, readonly RateSample[]>): void {
+  const [bare = []] = samples.values();
+  print('| what | a second (min – max) | ratio | CPU µs | CPU ratio |');
+  print('|---|---:|---:|---:|---:|');
+  for (const [name, rows] of samples) {
+    const rates = rows.map((row) => row.perSecond);
+    const ratio = median(rows.map((row, round) => row.perSecond / (bare[round]?.perSecond ?? 0)));
+    const cpu = median(rows.map((row) => row.cpuMicros));
+    const cpuRatio =
+      median(rows.map((row, round) => (bare[round]?.cpuMicros ?? 0) / row.cpuMicros));
+    print(`| ${name} | ${whole(median(rates))} (${whole(Math.min(...rates))} – `
+      + `${whole(Math.max(...rates))}) | ${ratio.toFixed(2)} | ${cpu.toFixed(1)} `
+      + `| ${cpuRatio.toFixed(2)} |`);
   }
 }
 

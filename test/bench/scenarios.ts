@@ -3,11 +3,13 @@ import { cpus, release } from 'node:os';
 import { removeTemporaryFolders } from './books.ts';
 import { durablePost, durablePostBusy, getAll, getOne, getOneBusy } from './catalog.ts';
 import { client } from './client.ts';
+import { deliver, deliverBusy } from './deliveries.ts';
 import { growth } from './growth.ts';
 import { print } from './harness.ts';
 import { accept, inboxAll, inboxFailed, inboxKept, search } from './inbox.ts';
+import { journalGrowth } from './journal-growth.ts';
 import { million } from './million.ts';
-import { deliver, deliverBusy, enqueue, forward, incoming, incomingBusy } from './relay.ts';
+import { enqueue, forward, incoming, incomingBusy } from './relay.ts';
 import { incomingSenders } from './senders.ts';
 import { startUp } from './start.ts';
 
@@ -34,6 +36,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   // What it needs of the tests would print a report of theirs.
   'nodes': async () => (await import('./nodes.ts')).nodes(),
   'million': million,
+  'journal-growth': journalGrowth,
   'growth': growth,
 };
 /** Takes a quarter of an hour, so it runs only when it is named. */

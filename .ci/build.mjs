@@ -1,9 +1,11 @@
 // `npm run build`: makes dist of src, with esbuild. dist/main.js is the program and dist/index.js the
-// library; they share what lies in dist/chunks. dist/console.html is the whole console in one file.
+// library; they share what lies in dist/chunks. dist/console.html and
+// dist/console.js are the console (build-console.mjs).
 // Types are neither checked nor written here: `npm run types` writes dist/types.
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { buildConsole } from './build-console.mjs';
 import { joinLateModules } from './late-modules.mjs';
 import { withLinesOnly } from './line-maps.mjs';
 
@@ -62,30 +64,4 @@ function removeOthers(folder, written) {
     .filter((path) => !written.has(path));
   for (const path of others) rmSync(path);
   return others.length > 0;
-}
-
-/**
- * Script and style stand within the page, so that the server can name them by their hashes
- * (server/documents/console-route.ts).
- */
-async function buildConsole(folder) {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: { script: 'src/console/main.ts', style: 'src/console/style.css' },
-    outdir: folder,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2023',
-    charset: 'utf8',
-    legalComments: 'none',
-    write: false,
-    logLevel: 'warning',
-  });
-  const textOf = (name) => outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
-  const page = readFileSync(join(root, 'src/console/page.html'), 'utf8')
-    .replace('/*style*/', () => textOf('style.css'))
-    .replace('/*script*/', () => textOf('script.js'));
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'console.html'), page);
 }

@@ -7,7 +7,7 @@ import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/monitoring-routes.ts';
 import type { ServiceStatus } from '../monitoring/monitoring-routes.ts';
 import type { Statistics } from '../monitoring/statistics.ts';
-import { consoleRoute } from '../server/documents/console-route.ts';
+import { consoleRoutes } from '../server/documents/console-routes.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import { listPublicSettings } from '../settings/public-settings.ts';
@@ -40,7 +40,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
       getStatus: () => readStatus(deps),
       listSettings: () => listPublicSettings(settings),
     }),
-    ...settings.settings.server.console ? [consoleRoute(readConsole)] : [],
+    ...settings.settings.server.console ? consoleRoutes(readConsoleFile) : [],
   ];
 }
 
@@ -81,10 +81,10 @@ function sumCounts(
   };
 }
 
-/** The file that the build makes, beside the program or inside the binary. */
-function readConsole(): string {
+/** A file that the build makes, beside the program or inside the binary. */
+function readConsoleFile(name: string): string {
   try {
-    return readPackageFile('dist/console.html').toString();
+    return readPackageFile(`dist/${name}`).toString();
   } catch (thrown) {
     const problem = `the console cannot be read; npm run build makes it (${messageOf(thrown)})`;
     throw new AppError('unavailable', problem, {}, thrown);

@@ -79,6 +79,9 @@ test('the single binary', async (t) => {
       assert.match((await ask(`${server.url}/docs/security`)).text, /# Security/);
       const page = readFileSync(join(ROOT, 'dist/console.html'), 'utf8');
       assert.equal((await ask(`${server.url}/console`)).text, page);
+      const [, script] = /data-second-script="([^"]+)"/.exec(page) ?? [];
+      assert.equal((await ask(`${server.url}/console/${script}`)).text,
+        readFileSync(join(ROOT, 'dist/console.js'), 'utf8'));
       assert.equal((await server.stop()).code, 0);
       assert.match((await run(['book:list', '--limit', '1'], cwd)).stdout, /\S/);
       assert.equal((await run(['data:verify'], cwd)).code, 0);

@@ -9,10 +9,11 @@ import { addRecord, ask } from './ask.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
-/** Requests wait until they are released. */
+/** Requests to the API wait until they are released. */
 export const HOLD_REQUESTS = `const send = window.fetch;
   window.held = [];
   window.fetch = async (...given) => {
+    if (String(given[0]).startsWith('/console/')) return send(...given);
     await new Promise((release) =>
       window.held.push(Object.assign(release, { path: given[0] })));
     return send(...given);

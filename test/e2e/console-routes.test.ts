@@ -11,8 +11,16 @@ import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { hookshelf, startServer, type Running } from './processes.ts';
 
-const PAGE = readFileSync(resolve(import.meta.dirname, '../../dist/console.html'));
-const PAGE_BYTES_MAX = 120 * 1024;
+const DIST = resolve(import.meta.dirname, '../../dist');
+const PAGE = readFileSync(join(DIST, 'console.html'));
+const SCRIPT = readFileSync(join(DIST, 'console.js'));
+/** Each file of the console has at most so many bytes before compression. */
+const FILE_BYTES_MAX = 120_000;
+const SCRIPT_PATH = `/console/${/data-second-script="([^"]+)"/.exec(PAGE.toString())?.[1]}`;
+const FILES = [
+  { path: '/console', file: PAGE, mediaType: 'text/html; charset=utf-8' },
+  { path: SCRIPT_PATH, file: SCRIPT, mediaType: 'text/javascript; charset=utf-8' },
+];
 
 async function withServer(
   use: (server: Running, data: string) => Promise<void>,
@@ -32,46 +40,65 @@ async function withServer(
   });
 }
 
-test('the page is small, and comes in each encoding, once', () => withServer(async ({ url }) => {
-  assert.ok(PAGE.length <= PAGE_BYTES_MAX, `${PAGE.length} bytes`);
-  const decode: Readonly<Record<string, (body: Buffer) => Buffer>> =
-    { br: brotliDecompressSync, gzip: gunzipSync };
+const decode: Readonly<Record<string, (body: Buffer) => Buffer>> =
+  { br: brotliDecompressSync, gzip: gunzipSync };
+
+test('page and second script are small, and come in each encoding, once', () =>
+  withServer(async ({ url }) => {
+    for (const file of FILES) await assertServed(url, file);
+  }));
+
+async function assertServed(
+  url: string, { path, file, mediaType }: (typeof FILES)[number],
+): Promise<void> {
+  assert.ok(file.length <= FILE_BYTES_MAX, `${path}: ${file.length} bytes`);
   const tags = new Set<string>();
   for (const [accepted, encoding] of [
     ['gzip, deflate, br, zstd', 'br'], ['br;q=0, gzip', 'gzip'], ['gzip', 'gzip'],
     ['deflate', undefined], ['gzip;q=0.0, br; q=0', undefined], ['', undefined],
   ] as const) {
     const headers = { 'accept-encoding': accepted };
-    const answer = await ask(`${url}/console`, { headers });
-    assert.equal(answer.status, 200);
+    const answer = await ask(url + path, { headers });
+    assert.deepEqual([answer.status, answer.headers['content-type']], [200, mediaType]);
     assert.equal(answer.headers['content-encoding'], encoding, accepted);
     assert.equal(answer.headers['vary'], 'Accept-Encoding');
     const body = (decode[encoding ?? ''] ?? ((plain) => plain))(answer.bytes);
-    assert.ok(body.equals(PAGE), accepted);
-    if (encoding !== undefined) assert.ok(answer.bytes.length < PAGE_BYTES_MAX * 2 / 5);
+    assert.ok(body.equals(file), accepted);
+    if (encoding !== undefined) assert.ok(answer.bytes.length < FILE_BYTES_MAX * 2 / 5);
     const etag = answer.headers.etag ?? '';
     tags.add(etag);
     for (const given of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
       const again =
-        await ask(`${url}/console`, { headers: { ...headers, 'if-none-match': given } });
+        await ask(url + path, { headers: { ...headers, 'if-none-match': given } });
       assert.deepEqual([again.status, again.bytes.length, again.headers.etag], [304, 0, etag]);
     }
-    const head = await ask(`${url}/console`, { method: 'HEAD', headers });
+    const head = await ask(url + path, { method: 'HEAD', headers });
     assert.deepEqual([head.status, head.bytes.length, head.headers['content-length']],
       [200, 0, String(answer.bytes.length)]);
   }
   assert.equal(tags.size, 3);
+}
+
+test('a second script of another name is of another release', () => withServer(async ({ url }) => {
+  for (const name of ['other.js', 'console.js', '']) {
+    const { status, text } = await ask(`${url}/console/${name}`);
+    assert.equal(status, 404, name);
+    if (name !== '') assert.match(JSON.parse(text).detail, /another release .* load it anew/);
+  }
 }));
 
-test('its policy names its style and its scripts, and lets nothing else in', () =>
+test('its policy names its style and all scripts, and lets nothing else in', () =>
   withServer(async ({ url }) => {
     const { headers, text } = await ask(`${url}/console`);
     const policy = String(headers['content-security-policy']);
-    // The theme before the first paint, and all the rest.
-    for (const [name, tag, count] of [['style-src', 'style', 1], ['script-src', 'script', 2]]) {
-      const found = [...text.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))];
+    // The theme before the first paint, the first script, and the one that runs in the page later.
+    for (const [name, tag, count, more] of [
+      ['style-src', 'style', 1, []], ['script-src', 'script', 2, [SCRIPT]],
+    ] as const) {
+      const found = [...text.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))]
+        .map(([, content = '']) => content);
       assert.equal(found.length, count);
-      const hashes = found.map(([, content = '']) =>
+      const hashes = [...found, ...more].map((content) =>
         `'sha256-${createHash('sha256').update(content).digest('base64')}'`);
       assert.ok(policy.includes(`${name} ${hashes.join(' ')};`), `${name}: ${policy}`);
     }
@@ -132,7 +159,7 @@ test('server.console: false takes it away, and the links to it', async () => {
   ];
   await withServer(async ({ url }) => assert.deepEqual(await linked(url), [true, true]));
   await withServer(async ({ url }) => {
-    assert.equal((await ask(`${url}/console`)).status, 404);
+    for (const { path } of FILES) assert.equal((await ask(url + path)).status, 404, path);
     assert.deepEqual(await linked(url), [false, false]);
   }, { environment: { HOOKSHELF_SERVER_CONSOLE: 'false' } });
 });
@@ -214,7 +241,9 @@ test('a program that embeds us has the page, its own settings and its lines', ()
     const shelf = await createHookshelf({ data, settings: { incoming: { rateLimit: 7 } } });
     try {
       const { url } = await shelf.listen({ port: 0 });
-      assert.equal((await ask(`${url}/console`)).text, PAGE.toString());
+      for (const { path, file } of FILES) {
+        assert.equal((await ask(url + path)).text, file.toString());
+      }
       const settings: { name: string; value: unknown; origin: string }[] =
         JSON.parse((await ask(`${url}/api/settings`)).text);
       const row = settings.find(({ name }) => name === 'incoming.rateLimit');
@@ -226,20 +255,22 @@ test('a program that embeds us has the page, its own settings and its lines', ()
     }
   }));
 
-test('without its file the page says what to do', () => inFolder(async (copy) => {
+test('without one of its files the console says what to do', () => inFolder(async (copy) => {
   const data = join(copy, 'data');
-  cpSync(resolve(import.meta.dirname, '../../dist'), join(copy, 'dist'), {
+  cpSync(DIST, join(copy, 'dist'), {
     recursive: true, filter: (path) => !/\/dist\/bin/.test(path),
   });
   cpSync(resolve(import.meta.dirname, '../../package.json'), join(copy, 'package.json'));
-  rmSync(join(copy, 'dist/console.html'));
+  rmSync(join(copy, 'dist/console.js'));
   const server = await startServer(['--data', data], {
     program: [process.execPath, join(copy, 'dist/main.js')],
   });
   try {
-    const { status, text } = await ask(`${server.url}/console`);
-    assert.equal(status, 503);
-    assert.match(JSON.parse(text).detail, /npm run build makes it/);
+    for (const { path } of FILES) {
+      const { status, text } = await ask(server.url + path);
+      assert.equal(status, 503, path);
+      assert.match(JSON.parse(text).detail, /npm run build makes it/);
+    }
     assert.equal((await ask(`${server.url}/api/status`)).status, 200);
   } finally {
     await server.stop();

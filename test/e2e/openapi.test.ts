@@ -107,6 +107,10 @@ test('every route answers as the document says, when all is well and when it is 
       'listTokens', 'getStatus', 'getStatistics', 'listLogLines', 'listSettings', 'listNodes',
       'getIcon',
     ]) await call(operationId);
+    const { text: page } = await call('getConsole');
+    const [, script = ''] = /data-second-script="([^"]+)"/.exec(page) ?? [];
+    await call('getConsoleScript', { key: script });
+    await call('getConsoleScript', { key: 'other.js', status: 404 });
     await call('getIndex', { headers: { accept: 'text/html' }, status: 302 });
     await call('getStatistics', { query: '?window=24h' });
     await call('getStatistics', { query: '?window=2h', status: 400 });

@@ -41,12 +41,12 @@ test('the package', async (t) => inFolder(async (folder) => {
     const names = listing.stdout.trim().split('\n').map((name) => name.replace(/^package\//, ''));
     const unexpected = names.filter((name) =>
       !/^(package\.json|README\.md|LICENSE)$/.test(name)
-      && !/^dist\/((main|index|chunks\/[\w-]+)\.js|types\/.+\.d\.ts|console\.html)$/.test(name)
+      && !/^dist\/((main|index|chunks\/[\w-]+)\.js|types\/.+\.d\.ts|console\.(html|js))$/.test(name)
       && !/^data\/samples\/[^/]+$/.test(name)
       && !/^src\/manual\/[a-z-]+\.md$/.test(name));
     assert.deepEqual(unexpected, []);
     const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
-      'dist/types/index.d.ts', 'dist/console.html', 'data/samples/books.json',
+      'dist/types/index.d.ts', 'dist/console.html', 'dist/console.js', 'data/samples/books.json',
       ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`),
     ].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);

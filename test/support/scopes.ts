@@ -74,6 +74,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /openapi.json', 'public'],
   ['GET /docs', 'public'],
   ['GET /console', 'public'],
+  ['GET /console/{script}', 'public'],
   ['GET /docs/{chapter}', 'public'],
   ['GET /favicon.ico', 'public'],
 ]);

@@ -1,5 +1,5 @@
 /**
- * Files that come with the program: the page of the console, the sample catalog, the manual. They
+ * Files that come with the program: the console, the sample catalog, the manual. They
  * lie in the folder of package.json, and in the single binary.
  */
 import { existsSync, readFileSync } from 'node:fs';

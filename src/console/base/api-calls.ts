@@ -46,6 +46,8 @@ type CallOptions = {
   readonly raw?: BodyInit;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Whether the browser may answer from its cache; `no-store` by default. */
+  readonly cache?: RequestCache;
 };
 
 /** The path prefix under which a reverse proxy may publish the service; mostly empty. */
@@ -81,8 +83,9 @@ export async function getJson<Body>(path: string, signal?: AbortSignal): Promise
  * the AbortError of `fetch` once `signal` is aborted.
  */
 export async function sendRequest(
-  method: string, path: string, { body, raw, headers = {}, signal }: CallOptions = {},
+  method: string, path: string, options: CallOptions = {},
 ): Promise<Response> {
+  const { body, raw, headers = {}, signal, cache = 'no-store' } = options;
   const allHeaders = new Headers(headers);
   if (callerSession.token !== null) allHeaders.set('Authorization',
     `Bearer ${callerSession.token}`);
@@ -92,7 +95,7 @@ export async function sendRequest(
   let response: Response;
   try {
     response = await fetch(BASE + path, {
-      method, headers: allHeaders, cache: 'no-store', credentials: 'omit',
+      method, headers: allHeaders, cache, credentials: 'omit',
       body: raw ?? (body === undefined ? null : JSON.stringify(body)),
       signal: signal ?? null,
     });

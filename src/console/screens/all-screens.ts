@@ -1,16 +1,18 @@
 /** The screens, in the order of the navigation. */
 import type { Screen } from '../parts/screen.ts';
-import { booksScreen } from './books/books-screen.ts';
 import { deliveriesScreen } from './deliveries/deliveries-screen.ts';
 import { eventsScreen } from './events/events-screen.ts';
-import { incomingScreen } from './incoming/incoming-screen.ts';
-import { logScreen } from './log-screen.ts';
-import { outgoingScreen } from './outgoing/outgoing-screen.ts';
 import { overviewScreen } from './overview-screen.ts';
 import { requestsScreen } from './requests/requests-screen.ts';
-import { settingsScreen } from './settings-screen.ts';
+import { screenOnDemand } from './screen-on-demand.ts';
 
 export const screens: readonly Screen[] = [
-  overviewScreen, booksScreen, incomingScreen, requestsScreen, outgoingScreen, eventsScreen,
-  deliveriesScreen, logScreen, settingsScreen,
+  overviewScreen,
+  screenOnDemand({ name: 'books', title: 'Books', key: 'b' }),
+  screenOnDemand({ name: 'incoming', title: 'Incoming', key: 'i' }),
+  requestsScreen,
+  screenOnDemand({ name: 'outgoing', title: 'Outgoing', key: 'u' }),
+  eventsScreen, deliveriesScreen,
+  screenOnDemand({ name: 'log', title: 'Log', key: 'l', scope: 'admin' }),
+  screenOnDemand({ name: 'settings', title: 'Settings', key: 's', scope: 'admin' }),
 ];

@@ -7,7 +7,6 @@ import { badge } from '../parts/badge.ts';
 import { heading } from '../parts/facts.ts';
 import { FilterForm, appendQuery } from '../parts/lists/filter-form.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
-import type { Screen } from '../parts/screen.ts';
 import type { NumberedLine } from '../../monitoring/log-lines.ts';
 
 const REFRESH_MS = 2000;
@@ -17,11 +16,7 @@ const timeFormat = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
 });
 
-export const logScreen: Screen = {
-  name: 'log', title: 'Log', key: 'l', scope: 'admin', open: openLog,
-};
-
-function openLog(container: HTMLElement, { query }: ScreenAddress): () => void {
+export function openLogScreen(container: HTMLElement, { query }: ScreenAddress): () => void {
   const list = h('ol.log', { 'aria-label': 'Lines of the log, newest first' });
   const status = h('p.count', { role: 'status' });
   /** null while all lines are fetched, and, where that failed, until Retry: nothing is polled. */

@@ -7,7 +7,6 @@ import { factList, heading } from '../parts/facts.ts';
 import { badge } from '../parts/badge.ts';
 import { emptyState } from '../parts/notice.ts';
 import { openView } from '../parts/screen.ts';
-import type { Screen } from '../parts/screen.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { PublicSetting } from '../../settings/public-settings.ts';
@@ -21,19 +20,16 @@ type ListedToken = {
 
 const TOKEN_TITLES = ['Name', 'Scope', 'Created', 'Last used', 'State'];
 
-export const settingsScreen: Screen = {
-  name: 'settings', title: 'Settings', key: 's', scope: 'admin',
-  open(container) {
-    return openView(container, async () => {
-      const [settings, tokens, status] = await Promise.all([
-        getJson<readonly PublicSetting[]>('/api/settings'),
-        getJson<readonly ListedToken[]>('/api/tokens'),
-        getJson<ServiceStatus>('/api/status'),
-      ]);
-      render(container, settings, tokens, status);
-    });
-  },
-};
+export function openSettingsScreen(container: HTMLElement): () => void {
+  return openView(container, async () => {
+    const [settings, tokens, status] = await Promise.all([
+      getJson<readonly PublicSetting[]>('/api/settings'),
+      getJson<readonly ListedToken[]>('/api/tokens'),
+      getJson<ServiceStatus>('/api/status'),
+    ]);
+    render(container, settings, tokens, status);
+  });
+}
 
 function render(
   container: HTMLElement, settings: readonly PublicSetting[], tokens: readonly ListedToken[],

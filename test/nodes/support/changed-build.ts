@@ -27,7 +27,9 @@ export async function withBuild<T>(
   const dist = join(folder, 'dist');
   try {
     await buildProgram(dist, (text, path) => editsOf(path, edits).reduce(edited, text));
-    cpSync(join(ROOT, 'dist/console.html'), join(dist, 'console.html'));
+    for (const name of ['console.html', 'console.js']) {
+      cpSync(join(ROOT, 'dist', name), join(dist, name));
+    }
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     return await use(join(dist, 'main.js'));
   } finally {

@@ -7,7 +7,6 @@ import { heading } from '../../parts/facts.ts';
 import { FilterForm, appendQuery } from '../../parts/lists/filter-form.ts';
 import { emptyState } from '../../parts/notice.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
-import type { Screen } from '../../parts/screen.ts';
 import { openBook, openNewBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
@@ -18,15 +17,12 @@ const SORTS: Readonly<Record<string, string>> = {
   '-datePublished': 'published, newest first', '-updatedAt': 'changed last', '-id': 'added last',
 };
 
-export const booksScreen: Screen = {
-  name: 'books', title: 'Books', key: 'b',
-  open(container, address) {
-    const [, step] = address.path;
-    if (step === undefined) return openList(container, address);
-    if (step === 'new') return openNewBook(container);
-    return step === 'import' ? openTransfer(container) : openBook(container, step);
-  },
-};
+export function openBooksScreen(container: HTMLElement, address: ScreenAddress): () => void {
+  const [, step] = address.path;
+  if (step === undefined) return openList(container, address);
+  if (step === 'new') return openNewBook(container);
+  return step === 'import' ? openTransfer(container) : openBook(container, step);
+}
 
 function openList(container: HTMLElement, { query }: ScreenAddress): () => void {
   const list = new PagedList<Book>({

@@ -3,6 +3,7 @@
  * succeed.
  */
 import { getJson } from '../../base/api-calls.ts';
+import type { ScreenAddress } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
@@ -11,7 +12,6 @@ import { webhookLabel } from '../../parts/webhook-label.ts';
 import { webhookState, lastFailure } from '../../parts/webhook-state.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
-import type { Screen } from '../../parts/screen.ts';
 import { openIncoming } from './incoming-view.ts';
 import { openNewIncoming } from './new-incoming.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
@@ -48,20 +48,17 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
     : sparkline(sumCalls(statistics), 'Requests in the last 24 hours') },
 ];
 
-export const incomingScreen: Screen = {
-  name: 'incoming', title: 'Incoming', key: 'i',
-  open(container, address) {
-    const [, step] = address.path;
-    if (step === 'new') return openNewIncoming(container);
-    if (step !== undefined) return openIncoming(container, step, address);
-    return openWebhookList<IncomingRow>(container, address, {
-      title: 'Incoming webhooks', screen: 'incoming', getId: ({ webhook }) => webhook.identifier,
-      columns: COLUMNS, fetchRows,
-      empty: ['There is none yet. One for GitHub takes two minutes. As commands:',
-        'hookshelf manual first-webhook'],
-    });
-  },
-};
+export function openIncomingScreen(container: HTMLElement, address: ScreenAddress): () => void {
+  const [, step] = address.path;
+  if (step === 'new') return openNewIncoming(container);
+  if (step !== undefined) return openIncoming(container, step, address);
+  return openWebhookList<IncomingRow>(container, address, {
+    title: 'Incoming webhooks', screen: 'incoming', getId: ({ webhook }) => webhook.identifier,
+    columns: COLUMNS, fetchRows,
+    empty: ['There is none yet. One for GitHub takes two minutes. As commands:',
+      'hookshelf manual first-webhook'],
+  });
+}
 
 async function fetchRows(path: string, signal: AbortSignal): Promise<readonly IncomingRow[]> {
   const [webhooks, day, hour] = await Promise.all([

@@ -1,0 +1,17 @@
+/**
+ * The second script of the console: the screens that are not in the page, and what they alone use.
+ * In the page are those that show what happens; a screen to come belongs here. The build gives both
+ * scripts one copy of what they share (.ci/build-console.mjs).
+ */
+import type { Screen } from '../parts/screen.ts';
+import { openBooksScreen } from './books/books-screen.ts';
+import { openIncomingScreen } from './incoming/incoming-screen.ts';
+import { openLogScreen } from './log-screen.ts';
+import { openOutgoingScreen } from './outgoing/outgoing-screen.ts';
+import { openSettingsScreen } from './settings-screen.ts';
+
+/** The `open` of each screen, by the screen's name. */
+export const openers = {
+  books: openBooksScreen, incoming: openIncomingScreen, log: openLogScreen,
+  outgoing: openOutgoingScreen, settings: openSettingsScreen,
+} satisfies Readonly<Record<string, Screen['open']>>;

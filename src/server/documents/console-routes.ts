@@ -1,0 +1,164 @@
+/**
+ * The console. `GET /console`: one page, the same for everybody, with its style and its first
+ * script in it. `GET /console/{script}`: the second script, whose name changes with its text; the
+ * page fetches it as text and runs it within itself. The files are read at the first request, and
+ * compressed once for each encoding.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { AppError } from '../../base/errors.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { problemResponses } from '../problem.ts';
+import type { Exchange, HeaderList, HttpRoute } from '../http-route.ts';
+
+type ContentEncoding = 'br' | 'gzip' | 'identity';
+
+/** A file of the console as it is sent. */
+type ConsoleFile = {
+  readonly body: Buffer;
+  /** A hash of the body, the same for each encoding. */
+  readonly tag: string;
+  readonly headers: HeaderList;
+  readonly encodedBodies: Map<ContentEncoding, Buffer>;
+};
+
+type Console = {
+  readonly page: ConsoleFile;
+  readonly script: ConsoleFile;
+  /** The name by which the page asks for the script. */
+  readonly scriptName: string;
+};
+
+// Measured: 3 ms for 36 kB of 108; quality 9 takes 18 ms for 0.2 kB less.
+const BROTLI_QUALITY = 6;
+
+const ENCODERS: Readonly<Record<ContentEncoding, (page: Buffer) => Buffer>> = {
+  br: (page) => brotliCompressSync(page, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
+  }),
+  gzip: (page) => gzipSync(page),
+  identity: (page) => page,
+};
+
+/** `readFile` reads one of the files that the build makes. */
+export function consoleRoutes(
+  readFile: (name: 'console.html' | 'console.js') => string,
+): readonly HttpRoute[] {
+  let consoleFiles: Console | null = null;
+  const load = (): Console => {
+    consoleFiles ??= createConsole(readFile('console.html'), readFile('console.js'));
+    return consoleFiles;
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/console',
+      operationId: 'getConsole',
+      summary: 'The whole service in a browser; the page is empty until the API gives it data',
+      access: 'public',
+      responses: [
+        {
+          status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
+        },
+        { status: 304, description: 'Not changed since' },
+        ...problemResponses(503),
+      ],
+      handle: (exchange) => sendFile(exchange, load().page),
+    },
+    {
+      method: 'GET',
+      path: '/console/{script}',
+      operationId: 'getConsoleScript',
+      summary: 'The part of the console that its page fetches when it needs it',
+      access: 'public',
+      responses: [
+        {
+          status: 200, description: 'The script', mediaType: 'text/javascript',
+          schema: { kind: 'string' },
+        },
+        { status: 304, description: 'Not changed since' },
+        ...problemResponses(404, 503),
+      ],
+      handle(exchange) {
+        const { script, scriptName } = load();
+        if (exchange.params[0] !== scriptName) {
+          throw new AppError('not_found',
+            'the page is of another release than the server: load it anew');
+        }
+        sendFile(exchange, script);
+      },
+    },
+  ];
+}
+
+function sendFile(
+  exchange: Exchange, { body, tag: fileTag, headers, encodedBodies }: ConsoleFile,
+): void {
+  const requestHeaders = exchange.request.headers;
+  const encoding = selectEncoding(requestHeaders);
+  // Each encoding has a tag of its own (RFC 9110 §8.8.3).
+  const tag = `"${fileTag}-${encoding}"`;
+  const commonHeaders = ['ETag', tag, 'Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding'];
+  if (hasTag(requestHeaders, tag)) return exchange.send(304, commonHeaders);
+  const encodedBody = encodedBodies.get(encoding) ?? ENCODERS[encoding](body);
+  encodedBodies.set(encoding, encodedBody);
+  exchange.send(200, [
+    ...commonHeaders, ...headers,
+    ...encoding === 'identity' ? [] : ['Content-Encoding', encoding],
+  ], encodedBody);
+}
+
+function createConsole(page: string, script: string): Console {
+  return {
+    page: createFile(page, [
+      'Content-Type', 'text/html; charset=utf-8',
+      'Content-Security-Policy', createPolicy(page, script),
+      'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin',
+    ]),
+    script: createFile(script, ['Content-Type', 'text/javascript; charset=utf-8']),
+    scriptName: /data-second-script="([^"]*)"/.exec(page)?.[1] ?? '',
+  };
+}
+
+function createFile(text: string, headers: HeaderList): ConsoleFile {
+  const body = Buffer.from(text);
+  const tag = computeHash(body, 'base64url').slice(0, 22);
+  return { body, tag, headers, encodedBodies: new Map() };
+}
+
+/**
+ * Allows the page's own style and scripts alone, by their hashes, and calls to our API alone. The
+ * second script runs within the page, so that no address needs to be allowed for it.
+ */
+function createPolicy(page: string, secondScript: string): string {
+  const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
+  const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)]
+    .map(([, script = '']) => script);
+  const scriptHashes = [...scripts, secondScript]
+    .map((script) => `'sha256-${computeHash(script)}'`);
+  return `default-src 'none'; script-src ${scriptHashes.join(' ')}; `
+    + `style-src 'sha256-${computeHash(style)}'; connect-src 'self'; img-src 'self'; `
+    + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+}
+
+function computeHash(
+  content: string | Buffer, encoding: 'base64' | 'base64url' = 'base64',
+): string {
+  return loadCrypto().createHash('sha256').update(content).digest(encoding);
+}
+
+/** The encoding with the smallest result that the caller accepts (RFC 9110 §12.5.3). */
+function selectEncoding(
+  { 'accept-encoding': acceptEncoding = '' }: IncomingHttpHeaders,
+): ContentEncoding {
+  const names = String(acceptEncoding).toLowerCase().split(',')
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+    .map((part) => part.split(';')[0]?.trim());
+  if (names.includes('br')) return 'br';
+  return names.includes('gzip') ? 'gzip' : 'identity';
+}
+
+function hasTag({ 'if-none-match': ifNoneMatch }: IncomingHttpHeaders, tag: string): boolean {
+  return ifNoneMatch !== undefined
+    && ifNoneMatch.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
+}

@@ -216,3 +216,61 @@ test('a search of the inbox goes on by itself, and says what it has found', { sk
   await person.sees(/^2 requests$/m);
   await at.isClean();
 });
+
+test('each list of what came and went takes conditions, typed one after the other', { skip },
+  async () => {
+    const { person } = at;
+    const hook = await at.makeIncoming('conditions');
+    await at.make('/api/outgoing-webhooks', {
+      targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'order.*', retrySchedule: [3600],
+    });
+    for (const [id, total] of [[42, 10], [42, 200], [7, 200]]) {
+      await ask(`${at.url}/webhook/in/conditions`, { method: 'POST', body: { id, total } });
+      await at.call('POST', '/api/events', { name: 'order.created', payload: { id, total } });
+    }
+    for (const [hash, noun, plural] of [
+      [`#/requests?hook=${hook}`, 'request', 'requests'],
+      ['#/deliveries?event=order.created', 'delivery', 'deliveries'],
+      ['#/events?name=order.created', 'event', 'events'],
+    ] as const) {
+      await at.open(hash);
+      await person.sees(new RegExp(`^3 ${plural}$`, 'm'));
+      await person.fill('searchbox', 'Where', 'payload.id=42');
+      await person.press('Enter');
+      await person.sees(new RegExp(`^2 ${plural}$`, 'm'));
+      // The field for one more is the next one.
+      await person.press('Tab');
+      await person.gives('return document.activeElement.labels?.[0].innerText;', 'Where 2');
+      await person.fill('searchbox', 'Where 2', 'payload.total>=100');
+      await person.press('Enter');
+      await person.sees(new RegExp(`^1 ${noun}$`, 'm'));
+      await person.gives(HASH, /where=payload\.id%3D42&where=payload\.total%3E%3D100/);
+      await person.find('searchbox', 'Where 3');
+      assert.ok(!(await person.everything()).some(({ name }) => name === 'Send many again…'));
+      await person.fill('searchbox', 'Where', 'payload.id');
+      await person.press('Enter');
+      await person.sees(/`where` number 1 .*payload\.id/);
+    }
+    await at.isClean();
+  });
+
+test('conditions come with the address, and go on beside words until all is searched', { skip },
+  async () => {
+    const { person, browser } = at;
+    await at.make('/api/outgoing-webhooks', {
+      targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'far', retrySchedule: [3600],
+    });
+    const emit = (id: number): Promise<unknown> =>
+      at.call('POST', '/api/events', { name: 'far', payload: { note: 'needle', id } });
+    await emit(1);
+    await Promise.all(Array.from({ length: MANY }, () => emit(2)));
+    const where = encodeURIComponent('payload.id!=1');
+    await at.open(`#/deliveries?event=far&q=needle&where=${where}`);
+    await person.gives("return document.querySelector('[name=where]')?.value;", 'payload.id!=1');
+    await person.sees('100 deliveries found, searched back to');
+    await person.gives(`scrollTo(0, document.documentElement.scrollHeight);
+      return document.querySelector('main p.count').innerText;`, '130 deliveries');
+    await browser.evaluate(setFilter('q', ''));
+    await person.gives(HASH, `#/deliveries?where=${where.replaceAll('!', '%21')}&event=far`);
+    await at.isClean();
+  });

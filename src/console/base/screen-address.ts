@@ -9,6 +9,9 @@ export type ScreenAddress = {
   readonly query: URLSearchParams;
 };
 
+/** The values of parameters by their names. A list stands for a parameter that is repeated. */
+export type Query = Readonly<Record<string, string | readonly string[]>>;
+
 export function parseAddress(): ScreenAddress {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   return {
@@ -25,22 +28,28 @@ function decodeSegment(step: string): string {
   }
 }
 
-/** The link to an address: `href(['requests', id])`. Empty members of `query` are left out. */
-export function href(
-  path: readonly string[], query: Readonly<Record<string, string>> = {},
-): string {
-  const members = Object.entries(query).filter(([, value]) => value !== '');
-  const text = new URLSearchParams(members).toString();
-  return `#/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
+/** The link to an address: `href(['requests', id])`. Empty values of `query` are left out. */
+export function href(path: readonly string[], query: Query = {}): string {
+  return appendQuery(`#/${path.map(encodeURIComponent).join('/')}`, query);
 }
 
-export function goToScreen(
-  path: readonly string[], query: Readonly<Record<string, string>> = {},
-): void {
+/** Appends the query to a path, of a screen or of the API. Empty values are left out. */
+export function appendQuery(path: string, query: Query): string {
+  const text = formatQuery(query);
+  return text === '' ? path : `${path}?${text}`;
+}
+
+export function formatQuery(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().filter((one) => one !== '').map((one) => [name, one]));
+  return new URLSearchParams(pairs).toString();
+}
+
+export function goToScreen(path: readonly string[], query: Query = {}): void {
   location.hash = href(path, query);
 }
 
 /** Replaces the query without a history entry, and without opening the screen again. */
-export function replaceQuery(query: Readonly<Record<string, string>>): void {
+export function replaceQuery(query: Query): void {
   history.replaceState(null, '', href(parseAddress().path, query));
 }

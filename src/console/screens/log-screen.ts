@@ -1,11 +1,12 @@
 /** The screen of the log: the last lines, and new ones as they are written. */
+import { appendQuery } from '../base/screen-address.ts';
 import type { ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../base/format.ts';
 import { badge } from '../parts/badge.ts';
 import { heading } from '../parts/facts.ts';
-import { FilterForm, appendQuery } from '../parts/lists/filter-form.ts';
+import { FilterForm } from '../parts/lists/filter-form.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { NumberedLine } from '../../monitoring/log-lines.ts';
 

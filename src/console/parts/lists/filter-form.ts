@@ -1,5 +1,6 @@
 /** The filters of a list; their values are stored in the address. */
-import { replaceQuery } from '../../base/screen-address.ts';
+import { formatQuery, replaceQuery } from '../../base/screen-address.ts';
+import type { Query } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
 
 export type FilterSpec = {
@@ -12,12 +13,22 @@ export type FilterSpec = {
   /** The label of the option that filters nothing. */
   readonly noneLabel?: string;
   readonly type?: 'search' | typeof TIME;
+  readonly placeholder?: string;
+  /** The list is a search while it is set. Jobs, which send many again, do not search. */
+  readonly isSearch?: boolean;
+  /** It may be set several times: there is an empty field behind those that are filled in. */
+  readonly isRepeated?: boolean;
 };
 
 const TIME = 'datetime-local';
 
-/** Words of the payload: the list is then a search. Jobs, which send many again, have none. */
-export const SEARCH_FILTER: FilterSpec = { name: 'q', label: 'Search' };
+/** Words and conditions that a record is searched for, as the API and the commands take them. */
+export const SEARCH_FILTERS: readonly FilterSpec[] = [
+  { name: 'q', label: 'Search', isSearch: true },
+  {
+    name: 'where', label: 'Where', placeholder: 'payload.id=42', isSearch: true, isRepeated: true,
+  },
+];
 
 export const TIME_FILTERS: readonly FilterSpec[] = [
   { name: 'since', label: 'Since', type: TIME }, { name: 'until', label: 'Until', type: TIME },
@@ -27,88 +38,140 @@ export const TIME_FILTERS: readonly FilterSpec[] = [
 const UNFOLDED_MAX = 2;
 /** The list is read when the user has not typed for so long. */
 const TYPING_MS = 250;
+/** The API takes a parameter so many times. */
+const REPEATS_MAX = 10;
 /** Limits the year to four digits: else Chromium lets users type six. */
 const TIME_MAX = '9999-12-31T23:59';
 const MINUTE_MS = 60_000;
 
+type FilterInput = HTMLInputElement | HTMLSelectElement;
+
 export class FilterForm {
   readonly element: HTMLFormElement;
-  readonly #inputs = new Map<string, HTMLInputElement | HTMLSelectElement>();
+  /** The fields of each filter; a repeated one has several. */
+  readonly #inputs = new Map<FilterSpec, FilterInput[]>();
+  readonly #onChange: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onChange` gets the query of the filters that are set. */
-  constructor(
-    filters: readonly FilterSpec[], query: URLSearchParams,
-    onChange: (query: Record<string, string>) => void,
-  ) {
-    const change = (): void => {
-      clearTimeout(this.#timer);
-      // The user has left the screen before the typing delay was over.
-      if (!this.element.isConnected) return;
-      const current = this.readQuery();
-      replaceQuery(current);
-      onChange(current);
-    };
-    const changeLater = (): void => {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(change, TYPING_MS);
-    };
-    const labels = filters.map((filter, index) => {
-      const { name, label, values } = filter;
-      const value = query.get(name) ?? '';
-      const input = values === undefined ? createInput(filter, value, changeLater)
-        : createChoice(filter, values, value, change);
-      input.name = name;
-      this.#inputs.set(name, input);
+  constructor(filters: readonly FilterSpec[], query: URLSearchParams, onChange: () => void) {
+    this.#onChange = onChange;
+    const labels = filters.flatMap((filter, index) => {
       const className = index < UNFOLDED_MAX ? 'filter' : 'filter folded';
-      return h('label', { class: className }, h('span', label), input);
+      return filter.isRepeated === true
+        ? this.#createRepeated(filter, query.getAll(filter.name), className)
+        : [this.#createField(filter, query.get(filter.name) ?? '', className)];
     });
     const unfold = h('button.quiet.unfold', { onclick: () => {
       this.element.classList.add('open');
-      labels[UNFOLDED_MAX]?.querySelector<HTMLElement>('input, select')?.focus();
+      this.element.querySelector<HTMLElement>('.folded :is(input, select)')?.focus();
     } }, 'More filters');
     const onsubmit = (event: Event): void => {
       event.preventDefault();
-      change();
+      this.#change();
     };
     // Not validated: a time with seconds, from an address, is valid for the API.
     this.element = h('form.filters', { role: 'search', novalidate: true, onsubmit },
       ...labels, filters.length > UNFOLDED_MAX ? unfold : null);
     this.element.classList.toggle('open', this.isSet);
-    const current = this.readQuery();
-    if (filters.some(({ name }) => (current[name] ?? '') !== (query.get(name) ?? ''))) {
-      replaceQuery(current);
-    }
+    const current = this.#readAll();
+    if (formatQuery(current) !== query.toString()) replaceQuery(current);
   }
 
   get isSet(): boolean {
-    return Object.keys(this.readQuery()).length > 0;
+    return formatQuery(this.#readAll()) !== '';
   }
 
-  /** The filters that are set, for the API and the address; times in UTC. */
+  get isSearch(): boolean {
+    return formatQuery(this.readSearch()) !== '';
+  }
+
+  /** The filters that are set, for the API and the address; times in UTC. Not what is searched. */
   readQuery(): Record<string, string> {
     return Object.fromEntries([...this.#inputs]
-      .map(([name, { value, type }]) => [name, type === TIME ? toUtc(value) : value])
+      .filter(([{ isSearch }]) => isSearch !== true)
+      .map(([{ name }, inputs]) => [name, inputs.map(readInput).join('')])
       .filter(([, value]) => value !== ''));
+  }
+
+  /** What is searched: the filters that make the list a search. */
+  readSearch(): Query {
+    return Object.fromEntries([...this.#inputs]
+      .filter(([{ isSearch }]) => isSearch === true)
+      .map(([{ name }, inputs]) => [name, inputs.map(readInput)]));
+  }
+
+  #readAll(): Query {
+    return { ...this.readSearch(), ...this.readQuery() };
+  }
+
+  #change(): void {
+    clearTimeout(this.#timer);
+    // The user has left the screen before the typing delay was over.
+    if (!this.element.isConnected) return;
+    replaceQuery(this.#readAll());
+    this.#onChange();
+  }
+
+  #createField(filter: FilterSpec, value: string, className: string): HTMLElement {
+    const { label, values } = filter;
+    const input = values === undefined
+      ? createInput(filter, value, () => {
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.#change(), TYPING_MS);
+      })
+      : createChoice(filter, values, value, () => this.#change());
+    this.#inputs.set(filter, [input]);
+    return createLabel(className, label, input);
+  }
+
+  /**
+   * Creates a field for each value, and an empty one behind them. The list is read when the user
+   * leaves a field or presses Enter, since the server refuses half a condition.
+   */
+  #createRepeated(
+    filter: FilterSpec, values: readonly string[], className: string,
+  ): readonly HTMLElement[] {
+    const inputs: FilterInput[] = [];
+    this.#inputs.set(filter, inputs);
+    const createNext = (value: string): HTMLElement => {
+      const input = createInput(filter, value, () => {
+        if (inputs.length === REPEATS_MAX || inputs.some((one) => one.value === '')) return;
+        inputs.at(-1)?.parentElement?.after(createNext(''));
+      });
+      input.addEventListener('change', () => this.#change());
+      inputs.push(input);
+      const label = inputs.length === 1 ? filter.label : `${filter.label} ${inputs.length}`;
+      return createLabel(className, label, input);
+    };
+    return [...values, ''].slice(0, REPEATS_MAX).map(createNext);
   }
 }
 
+function createLabel(className: string, label: string, input: FilterInput): HTMLElement {
+  return h('label', { class: className }, h('span', label), input);
+}
+
+function readInput({ value, type }: FilterInput): string {
+  return type === TIME ? toUtc(value) : value;
+}
+
 function createChoice(
-  { noneLabel = 'all', formatLabel }: FilterSpec, values: readonly string[], value: string,
+  { name, noneLabel = 'all', formatLabel }: FilterSpec, values: readonly string[], value: string,
   onchange: () => void,
 ): HTMLSelectElement {
   // A value from the address is shown as chosen, even if it is none of the options.
   const all = value === '' || values.includes(value) ? values : [...values, value];
-  const select = h('select', { onchange }, h('option', { value: '' }, noneLabel),
+  const select = h('select', { name, onchange }, h('option', { value: '' }, noneLabel),
     ...all.map((option) => h('option', { value: option }, formatLabel?.(option) ?? option)));
   select.value = value;
   return select;
 }
 
 function createInput(
-  { type = 'search' }: FilterSpec, value: string, oninput: () => void,
+  { name, type = 'search', placeholder }: FilterSpec, value: string, oninput: () => void,
 ): HTMLInputElement {
-  const input = h('input', { type, oninput, max: type === TIME ? TIME_MAX : null });
+  const max = type === TIME ? TIME_MAX : null;
+  const input = h('input', { name, type, placeholder, oninput, max });
   if (type !== TIME) input.value = value;
   else {
     // Shown in the browser's time zone. Older addresses hold local times without a zone.
@@ -132,9 +195,4 @@ export function readTimeInput({ value }: HTMLInputElement): string {
 function toUtc(local: string): string {
   const at = new Date(local);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
-}
-
-export function appendQuery(path: string, query: Readonly<Record<string, string>>): string {
-  const text = new URLSearchParams(query).toString();
-  return text === '' ? path : `${path}?${text}`;
 }

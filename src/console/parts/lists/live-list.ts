@@ -1,5 +1,6 @@
 /** A live list of requests, deliveries or events, with filters, pause, and sending many again. */
 import { fill, h } from '../../base/dom.ts';
+import { appendQuery } from '../../base/screen-address.ts';
 import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { listenToChanges } from '../../base/change-stream.ts';
@@ -8,7 +9,7 @@ import { emptyState, showFailureIn } from '../notice.ts';
 import { asyncButton } from '../async-button.ts';
 import { openBulkDialog } from './bulk-dialog.ts';
 import type { BulkOptions } from './bulk-dialog.ts';
-import { FilterForm, appendQuery } from './filter-form.ts';
+import { FilterForm } from './filter-form.ts';
 import type { FilterSpec } from './filter-form.ts';
 import { JobWatch } from './job-watch.ts';
 import { PagedList } from './paged-list.ts';
@@ -73,17 +74,16 @@ function openWithLabels<Item>(
 ): () => void {
   const { path, topic, nouns, getKey, bulk } = options;
   // The server alone can search an item that came, so of a search only what was found matches.
-  const matches = (item: Item): boolean => {
-    const { q, ...query } = filters.readQuery();
-    return (q === undefined || list.has(getKey(item))) && options.matches(item, query);
-  };
+  const matches = (item: Item): boolean =>
+    (!filters.isSearch || list.has(getKey(item))) && options.matches(item, filters.readQuery());
   const list = createPagedList(options, () => filters.isSet);
   const read = (): void => {
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
-    if (resend !== null) resend.button.hidden = filters.readQuery()['q'] !== undefined;
-    void list.read(appendQuery(path, { ...options.baseQuery, ...filters.readQuery() }));
+    if (resend !== null) resend.button.hidden = filters.isSearch;
+    void list.read(appendQuery(path,
+      { ...options.baseQuery, ...filters.readSearch(), ...filters.readQuery() }));
   };
   const filters = new FilterForm(options.filters(), query, read);
   const applyItem = (item: Item): void => {

@@ -1,5 +1,5 @@
 /** A list of incoming or outgoing webhooks, filtered by state and refreshed by a timer. */
-import { href } from '../../base/screen-address.ts';
+import { appendQuery, href } from '../../base/screen-address.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
@@ -7,7 +7,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
 import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
-import { FilterForm, appendQuery } from './filter-form.ts';
+import { FilterForm } from './filter-form.ts';
 import { VirtualRows } from './virtual-rows.ts';
 import type { RowColumn } from './virtual-rows.ts';
 

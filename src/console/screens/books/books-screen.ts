@@ -1,10 +1,10 @@
 /** The screen of the catalog: search as you type, filters, pages. */
 import type { ScreenAddress } from '../../base/screen-address.ts';
-import { href } from '../../base/screen-address.ts';
+import { appendQuery, href } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../../parts/facts.ts';
-import { FilterForm, appendQuery } from '../../parts/lists/filter-form.ts';
+import { FilterForm } from '../../parts/lists/filter-form.ts';
 import { emptyState } from '../../parts/notice.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
 import { openBook, openNewBook } from './book-view.ts';

@@ -4,7 +4,7 @@ import { timeElement } from '../../base/format.ts';
 import { listOutgoingIds, formatOutgoingName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
-import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
+import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { createTargetLabel, formatWait, openDelivery } from './delivery-view.ts';
@@ -38,7 +38,7 @@ export const deliveriesScreen: Screen = {
           cell: (delivery) => formatWait(delivery) ?? timeElement(delivery.nextAttemptAt, '') },
       ],
       filters: () => [
-        SEARCH_FILTER,
+        ...SEARCH_FILTERS,
         { name: 'event', label: 'Event' },
         { name: 'status', label: 'Status', values: STATUSES },
         {

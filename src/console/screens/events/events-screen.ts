@@ -1,7 +1,7 @@
 /** The screen of events: a live list with filters. */
 import { timeElement } from '../../base/format.ts';
 import { href } from '../../base/screen-address.ts';
-import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
+import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import type { KeptEvent } from '../../../app/api-types.ts';
@@ -26,7 +26,7 @@ export const eventsScreen: Screen = {
         { title: 'Heard', cell: formatHeard },
       ],
       filters: () => [
-        SEARCH_FILTER,
+        ...SEARCH_FILTERS,
         { name: 'name', label: 'Name' },
         { name: 'source', label: 'Source', values: SOURCES },
         {

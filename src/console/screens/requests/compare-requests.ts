@@ -1,12 +1,11 @@
 /** Compares two requests: chooses the other one from a list, and shows the differences. */
-import { href } from '../../base/screen-address.ts';
+import { appendQuery, href } from '../../base/screen-address.ts';
 import { getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { formatTimestamp, timeElement } from '../../base/format.ts';
 import { parseKeepingDigits } from '../../base/json-text.ts';
 import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
-import { appendQuery } from '../../parts/lists/filter-form.ts';
 import { plainTable } from '../../parts/plain-table.ts';
 import { requestPath } from './request-path.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/stored-request.ts';

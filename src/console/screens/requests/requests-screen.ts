@@ -4,7 +4,7 @@ import { formatDuration, timeElement } from '../../base/format.ts';
 import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
-import { SEARCH_FILTER, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
+import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openRequest } from './request-view.ts';
@@ -32,7 +32,7 @@ export const requestsScreen: Screen = {
         { title: 'From', kind: 'extra', cell: ({ client }) => client },
       ],
       filters: () => [
-        SEARCH_FILTER,
+        ...SEARCH_FILTERS,
         { name: 'eventId', label: 'Event id' },
         {
           name: 'hook', label: 'Webhook', values: listIncomingPaths(),

@@ -50,7 +50,7 @@ export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
 }
 
 /** Formats name and endpoint, such as `crm (api.example.com/hooks)`. */
-function formatWebhookName(identifier: string): string {
+export function formatWebhookName(identifier: string): string {
   const { title, endpoint } = resolveWebhookLabel(identifier);
   return title === endpoint ? title : `${title} (${endpoint})`;
 }
@@ -93,6 +93,11 @@ function formatNameAmong(webhooks: ReadonlyMap<string, ListedWebhook>, calledNam
 
 export function listOutgoingIds(): readonly string[] {
   return [...outgoing.keys()];
+}
+
+/** The identifiers of all webhooks, outgoing ones first. */
+export function listWebhookIds(): readonly string[] {
+  return [...outgoing.keys(), ...incoming.keys()];
 }
 
 function formatHostAndPath(url: string): string {

@@ -1,5 +1,4 @@
 /** Shows one request or delivery, and follows its changes. */
-import { getJson } from '../base/api-calls.ts';
 import { fill, h, refill } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
@@ -8,7 +7,7 @@ import { showFailureIn, showFailureNotice } from './notice.ts';
 
 type RecordViewOptions<Item> = {
   readonly topic: string;
-  readonly path: string;
+  readonly fetchRecord: () => Promise<Item>;
   readonly matches: (item: Item) => boolean;
   /** Renders the part that changes; `again` fetches the record again. */
   readonly renderHead: (item: Item, again: () => void) => readonly Child[];
@@ -28,7 +27,7 @@ export function openRecordView<Item>(
   let isReading = false;
   let isStale = false;
   const read = async (): Promise<void> => {
-    const [item] = await Promise.all([getJson<Item>(options.path), loadWebhookLabels()]);
+    const [item] = await Promise.all([options.fetchRecord(), loadWebhookLabels()]);
     // Two events may announce one change: an equal record is not redrawn, as for a click on it.
     const text = JSON.stringify(item);
     if (text === renderedText) return;

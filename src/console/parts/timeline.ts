@@ -26,3 +26,8 @@ export function timeline(
   if (items.length === 0) return h('p.hint', 'Nothing was tried.');
   return h('ol.timeline', {}, ...items);
 }
+
+/** What an action has returned, for `detail`; null: nothing. */
+export function formatRunResult(data: unknown): string | null {
+  return data === null || JSON.stringify(data) === '{}' ? null : JSON.stringify(data, null, 2);
+}

@@ -40,7 +40,14 @@ type LiveListOptions<Item> = {
   /** Whether an item that came matches filters without a search; the rules are the server's. */
   readonly matches: (item: Item, query: Readonly<Record<string, string>>) => boolean;
   /** null: many are not sent again. */
-  readonly bulk: (Omit<BulkOptions, 'filter' | 'nouns'> & { readonly job: string }) | null;
+  readonly bulk: ListBulk | null;
+};
+
+type ListBulk = Omit<BulkOptions, 'filter' | 'nouns'> & {
+  /** The kind of its jobs. */
+  readonly job: string;
+  /** Whether a job can choose by these filters. None can search. */
+  readonly isOffered: (query: Readonly<Record<string, string>>) => boolean;
 };
 
 /** After more changes during a pause, the list is read again instead. */
@@ -81,7 +88,9 @@ function openWithLabels<Item>(
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
-    if (resend !== null) resend.button.hidden = filters.isSearch;
+    if (resend !== null) {
+      resend.button.hidden = filters.isSearch || bulk?.isOffered(filters.readQuery()) !== true;
+    }
     void list.read(appendQuery(path,
       { ...options.baseQuery, ...filters.readSearch(), ...filters.readQuery() }));
   };

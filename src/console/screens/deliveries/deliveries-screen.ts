@@ -1,16 +1,19 @@
 /** The screen of deliveries: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
 import { timeElement } from '../../base/format.ts';
-import { listOutgoingIds, formatOutgoingName } from '../../base/webhook-labels.ts';
+import { listWebhookIds, formatWebhookName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
-import { createTargetLabel, formatWait, openDelivery } from './delivery-view.ts';
+import {
+  createTargetLabel, formatAttempt, formatEvent, formatWait, openDelivery,
+} from './delivery-view.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+const KINDS = ['webhook', 'forward', 'route', 'all'];
 
 export const deliveriesScreen: Screen = {
   name: 'deliveries', title: 'Deliveries', key: 'd',
@@ -23,7 +26,8 @@ export const deliveriesScreen: Screen = {
       getHref: ({ identifier }) => href(['deliveries', identifier]),
       columns: [
         { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
-        { title: 'Event', kind: 'wide', cell: ({ event }) => event ?? 'a forward' },
+        { title: 'Event', kind: 'wide', cell: formatEvent },
+        { title: 'Kind', kind: 'extra', cell: ({ kind }) => kind },
         {
           title: 'To', kind: 'wide',
           cell: (delivery) => webhookLabel(createTargetLabel(delivery)),
@@ -31,7 +35,7 @@ export const deliveriesScreen: Screen = {
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
           const last = attempts.at(-1);
-          return last?.statusCode ?? last?.error ?? '';
+          return last === undefined ? '' : formatAttempt(last);
         } },
         { title: 'Attempts', kind: 'extra', cell: ({ attempts }) => attempts.length },
         { title: 'Next', kind: 'extra',
@@ -42,15 +46,28 @@ export const deliveriesScreen: Screen = {
         { name: 'event', label: 'Event' },
         { name: 'status', label: 'Status', values: STATUSES },
         {
-          name: 'hook', label: 'Webhook', formatLabel: formatOutgoingName,
-          values: listOutgoingIds(),
+          name: 'hook', label: 'Webhook', formatLabel: formatWebhookName, values: listWebhookIds(),
         },
+        { name: 'kind', label: 'Kind', values: KINDS, noneLabel: 'webhook or forward' },
         ...TIME_FILTERS,
       ],
       empty: ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
         'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
-      matches: matchesWorkFilters,
-      bulk: { path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend' },
+      matches: matchesDeliveryFilters,
+      bulk: {
+        path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend',
+        // A job takes those of webhooks and of forwards.
+        isOffered: ({ kind }) => kind === undefined,
+      },
     });
   },
 };
+
+function matchesDeliveryFilters(
+  delivery: Delivery, query: Readonly<Record<string, string>>,
+): boolean {
+  const { kind } = query;
+  const isOfKind = kind === undefined ? delivery.kind !== 'route'
+    : kind === 'all' || kind === delivery.kind;
+  return isOfKind && matchesWorkFilters(delivery, query);
+}

@@ -1,6 +1,6 @@
 /** The view of one delivery: its attempts, the request that was sent, and the responses. */
 import { goToScreen, href } from '../../base/screen-address.ts';
-import { callApi } from '../../base/api-calls.ts';
+import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -14,14 +14,21 @@ import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
-import { timeline } from '../../parts/timeline.ts';
+import { formatRunResult, timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/plain-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
 
+/** A delivery, and whether its event can still be seen. */
+type DeliveryToShow = DeliveryWithRequest & { readonly isEventKept: boolean };
+
 export function openDelivery(container: HTMLElement, id: string): () => void {
-  return openRecordView<DeliveryWithRequest>(container, {
-    topic: 'deliveries', path: deliveryPath(id), matches: ({ identifier }) => identifier === id,
+  // A change of a route's delivery is told as one of its request.
+  const [requestId, routeIndex] = id.split('.');
+  const topic = routeIndex === undefined ? 'deliveries' : 'requests';
+  return openRecordView<DeliveryToShow>(container, {
+    topic, fetchRecord: () => fetchDelivery(id),
+    matches: (record) => 'id' in record ? record.id === requestId : record.identifier === id,
     renderHead: (delivery, refresh) => renderHead(container, delivery, refresh),
     renderBody: async ({ sent }) => sent === null ? [] : [
       h('section', h('h2', 'What was sent last'),
@@ -33,19 +40,29 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
   });
 }
 
+async function fetchDelivery(id: string): Promise<DeliveryToShow> {
+  const delivery = await getJson<DeliveryWithRequest>(deliveryPath(id));
+  const { eventId } = delivery;
+  const isEventKept = eventId !== null
+    && (await sendRequest('HEAD', `/api/events/${encodeURIComponent(eventId)}`)).ok;
+  return { ...delivery, isEventKept };
+}
+
 function renderHead(
-  container: HTMLElement, delivery: Delivery, refresh: () => void,
+  container: HTMLElement, delivery: DeliveryToShow, refresh: () => void,
 ): (HTMLElement | null)[] {
-  const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
+  const { identifier, kind, hook, status, createdAt, nextAttemptAt, resendOf, route } = delivery;
   const wait = formatWait(delivery);
   const label = webhookLabel(createTargetLabel(delivery));
   return [
     backLink('deliveries', 'Deliveries'),
-    heading(event ?? 'A forward',
-      ...callerSession.may('write') ? actions(container, delivery, refresh) : []),
+    heading(formatEvent(delivery), ...actions(container, delivery, refresh)),
     factList([
       ['Status', badge(status)], ['Created', timeElement(createdAt)],
-      ['To', hook === null ? label : h('a', { href: href(['outgoing', hook]) }, label)],
+      ['To', hook === null ? label
+        : h('a', { href: href([kind === 'route' ? 'incoming' : 'outgoing', hook]) }, label)],
+      ['Route', route],
+      ['Event', eventLink(delivery)],
       ['Next attempt', wait ?? (nextAttemptAt === null ? null : timeElement(nextAttemptAt))],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
@@ -53,17 +70,35 @@ function renderHead(
     ]),
     h('section', h('h2', 'Attempts'), timeline(delivery.attempts.map((attempt) => ({
       at: attempt.at, durationMs: attempt.durationMs,
-      isGood: (attempt.statusCode ?? Infinity) < 300,
+      isGood: attempt.success ?? (attempt.statusCode ?? Infinity) < 300,
       text: typeof attempt.statusCode === 'number' ? `answered ${attempt.statusCode}`
-        : attempt.error ?? 'no answer',
-      detail: attempt.response === undefined || attempt.response === '' ? null : attempt.response,
+        : formatAttempt(attempt),
+      detail: formatResult(attempt),
     })), nextAttemptAt, wait)),
   ];
 }
 
+/** null: it has no event. */
+function eventLink({ eventId, isEventKept }: DeliveryToShow): HTMLElement | null {
+  if (eventId === null) return null;
+  return isEventKept ? h('a', { href: href(['events', eventId]) }, eventId)
+    : h('span', h('code', eventId), ' is not kept any more');
+}
+
+/** What came back; null: nothing. */
+function formatResult({ response, data }: Attempt): string | null {
+  if (response !== undefined && response !== '') return response;
+  return data === undefined ? null : formatRunResult(data);
+}
+
 function actions(
-  container: HTMLElement, { identifier, status }: Delivery, refresh: () => void,
+  container: HTMLElement, { identifier, request, status }: Delivery, refresh: () => void,
 ): HTMLElement[] {
+  // A route's delivery is run again, and ends, with its request alone.
+  if (request !== null) {
+    return [h('a.button', { href: href(['requests', request]) }, 'To its request')];
+  }
+  if (!callerSession.may('write')) return [];
   const button = (name: string, path: string, body: object, notice: string): HTMLElement =>
     asyncButton(name, async () => {
       const actionPath = `${deliveryPath(identifier)}/${path}`;
@@ -103,8 +138,23 @@ export function formatWait({ waitsFor }: Delivery): string | null {
   return waitsFor === null ? null : 'waits: its webhook is off';
 }
 
+type Attempt = Delivery['attempts'][number];
+
+/** What came of an attempt: the status of the answer, or what the action of a route said. */
+export function formatAttempt({ statusCode, error, success, message }: Attempt): string {
+  if (success !== undefined) return message ?? (success ? 'done' : 'failed');
+  return typeof statusCode === 'number' ? String(statusCode) : error ?? 'no answer';
+}
+
+/** The event, or what a delivery without one is. */
+export function formatEvent({ event, kind }: Delivery): string {
+  return event ?? (kind === 'route' ? 'A request' : 'A forward');
+}
+
 /** A label of the target, also when the webhook was removed or there is none. */
-export function createTargetLabel({ hook, hookName, target }: Delivery): WebhookLabel {
-  const endpoint = target ?? resolveWebhookLabel(hook).endpoint;
+export function createTargetLabel({ hook, hookName, target, route }: Delivery): WebhookLabel {
+  const label = resolveWebhookLabel(hook);
+  if (route !== null) return { title: hookName ?? label.endpoint, endpoint: `route ${route}` };
+  const endpoint = target ?? label.endpoint;
   return { title: hookName ?? endpoint, endpoint };
 }

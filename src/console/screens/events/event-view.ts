@@ -1,5 +1,5 @@
 /** The view of one event: its members, its payload, its deliveries, and sending it to a webhook. */
-import { callApi, sendRequest } from '../../base/api-calls.ts';
+import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
@@ -21,7 +21,7 @@ import { openBackfillDialog } from '../../parts/backfill.ts';
 export function openEvent(container: HTMLElement, id: string): () => void {
   return openRecordView<KeptEventWithDeliveries>(container, {
     // The event never changes, but its deliveries do.
-    topic: 'deliveries', path: eventPath(id),
+    topic: 'deliveries', fetchRecord: () => getJson(eventPath(id)),
     matches: (delivery) => 'eventId' in delivery && delivery.eventId === id,
     renderHead: (event) => renderHead(container, event),
     renderBody: async ({ payloadBytes }) => [bodySection(`${eventPath(id)}/payload`, payloadBytes)],

@@ -16,7 +16,7 @@ import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
-import { timeline } from '../../parts/timeline.ts';
+import { formatRunResult, timeline } from '../../parts/timeline.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { openCompareDialog, compareRequests } from './compare-requests.ts';
 import { diagnosisSection } from './diagnosis-view.ts';
@@ -31,7 +31,8 @@ export function openRequest(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
   return openRecordView<PublicRequest>(container, {
-    topic: 'requests', path: requestPath(id), matches: (request) => request.id === id,
+    topic: 'requests', fetchRecord: () => getJson(requestPath(id)),
+    matches: (request) => request.id === id,
     renderHead: (request, refresh) => renderHead(container, request, refresh),
     async renderBody(request) {
       const other = query.get('with');
@@ -76,7 +77,7 @@ function renderHead(
       ['Id', h('code', id)],
     ]),
     request.routes.length === 0 ? null : h('section', h('h2', 'What was done'),
-      ...request.routes.map(renderRoute)),
+      ...request.routes.map((route, index) => renderRoute(route, `${id}.${index}`))),
   ];
 }
 
@@ -134,14 +135,15 @@ async function removeRequest(container: HTMLElement, id: string): Promise<void> 
 }
 
 function renderRoute(
-  { name, status, attempts, nextAttemptAt }: PublicRequest['routes'][number],
+  { name, status, attempts, nextAttemptAt }: PublicRequest['routes'][number], deliveryId: string,
 ): HTMLElement {
   return h('div.card',
     h('h3', `${name} `, badge(status)),
     timeline(attempts.map(({ at, durationMs, success, message, data }) => ({
       at, durationMs, isGood: success, text: message ?? (success ? 'done' : 'failed'),
-      detail: data === null || JSON.stringify(data) === '{}' ? null : JSON.stringify(data, null, 2),
-    })), nextAttemptAt));
+      detail: formatRunResult(data),
+    })), nextAttemptAt),
+    h('p', h('a', { href: href(['deliveries', deliveryId]) }, `Delivery to ${name}`)));
 }
 
 function requestLink(id: string | null): HTMLElement | null {

@@ -44,7 +44,10 @@ export const requestsScreen: Screen = {
       empty: ['Nothing came in yet that is kept. A webhook keeps what failed; to keep every '
         + 'request of one:', 'hookshelf incomingwebhook:update --identifier <webhook> --inbox all'],
       matches: matchesWorkFilters,
-      bulk: { path: '/api/requests/replay', command: 'request:replay', job: 'request-replay' },
+      bulk: {
+        path: '/api/requests/replay', command: 'request:replay', job: 'request-replay',
+        isOffered: () => true,
+      },
     });
   },
 };

@@ -1,11 +1,10 @@
 /** The first start on the files of an older release, and crashes within it. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { openStore } from '../../src/store/store.ts';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
-import { toOldFormat } from '../support/old-format.ts';
+import { listFiles, toOldDisk } from '../support/old-format.ts';
 import { DIRECTORY, openOn, openWith } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
@@ -121,27 +120,7 @@ async function createOldDirectory(isCompacted: boolean): Promise<OldDirectory> {
   }
   const content = contentOf(store);
   await store.close();
-  const old = new SimulatedFiles();
-  old.makeDirectorySync('/var');
-  old.makeDirectorySync(DIRECTORY);
-  for (const [name, bytes] of listFiles(files)) {
-    const descriptor = old.openSync(join(DIRECTORY, name), 'create');
-    old.writeSync(descriptor, toOldFormat(name, bytes), 0);
-    old.datasyncSync(descriptor);
-    old.closeSync(descriptor);
-  }
-  for (const directory of ['/', '/var', DIRECTORY]) old.syncDirectorySync(directory);
-  return { disk: old.disk, outcomes, content };
-}
-
-function listFiles(files: SimulatedFiles): Map<string, Buffer> {
-  return new Map(files.listSync(DIRECTORY).map((name) => {
-    const descriptor = files.openSync(join(DIRECTORY, name), 'read');
-    const content = Buffer.alloc(files.sizeSync(descriptor));
-    files.readSync(descriptor, content, 0);
-    files.closeSync(descriptor);
-    return [name, content];
-  }));
+  return { disk: toOldDisk(files), outcomes, content };
 }
 
 function parseLines(content: Buffer | undefined): object[] {

@@ -3,7 +3,11 @@
  * first line of a journal and of a snapshot, and their lines were those of today.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { DIRECTORY } from './open-store.ts';
+import type { Disk } from './simulated-disk.ts';
+import { SimulatedFiles } from './simulated-files.ts';
 
 const CRC_END = '{"crc":"00000000'.length;
 const TRAILER_BYTES = '00000000"}\n'.length;
@@ -12,6 +16,32 @@ const TRAILER_BYTES = '00000000"}\n'.length;
 export function toOldFormat(name: string, content: Buffer): Buffer {
   if (/journal-\d+\.jsonl$/.test(name)) return rewriteJournal(content);
   return /-\d+\.json$/.test(name) ? rewriteSnapshot(content) : content;
+}
+
+/** A disk on which an older release has left what these files hold. */
+export function toOldDisk(files: SimulatedFiles): Disk {
+  const old = new SimulatedFiles();
+  old.makeDirectorySync('/var');
+  old.makeDirectorySync(DIRECTORY);
+  for (const [name, bytes] of listFiles(files)) {
+    const descriptor = old.openSync(join(DIRECTORY, name), 'create');
+    old.writeSync(descriptor, toOldFormat(name, bytes), 0);
+    old.datasyncSync(descriptor);
+    old.closeSync(descriptor);
+  }
+  for (const directory of ['/', '/var', DIRECTORY]) old.syncDirectorySync(directory);
+  return old.disk;
+}
+
+/** The files of a data directory, with what they hold. */
+export function listFiles(files: SimulatedFiles): Map<string, Buffer> {
+  return new Map(files.listSync(DIRECTORY).map((name) => {
+    const descriptor = files.openSync(join(DIRECTORY, name), 'read');
+    const content = Buffer.alloc(files.sizeSync(descriptor));
+    files.readSync(descriptor, content, 0);
+    files.closeSync(descriptor);
+    return [name, content];
+  }));
 }
 
 function rewriteJournal(content: Buffer): Buffer {

@@ -2,6 +2,7 @@
  * The relay on a simulated disk, clock and network. What it sends and runs is written down with the
  * moment of the disk's history, so that a test can tell what came before a crash at any moment.
  */
+import { sleep } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import type { HttpRequest } from '../../src/client/http-client.ts';
@@ -61,30 +62,38 @@ export type DiskRelayOptions = {
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   /** The status that a target answers. */
   readonly respond?: (sent: Omit<Sent, 'status'>) => number;
+  /** How long a target and an action take. */
+  readonly latencyMs?: number;
 };
 
 const SCHEDULE_S = [5, 5, 5, 5, 5];
 const FINISH_S_MAX = 600;
 
 export async function openRelayOn(
-  disk: Disk, { startMs, events, outgoing, respond = () => 200 }: DiskRelayOptions = {},
+  disk: Disk,
+  { startMs, events, outgoing, latencyMs = 0, respond = () => 200 }: DiskRelayOptions = {},
 ): Promise<DiskRelay> {
   const files = new SimulatedFiles(disk);
   const clock = new ManualClock(startMs);
   const sent: Sent[] = [];
   const runs: RouteRun[] = [];
+  const pause = async (): Promise<void> => {
+    if (latencyMs > 0) await sleep(clock, latencyMs);
+  };
   const store = await openOn(files, clock);
   const logger = createLogger({
     level: 'error', format: 'json', now: () => clock.now(), write: () => {},
   });
   const webhooks = createWebhooks({
     onOutcome() {}, store, clock, logger, makeId: createIdSource(clock), random: () => 0,
-    baseUri: () => 'http://localhost', actions: [{ actionClass: scripted(runs, files), origin: '' }],
+    baseUri: () => 'http://localhost',
+    actions: [{ actionClass: createScripted(runs, files, pause), origin: 'the test' }],
     http: {
       async request(request) {
         const attempt = describeAttempt(request, files, clock);
         const status = respond(attempt);
         sent.push({ ...attempt, status });
+        await pause();
         return answerOf(status);
       },
     },
@@ -131,14 +140,17 @@ export function recordsIn(
   return records;
 }
 
-function scripted(runs: RouteRun[], { history }: SimulatedFiles): unknown {
+function createScripted(
+  runs: RouteRun[], { history }: SimulatedFiles, pause: () => Promise<void>,
+): unknown {
   return class Scripted {
     static identifier(): string { return 'scripted'; }
     static label(): string { return 'Scripted'; }
-    execute(
+    async execute(
       _: unknown, { request }: ActionContext, { route }: Readonly<Record<string, unknown>>,
-    ): ActionResult {
+    ): Promise<ActionResult> {
       runs.push({ request: String(request), route: String(route), index: history.length });
+      await pause();
       return ActionResult.ok({ n: 1 });
     }
   };

@@ -1,12 +1,13 @@
 /**
  * Writes deliveries and events of version 1.0 in their present form, a chunk in each transaction.
  * It may be interrupted anywhere, also by a crash: each record is readable in both forms, and the
- * next call goes on with those that are left.
+ * next call goes on with those that are left. An event whose deliveries are still being written is
+ * left to the next call: its webhooks follow from its deliveries.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
-import { changeDeliveries } from './delivery-changes.ts';
+import { changeDeliveries, fanOutCollection } from './delivery-changes.ts';
 import { decodeDelivery, isFormerDelivery } from './delivery-codec.ts';
 import { deliveryCollection } from './delivery.ts';
 import {
@@ -22,7 +23,8 @@ export async function convertDeliveries(store: Store, closing: AbortSignal): Pro
   const deliveries = await convertAll(store, closing, deliveryCollection.name,
     (id, record) => !isRouteDeliveryId(id) && isFormerDelivery(record), convertChunk);
   const events = await convertAll(store, closing, eventCollection.name,
-    (id, record) => !isFinishedMarkId(id) && isFormerEvent(record),
+    (id, record) => !isFinishedMarkId(id) && isFormerEvent(record)
+      && store.collection(fanOutCollection.name).findSlot(id) === -1,
     (transaction, ids) => {
       for (const id of ids) convertEvent(transaction, id);
     });

@@ -158,6 +158,25 @@ test('a conversion that ends between two transactions is gone on with by the nex
   assertConverted(store, 'h1');
 });
 
+test('an event whose deliveries are still being written is converted with all of their webhooks',
+  async () => {
+    const store = createMemoryStore(webhookCollections);
+    await store.transact((transaction) => {
+      transaction.put('events', FIRST, encodeFormerEvent(FIRST, [FIRST, SECOND]));
+      transaction.put('fan-outs', FIRST, JSON.stringify({
+        identifier: FIRST, seed: FIRST, createdAt: '', event: 'thing.happened', hooks: ['a', 'b'],
+      }));
+      transaction.put('deliveries', FIRST, encodeFormerShare(FIRST, 'a', FIRST));
+    });
+    assert.equal(await convertDeliveries(store, OPEN), 0);
+    await store.transact((transaction) => {
+      transaction.put('deliveries', SECOND, encodeFormerShare(SECOND, 'b', FIRST));
+      transaction.delete('fan-outs', FIRST);
+    });
+    assert.equal(await convertDeliveries(store, OPEN), 1);
+    assert.deepEqual(recordOf(store, 'events', FIRST)['hooks'], ['a', 'b']);
+  });
+
 test('a former delivery that is sent again as new shares its event with the new one', async () => {
   const { simulation, hook } = await withFormerRecords();
   const { deliveries } = simulation.webhooks;

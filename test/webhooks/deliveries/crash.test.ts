@@ -185,8 +185,8 @@ async function checkEvents(
   assert.deepEqual([...recordsIn(relay.store, { name: 'events' }).keys()], [...events.keys()]);
   for (const [id, json] of events) {
     const hooks = deliveries.filter(({ eventId }) => eventId === id).map(({ hook }) => hook);
-    const count = JSON.parse(json).to === undefined ? relay.store.collection('outgoing-webhooks').size
-      : 1;
+    const isForAll = JSON.parse(json).to === undefined;
+    const count = isForAll ? relay.store.collection('outgoing-webhooks').size : 1;
     assert.deepEqual([hooks.length, new Set(hooks).size], [count, count], `event ${id}`);
   }
   for (const name of ['delayed-events', 'fan-outs']) {

@@ -17,6 +17,7 @@ export type Arrival = {
   readonly id: string;
   readonly body: string;
   readonly headers: IncomingMessage['headers'];
+  readonly atMs: number;
 };
 
 export class FlappingTarget {
@@ -64,7 +65,9 @@ export class FlappingTarget {
       if (id !== '') {
         this.bodiesById.set(id, (this.bodiesById.get(id) ?? new Set()).add(body));
       }
-      this.#answer({ path: request.url ?? '', id, body, headers: request.headers }, response);
+      this.#answer({
+        path: request.url ?? '', id, body, headers: request.headers, atMs: Date.now(),
+      }, response);
     });
   }
 

@@ -41,6 +41,7 @@ export type OldDelivery = {
   readonly status: DeliveryStatus;
   /** What it sends. */
   readonly body: string;
+  readonly isForward: boolean;
 };
 
 export type OldRequest = {
@@ -82,10 +83,12 @@ function putDeliveries(
 ): OldDelivery[] {
   const [one, two] = hooks;
   const status = STATUSES[n % STATUSES.length] ?? 'pending';
-  const put = (body: string, encode: (id: string) => string): OldDelivery => {
+  const put = (
+    body: string, encode: (id: string) => string, isForward = false,
+  ): OldDelivery => {
     const id = makeId();
     transaction.put('deliveries', id, encode(id));
-    return { id, n, status, body };
+    return { id, n, status, body, isForward };
   };
   const payload = `{"n":${n}}`;
   const eventMembers = `"depth":1,"deliveries":[],"payload":${payload}`;
@@ -99,7 +102,7 @@ function putDeliveries(
     })),
     put(payload, (id) => encodeFormerDelivery(id, null, {
       status, event: null, eventMembers: forward,
-    })),
+    }), true),
     ...putSharedEvent(transaction, [one, two], { makeId, n }, status),
   ];
 }
@@ -129,9 +132,8 @@ function putSharedEvent(
   if (status === 'delivered' || status === 'cancelled') {
     transaction.put('events', `${eventId}~`, encodeFormerMark(eventId, event.length));
   }
-  return [
-    { id: eventId, n, status: 'delivered', body }, { id: second, n, status, body },
-  ];
+  const share = { n, body, isForward: false };
+  return [{ ...share, id: eventId, status: 'delivered' }, { ...share, id: second, status }];
 }
 
 function addToTotals(transaction: Transaction, made: readonly OldDelivery[]): void {
@@ -155,7 +157,8 @@ function putRequest(
     return { ...route, status: 'done', nextAttemptAt: null, attempts: [attempt], attemptCount: 1 };
   });
   const status = pending.length === 0 ? 'done' : 'pending';
-  const request = makeStoredRequest({ body, given: { id, hook: incoming, routes: states, status } });
+  const given = { id, hook: incoming, routes: states, status } as const;
+  const request = makeStoredRequest({ body, given });
   if (request.inlineBody === null) {
     transaction.put('request-bodies', id, encodeBodyRecord(id, body));
   }

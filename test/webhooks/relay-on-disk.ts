@@ -112,7 +112,9 @@ export async function openRelayOn(
       return String(JSON.parse(view.bytes.toString()).identifier);
     },
     async finish(isDone) {
-      for (let second = 0; second < FINISH_S_MAX && !isDone(); second += 1) await clock.advance(1000);
+      for (let second = 0; second < FINISH_S_MAX && !isDone(); second += 1) {
+        await clock.advance(1000);
+      }
     },
     async close() {
       await webhooks.close(0);

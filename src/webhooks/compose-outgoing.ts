@@ -90,9 +90,13 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createWebhookSender({ http, bodies, makeId, clock, log });
+  const delayedEvents = new DelayedEvents({
+    store, clock, log, makeId, ownership, audience: shared.queue.events,
+  });
   const worker = new DeliveryWorker({
-    store, webhooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
-    systemEvents, makeId, onOutcome, health, turns, schedule: outgoing.retrySchedule,
+    store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,
+    random, ownership, systemEvents, makeId, onOutcome, health, turns,
+    schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
   const retention = new Retention({
@@ -103,9 +107,6 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     store, eventUse, clock, log, ownership, limits: options.events,
   });
   const keptEvents = new EventService({ store, fanOuts });
-  const delayedEvents = new DelayedEvents({
-    store, clock, log, makeId, ownership, audience: shared.queue.events,
-  });
   const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
   const closing = new AbortController();
   let converting = Promise.resolve();

@@ -32,6 +32,7 @@ type Delayed = {
   readonly deliverAtMs: number;
   /** null: there was no answer. */
   event: string | null;
+  answeredMs: number;
   /** `unknown`: there was no answer to the cancelling. */
   fate: 'begins' | 'cancelled' | 'unknown';
 };
@@ -68,7 +69,7 @@ class DelayedOffers {
 
   async #delay(n: number, key: number): Promise<Delayed> {
     const deliverAtMs = Date.now() + below(this.#random, DELAY_MS_MAX);
-    const delayed: Delayed = { n, key, deliverAtMs, event: null, fate: 'begins' };
+    const delayed: Delayed = { n, key, deliverAtMs, event: null, answeredMs: 0, fate: 'begins' };
     this.delayed.set(n, delayed);
     const isSend = n % 5 === 3;
     const path = isSend ? `/api/outgoing-webhooks/${this.#hook}/deliveries` : '/api/events';
@@ -79,6 +80,7 @@ class DelayedOffers {
     if (status !== 202) return delayed;
     const { event, eventId } = JSON.parse(text);
     delayed.event = isSend ? eventId : event;
+    delayed.answeredMs = Date.now();
     return delayed;
   }
 
@@ -132,7 +134,7 @@ async function makeHook(
 
 test('delayed events begin once and not early, and cancelled ones never, through kills', () =>
   withRelay(DELAYED_SETTINGS, async (server, target) => {
-    const hook = await makeHook(server, target, {});
+    const hook = await makeHook(server, target, { order: BY_KEY });
     const offers = new DelayedOffers(server, hook);
     await live(server, target, OFFERS, offers);
     const awaited = [...offers.delayed.values()].filter(({ event, fate }) =>
@@ -145,6 +147,7 @@ test('delayed events begin once and not early, and cancelled ones never, through
     const totals = await server.drain();
     assert.deepEqual([totals['problems'], totals['pending'], totals['failed']], [[], 0, 0]);
     checkDelayed(target, offers);
+    checkTimes(target, offers);
     // The next start looks at once for what has to go.
     await server.stop('SIGKILL');
     await server.start();
@@ -167,6 +170,18 @@ function checkDelayed({ arrived }: FlappingTarget, { delayed }: DelayedOffers): 
   }
   const cancelled = [...delayed.values()].filter(({ fate }) => fate === 'cancelled').length;
   assert.ok(cancelled > OFFERS / 20, `${cancelled} were cancelled`);
+}
+
+/** Those that were on disk in time came in the order of their times, each key by itself. */
+function checkTimes({ arrived }: FlappingTarget, { delayed }: DelayedOffers): void {
+  const last = new Map<number, number>();
+  for (const n of arrived.map(numberIn)) {
+    const { key, deliverAtMs, answeredMs } = delayed.get(n) ?? assert.fail(String(n));
+    const isEvent = n % 5 !== 3;
+    if (!isEvent || answeredMs === 0 || answeredMs > deliverAtMs) continue;
+    assert.ok(deliverAtMs >= (last.get(key) ?? 0), `event ${n} of ${key} came too late`);
+    last.set(key, deliverAtMs);
+  }
 }
 
 /** The oldest events that nobody heard have gone, as many as had to. */

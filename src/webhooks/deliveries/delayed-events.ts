@@ -14,6 +14,9 @@
  * An event whose time has come begins although the queue is full: there was room when it came, and
  * `QueueCapacity` has counted it since. While the store takes no writes it stays delayed, and it is
  * tried again. One that cannot begin for a reason of its own holds back no other.
+ *
+ * Some are overdue at a start: their time came while no process was there. No attempt starts until
+ * each of these was tried once, because deliveries placed later must not overtake theirs.
  */
 import { formatTimestamp, parseTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -135,6 +138,9 @@ export class DelayedEvents {
   readonly #dueTimes: DueTimes<DelayedEvent>;
   /** Events whose time has come, in that order. Those that are beginning are not among them. */
   readonly #dueEvents = new Set<DelayedEvent>();
+  /** Events that were due at the start, and were not tried since. */
+  readonly #overdueEvents = new Set<DelayedEvent>();
+  readonly #idleListeners: (() => void)[] = [];
   readonly #beginning: BackgroundTasks;
   readonly #unfollow: () => void;
   #isStarted = false;
@@ -151,8 +157,20 @@ export class DelayedEvents {
       (change) => this.#applyChange(change));
   }
 
+  /** The number of events that were due at the start, and were not tried since. */
+  get overdueCount(): number {
+    return this.#overdueEvents.size;
+  }
+
+  /** Calls `listener` when no event is overdue any more. */
+  onIdle(listener: () => void): void {
+    this.#idleListeners.push(listener);
+  }
+
   start(): void {
     this.#isStarted = true;
+    // Of several nodes another one may have begun with them.
+    if (this.#deps.ownership.isMaintainer()) this.#findOverdueEvents();
     this.#dueTimes.start();
   }
 
@@ -162,6 +180,18 @@ export class DelayedEvents {
     this.#dueTimes.close();
     this.#unfollow();
     await this.#beginning.whenIdle();
+  }
+
+  #findOverdueEvents(): void {
+    const nowMs = this.#deps.clock.now();
+    for (const event of this.#delayedEvents.values()) {
+      if (event.dueAtMs <= nowMs) this.#overdueEvents.add(event);
+    }
+  }
+
+  #endOverdue(event: DelayedEvent): void {
+    if (!this.#overdueEvents.delete(event) || this.#overdueEvents.size > 0) return;
+    for (const listener of this.#idleListeners) listener();
   }
 
   #applyChange({ id, after }: Change): void {
@@ -178,6 +208,7 @@ export class DelayedEvents {
     this.#dueEvents.delete(event);
     if (event.state === 'waiting') this.#dueTimes.countStaleWait();
     event.state = 'gone';
+    this.#endOverdue(event);
   }
 
   #computeDueMs(id: string, bytes: Buffer): number {
@@ -199,10 +230,15 @@ export class DelayedEvents {
     for (const event of this.#dueEvents) {
       if (isMaintainer && this.#beginning.count >= RUNNING_MAX) return;
       this.#dueEvents.delete(event);
-      // Another node begins it, unless that one goes and this one takes its place.
       if (isMaintainer) this.#beginning.run(this.#begin(event));
-      else this.#waitAgain(event, RETRY_MS_MIN);
+      else this.#leaveToMaintainer(event);
     }
+  }
+
+  /** Another node begins it, unless that one goes and this one takes its place. */
+  #leaveToMaintainer(event: DelayedEvent): void {
+    this.#endOverdue(event);
+    this.#waitAgain(event, RETRY_MS_MIN);
   }
 
   async #begin(event: DelayedEvent): Promise<void> {
@@ -214,6 +250,7 @@ export class DelayedEvents {
       this.#isFailing = false;
     } catch (thrown) {
       this.#report(event, thrown);
+      this.#endOverdue(event);
       this.#waitAgain(event, Math.min(RETRY_MS_MIN * 2 ** event.failures, RETRY_MS_MAX));
       event.failures += 1;
     }

@@ -14,6 +14,7 @@ import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
 import { backfillCollection, decodeHoldingJobId } from '../deliveries/backfill-hold.ts';
+import type { DelayedEvents } from '../deliveries/delayed-events.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
@@ -49,6 +50,7 @@ type DeliveryWorkerDeps = RequestDeps & {
   readonly ownership: Ownership;
   readonly sender: Pick<WebhookSender, 'attempt'>;
   readonly fanOuts: Pick<FanOuts, 'unwrittenCount' | 'onIdle'>;
+  readonly delayedEvents: Pick<DelayedEvents, 'overdueCount' | 'onIdle'>;
   readonly log: Logger;
   readonly turns: Turns;
   /** Seconds between attempts. */
@@ -101,7 +103,9 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
     deps.webhooks.onChange((webhookId) => this.#onWebhookChange(webhookId));
-    deps.fanOuts.onIdle(() => this.#loop.requestRun());
+    for (const part of [deps.fanOuts, deps.delayedEvents]) {
+      part.onIdle(() => this.#loop.requestRun());
+    }
   }
 
   start(): void {
@@ -142,9 +146,10 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return this.#deps.scheduler.listHeldBack(max);
   }
 
-  // The delivery of a later event must not overtake one that a fan-out has still to write.
+  // A later delivery must not overtake one that a fan-out or an overdue event has still to make.
   mayBegin(): boolean {
-    return this.#deps.fanOuts.unwrittenCount === 0;
+    const { fanOuts, delayedEvents } = this.#deps;
+    return fanOuts.unwrittenCount === 0 && delayedEvents.overdueCount === 0;
   }
 
   async runAttempt(

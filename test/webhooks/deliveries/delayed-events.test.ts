@@ -293,17 +293,21 @@ test('while the store takes no writes it waits, and says so once', async () => {
   assert.equal(simulation.requests.length, 100);
 });
 
+/** Puts an event that begins after an hour. */
+function putDelayed(simulation: Simulation, id: string, payload: string): Promise<unknown> {
+  const deliverAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
+  return simulation.run(simulation.store.transact((transaction) => {
+    transaction.put('events', id, `{"identifier":"${id}","createdAt":"2026-01-01T00:00:00.000Z",`
+      + `"name":"thing.odd","source":"api","deliverAt":"${deliverAt}","hooks":[],"depth":1,`
+      + `"deliveries":[],"payload":${payload}}`);
+    transaction.put('delayed-events', id, `{"identifier":"${id}","deliverAt":"${deliverAt}"}`);
+  }));
+}
+
 test('one that cannot begin holds back no other, and is tried again', async () => {
   const simulation = await open();
-  await simulation.run(simulation.store.transact((transaction) => {
-    for (const [index, id] of ['e1', 'e2'].entries()) {
-      const deliverAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
-      transaction.put('events', id, `{"identifier":"${id}","createdAt":"2026-01-01T00:00:00.000Z",`
-        + `"name":"thing.odd","source":"api","deliverAt":"${deliverAt}","hooks":[],"depth":1,`
-        + `"deliveries":[],"payload":${index === 0 ? '{' : '{}'}}`);
-      transaction.put('delayed-events', id, `{"identifier":"${id}","deliverAt":"${deliverAt}"}`);
-    }
-  }));
+  await putDelayed(simulation, 'e1', '{');
+  await putDelayed(simulation, 'e2', '{}');
   await simulation.addHook('picky', { when: { path: 'payload.n', op: 'eq', value: 1 } });
   await simulation.clock.advance(HOUR_MS + 1000);
   assert.deepEqual(simulation.requests.map(({ body }) => body), ['{}']);
@@ -335,3 +339,40 @@ test('what begins at the same time begins in the order of its times, then of its
     await simulation.clock.advance(10_000);
     assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
   });
+
+for (const order of ['strict', { key: 'payload.key' }]) {
+  test(`with order ${JSON.stringify(order)}, what was due while no process was there is sent in `
+    + 'order of its times, a delayed event and a delayed send', async () => {
+    const simulation = new Simulation();
+    const webhook = await simulation.addHook('there', { order });
+    await delay(simulation, 1000, { key: 1, n: 1 });
+    const deliverAt = formatTimestamp(simulation.clock.now() + 2000);
+    await simulation.run(simulation.webhooks.deliveries.sendDurably({
+      webhook, name: 'thing.sent', payloadJson: '{"key":1,"n":2}', source: 'api', hops: 0, deliverAt,
+    }, () => {}));
+    await delay(simulation, 3000, { key: 1, n: 3 });
+    await simulation.crash();
+    simulation.clock.standStill(HOUR_MS);
+    await simulation.crash();
+    await simulation.clock.advance(10_000);
+    assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2, 3]);
+  });
+}
+
+for (const isMaintainer of [true, false]) {
+  const why = isMaintainer ? 'that cannot begin' : 'that another node begins';
+  test(`one ${why} holds back no delivery at a start when it is overdue`, async () => {
+    const ownership: Ownership = { ...ALL_OWNED, isMaintainer: () => isMaintainer };
+    const simulation = await open({ ownership });
+    await simulation.addHook('picky', { when: { path: 'payload.n', op: 'eq', value: 1 } });
+    await putDelayed(simulation, 'e1', '{');
+    simulation.targets.set('there', DOWN);
+    await simulation.emit({ n: 2 });
+    await simulation.crash();
+    simulation.clock.standStill(2 * HOUR_MS);
+    await simulation.crash();
+    simulation.targets.set('there', UP);
+    await simulation.clock.advance(1000);
+    assert.equal(simulation.requests.at(-1)?.result, 200);
+  });
+}

@@ -9,7 +9,7 @@ import { decodeDelivery } from '../webhooks/deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/delivery-service.ts';
 import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
-import { eventCollection } from '../webhooks/deliveries/event-record.ts';
+import { eventCollection, isConvertedEvent } from '../webhooks/deliveries/event-record.ts';
 import { isEvent } from '../webhooks/events/event-columns.ts';
 import { toPublicEvent } from '../webhooks/events/public-event.ts';
 import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
@@ -61,11 +61,15 @@ function createDeliveryTopic(
   };
 }
 
-/** An event is told when it is created: it never changes, and that it is too old is not told. */
+/**
+ * An event is told when it is created: it never changes, and that it is too old is not told. Nor is
+ * that the record of an old one was converted.
+ */
 const eventTopic: StreamTopic = {
   name: 'events', event: 'event', collection: eventCollection, hasWebhooks: false,
   isOptional: true,
-  isTold: ({ id, before, after }) => !before && after !== null && isEvent(id, after),
+  isTold: ({ id, before, after }) =>
+    !before && after !== null && isEvent(id, after) && !isConvertedEvent(after),
   describe: (record, find) =>
     ({ json: JSON.stringify(toPublicEvent(record, find)), webhookId: null, isNew: true }),
 };

@@ -25,7 +25,8 @@
  * Up to version 1.0 an event of several deliveries had neither `source` nor `hooks`, and one of a
  * single delivery was embedded in the delivery's record: its last members were `"depth",
  * "deliveries":[], "payload"`, or those of a forward. `encodeConvertedEvent` makes the present form
- * of both. Beside a finished event stood a mark, `{"identifier":"<the event's>~","bytes"}`. It
+ * of both, with a member `"converted":true` before `depth`: the record is not that of a new event.
+ * Beside a finished event stood a mark, `{"identifier":"<the event's>~","bytes"}`. It
  * means nothing any more, and is deleted with its event.
  */
 import { isUtf8 } from 'node:buffer';
@@ -74,6 +75,8 @@ type ForwardRecord = {
 // Unescaped quotes are never inside a string, so a mark is found where the member is.
 const ID_MARK = Buffer.from('{"identifier":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
+const CONVERTED_MEMBER = ',"converted":true';
+const CONVERTED_MARK = Buffer.from(CONVERTED_MEMBER);
 const START_MARK = Buffer.from(',"depth":');
 const NAME_MARK = Buffer.from(',"name":"');
 const SOURCE_MARK = Buffer.from(',"source":"');
@@ -145,7 +148,8 @@ export function encodeConvertedEvent(
   const source = name === null ? 'action' : guessSource(name);
   const hooks = webhookIds === null || name === null ? '' : `,"hooks":${encodeTexts(webhookIds)}`;
   const end = findListEnd(record, findListStart(record));
-  return `${encodeHead({ ...event, source })}${hooks},"depth":${readHops(record)}`
+  return `${encodeHead({ ...event, source })}${hooks}${CONVERTED_MEMBER}`
+    + `,"depth":${readHops(record)}`
     + `,"deliveries":${encodeTexts(deliveries).slice(0, -1)}${record.toString('utf8', end)}`;
 }
 
@@ -174,6 +178,12 @@ export function isFormerEvent(bytes: Buffer): boolean {
   const start = findEventStart(bytes);
   const at = bytes.indexOf(SOURCE_MARK);
   return at === -1 || at > start;
+}
+
+/** Whether the record was written when its event had long been there, in the former form. */
+export function isConvertedEvent(bytes: Buffer): boolean {
+  const start = findEventStart(bytes);
+  return bytes.subarray(start - CONVERTED_MARK.length, start).equals(CONVERTED_MARK);
 }
 
 /**

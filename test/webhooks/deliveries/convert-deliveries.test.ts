@@ -69,7 +69,7 @@ function assertConverted(store: MemoryStore, hook: string): void {
   const at = '2026-01-01T00:00:00.000Z';
   assert.deepEqual(read('events', ALONE), {
     identifier: ALONE, createdAt: at, name: 'book.created', source: 'catalog', hooks: [hook],
-    depth: 1, deliveries: [ALONE], payload: { n: 1 },
+    converted: true, depth: 1, deliveries: [ALONE], payload: { n: 1 },
   });
   assert.equal(read('events', FILLED)['source'], 'api');
   const { name, source, deliveries, forward } = read('events', FORWARDED);

@@ -1,0 +1,60 @@
+/** What the stream tells of events, when they are committed and when the log is read again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTopics } from '../../src/app/topics.ts';
+import { findCommitted } from '../../src/store/find-record.ts';
+import type { Change } from '../../src/store/store-port.ts';
+import { createChangeEvents } from '../../src/stream/stream-event.ts';
+import { convertDeliveries } from '../../src/webhooks/deliveries/convert-deliveries.ts';
+import { encodeEvent } from '../../src/webhooks/deliveries/event-record.ts';
+import { webhookCollections } from '../../src/webhooks/webhooks.ts';
+import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
+import {
+  encodeFormerDelivery, encodeFormerEvent, encodeFormerShare,
+} from '../webhooks/deliveries/former-records.ts';
+
+const [ALONE, SHARED, NEW] = [1, 2, 3].map((number) =>
+  `019ab000-0000-7000-8000-00000000000${number}`) as [string, string, string];
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** What a reader of events is told of the transactions of `commit`: live, and from the log. */
+async function toldOf(
+  store: MemoryStore, commit: () => Promise<unknown>,
+): Promise<readonly (readonly string[])[]> {
+  const nothing = { toPublic: () => assert.fail('only events are told') };
+  const { all } = createTopics({ requests: nothing, deliveries: nothing });
+  const topics = new Map(all.map((topic) => [topic.collection.name, topic]));
+  const changes: Change[] = [];
+  const unfollow = store.collection('events').onChange((change) => void changes.push(change));
+  await commit();
+  unfollow();
+  const operations = changes.map(({ collection, id, after }) => ({ collection, id, bytes: after }));
+  return [changes, operations].map((transaction) =>
+    createChangeEvents(transaction, topics, ({ name }) => name === 'events', findCommitted(store))
+      .map(({ text }) => /"change":"(\w+)","id":"([^"]+)"/.exec(text)?.slice(1).join(' ') ?? text));
+}
+
+test('a new event is told', async () => {
+  const store = createMemoryStore(webhookCollections);
+  const json = encodeEvent({
+    identifier: NEW, createdAt: AT, name: 'thing.happened', source: 'api', hops: 1, deliveries: [],
+    webhookIds: [],
+  }, '{}');
+  const told = await toldOf(store, () =>
+    store.transact((transaction) => transaction.put('events', NEW, json)));
+  assert.deepEqual(told, [[`created ${NEW}`], [`created ${NEW}`]]);
+});
+
+test('that the record of an old event is converted is not told', async () => {
+  const store = createMemoryStore(webhookCollections);
+  await store.transact((transaction) => {
+    transaction.put('events', SHARED, encodeFormerEvent(SHARED, [SHARED, NEW]));
+    transaction.put('deliveries', SHARED, encodeFormerShare(SHARED, 'h1', SHARED));
+    transaction.put('deliveries', NEW, encodeFormerShare(NEW, 'h2', SHARED));
+    transaction.put('deliveries', ALONE, encodeFormerDelivery(ALONE, 'h1'));
+  });
+  const told = await toldOf(store, async () => {
+    assert.equal(await convertDeliveries(store, new AbortController().signal), 2);
+  });
+  assert.deepEqual(told, [[], []]);
+});

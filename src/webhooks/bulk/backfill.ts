@@ -41,6 +41,7 @@ type MissedEvent = { readonly id: string; readonly record: Buffer };
 export function createBackfill(deps: BackfillDeps): JobKind {
   return {
     findHeldWebhookId: readWebhookId,
+    whenReady: () => deps.store.transact(rewriteTotals),
     select(filter) {
       const { store } = deps;
       const matches = createMatcher(deps.webhooks, filter);
@@ -65,6 +66,15 @@ export function createBackfill(deps: BackfillDeps): JobKind {
       };
     },
   };
+}
+
+/**
+ * Writes the totals as they are. Once that is committed, all events are that were staged before,
+ * and this node has applied what others have committed. An event that was staged when its webhook
+ * was not there yet, or was off, is not sent to it, so the selection must see it.
+ */
+function rewriteTotals(transaction: Transaction): void {
+  deliveryQueue.totals.write(transaction, deliveryQueue.totals.read(transaction));
 }
 
 /** Makes the matcher anew whenever the webhook was changed: its triggers count as they are now. */

@@ -9,6 +9,8 @@ export interface JobKind {
    * runs: see stage-job.ts. Absent: no job of this kind holds any.
    */
   findHeldWebhookId?(filter: JsonObject): string;
+  /** Resolves when a job that is added now may begin its selection. Absent: it always may. */
+  whenReady?(): Promise<void>;
   /** Selects the records that match a filter, which was parsed before. */
   select(filter: JsonObject): RecordSelection;
 }

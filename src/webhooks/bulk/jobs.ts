@@ -122,6 +122,7 @@ export class Jobs {
     const { store, makeId } = this.#deps;
     const id = makeId();
     const jobKind = await this.#load(kind);
+    await jobKind.whenReady?.();
     const selection = jobKind.select(filter);
     const hook = jobKind.findHeldWebhookId?.(filter) ?? null;
     this.#begunSelections.set(id, selection);

@@ -4,7 +4,6 @@
  * behind the last chunk that was committed.
  */
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
-import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
@@ -12,6 +11,7 @@ import type { RecordSelection } from './job-kind.ts';
 import { stageJobChange } from './stage-job.ts';
 import { takeChunk } from '../durable-queue/queue-spec.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
+import { isTemporary } from '../durable-queue/write-retry.ts';
 
 type RunJobDeps = {
   readonly store: Store;
@@ -26,7 +26,6 @@ type RunJobDeps = {
 /** Most records in one transaction, which takes a few milliseconds. */
 const CHUNK_RECORDS_MAX = 100;
 const WAIT_MS = 1000;
-const TEMPORARY_ERRORS: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
 
 type Chunk = { readonly ids: readonly string[]; readonly isEnd: boolean };
 
@@ -86,11 +85,6 @@ async function commitFailure(
     // If the store takes no writes now, the same chunk is tried again.
     if (!isTemporary(error)) throw error;
   });
-}
-
-/** Whether there is no room, or the store takes no writes, at present. */
-function isTemporary(thrown: unknown): boolean {
-  return thrown instanceof AppError && TEMPORARY_ERRORS.includes(thrown.code);
 }
 
 function commitChunk(

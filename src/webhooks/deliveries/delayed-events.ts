@@ -12,15 +12,17 @@
  * wins: an event begins once, also after a crash and with several nodes, or it is cancelled.
  *
  * An event whose time has come begins although the queue is full: there was room when it came, and
- * `QueueCapacity` has counted it since. While the store takes no writes it stays delayed, and it is
- * tried again. One that cannot begin for a reason of its own holds back no other.
+ * `QueueCapacity` has counted it since. Events begin in the order of their times, as their
+ * deliveries may have an order: also when they had to wait because the store took no writes, or
+ * because of several nodes the one was gone that begins them. One that cannot begin for a reason of
+ * its own is tried again later, and holds back no other.
  *
  * Some are overdue at a start: their time came while no process was there. No attempt starts until
  * each of these was tried once, because deliveries placed later must not overtake theirs.
  */
-import { formatTimestamp, parseTimestamp, type Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
+import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -32,6 +34,7 @@ import { BackgroundTasks } from '../durable-queue/background-tasks.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
+import { isTemporary } from '../durable-queue/write-retry.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
 import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
@@ -49,7 +52,7 @@ type DelayedEventDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  readonly ownership: Pick<Ownership, 'isMaintainer'>;
+  readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   readonly audience: Audience;
 };
 
@@ -62,11 +65,15 @@ export interface Audience {
 }
 
 /** An event that has not begun, as far as it is committed. */
-type DelayedEvent = TimedTask & { readonly id: string; failures: number };
+type DelayedEvent = TimedTask & {
+  readonly id: string;
+  readonly deliverAt: string;
+  failures: number;
+};
 
 /** Events that begin at the same time: their transactions share a batch of the journal. */
 const RUNNING_MAX = 64;
-/** The waits after failures double from the first of these to the second. */
+/** The waits after failures of its own double from the first of these to the second. */
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
 
@@ -136,16 +143,18 @@ export class DelayedEvents {
   readonly #events: Collection;
   readonly #delayedEvents = new Map<string, DelayedEvent>();
   readonly #dueTimes: DueTimes<DelayedEvent>;
-  /** Events whose time has come, in that order. Those that are beginning are not among them. */
-  readonly #dueEvents = new Set<DelayedEvent>();
+  /** Events whose time has come, without those that are beginning. Some may be gone. */
+  readonly #dueEvents = new PriorityQueue<DelayedEvent>(isBefore);
   /** Events that were due at the start, and were not tried since. */
   readonly #overdueEvents = new Set<DelayedEvent>();
   readonly #idleListeners: (() => void)[] = [];
   readonly #beginning: BackgroundTasks;
-  readonly #unfollow: () => void;
+  readonly #unfollow: readonly (() => void)[];
   #isStarted = false;
   /** Whether the last transaction failed, because the store takes no writes. */
   #isFailing = false;
+  /** The pause after that. */
+  #pause: Timer | null = null;
 
   constructor(deps: DelayedEventDeps) {
     this.#deps = deps;
@@ -153,8 +162,11 @@ export class DelayedEvents {
     this.#dueTimes = new DueTimes(deps.clock, (event) => this.#onDue(event));
     this.#beginning = new BackgroundTasks(
       deps.log, 'a delayed event could not begin', () => this.#beginDueEvents());
-    this.#unfollow = followRecords(deps.store.collection(delayedEventCollection.name),
-      (change) => this.#applyChange(change));
+    this.#unfollow = [
+      followRecords(deps.store.collection(delayedEventCollection.name),
+        (change) => this.#applyChange(change)),
+      deps.ownership.onChange(() => this.#onOwnershipChange()),
+    ];
   }
 
   /** The number of events that were due at the start, and were not tried since. */
@@ -178,7 +190,8 @@ export class DelayedEvents {
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#dueTimes.close();
-    this.#unfollow();
+    this.#pause?.cancel();
+    for (const unfollow of this.#unfollow) unfollow();
     await this.#beginning.whenIdle();
   }
 
@@ -198,78 +211,87 @@ export class DelayedEvents {
     const known = this.#delayedEvents.get(id);
     if (known !== undefined) this.#forget(known);
     if (after === null) return;
-    const event: DelayedEvent = { id, state: 'ready', dueAtMs: 0, failures: 0 };
+    const { deliverAt } = decodeDelayedEvent(after);
+    const event: DelayedEvent = { id, deliverAt, state: 'ready', dueAtMs: 0, failures: 0 };
     this.#delayedEvents.set(id, event);
-    this.#dueTimes.wait(event, this.#computeDueMs(id, after));
+    this.#dueTimes.wait(event, this.#computeDueMs(event));
   }
 
   #forget(event: DelayedEvent): void {
     this.#delayedEvents.delete(event.id);
-    this.#dueEvents.delete(event);
     if (event.state === 'waiting') this.#dueTimes.countStaleWait();
     event.state = 'gone';
     this.#endOverdue(event);
   }
 
-  #computeDueMs(id: string, bytes: Buffer): number {
+  #computeDueMs({ id, deliverAt }: DelayedEvent): number {
     const record = this.#events.findBytes(id);
     const nowMs = this.#deps.clock.now();
     const createdMs = record === undefined ? nowMs : readEventCreatedMs(record);
-    return computeDueMs(decodeDelayedEvent(bytes).deliverAt, formatTimestamp(createdMs), nowMs);
+    return computeDueMs(deliverAt, formatTimestamp(createdMs), nowMs);
   }
 
   #onDue(event: DelayedEvent): void {
     event.state = 'ready';
-    this.#dueEvents.add(event);
+    this.#dueEvents.push(event);
     this.#beginDueEvents();
   }
 
+  #onOwnershipChange(): void {
+    if (!this.#deps.ownership.isMaintainer()) {
+      for (const event of this.#overdueEvents) this.#endOverdue(event);
+    }
+    this.#beginDueEvents();
+  }
+
+  /** Of several nodes the maintainer begins them; another one does when it takes its place. */
   #beginDueEvents(): void {
-    if (!this.#isStarted) return;
-    const isMaintainer = this.#deps.ownership.isMaintainer();
-    for (const event of this.#dueEvents) {
-      if (isMaintainer && this.#beginning.count >= RUNNING_MAX) return;
-      this.#dueEvents.delete(event);
-      if (isMaintainer) this.#beginning.run(this.#begin(event));
-      else this.#leaveToMaintainer(event);
+    while (this.#isStarted && this.#pause === null && this.#beginning.count < RUNNING_MAX
+      && this.#deps.ownership.isMaintainer()) {
+      const event = this.#dueEvents.pop();
+      if (event === undefined) return;
+      if (event.state === 'ready') this.#beginning.run(this.#begin(event));
     }
   }
 
-  /** Another node begins it, unless that one goes and this one takes its place. */
-  #leaveToMaintainer(event: DelayedEvent): void {
-    this.#endOverdue(event);
-    this.#waitAgain(event, RETRY_MS_MIN);
-  }
-
   async #begin(event: DelayedEvent): Promise<void> {
-    const { store, clock, makeId, audience } = this.#deps;
+    const { store, clock, log, makeId, audience } = this.#deps;
     const inputs = { seed: makeId(), nowMs: clock.now() };
     event.state = 'unsettled';
     try {
       await store.transact((transaction) => stageBegin(audience, transaction, event.id, inputs));
       this.#isFailing = false;
-    } catch (thrown) {
-      this.#report(event, thrown);
+    } catch (error) {
+      if (isTemporary(error)) return this.#onStoreFailure(event, error);
+      log.error('a delayed event could not begin', { event: event.id, error });
       this.#endOverdue(event);
-      this.#waitAgain(event, Math.min(RETRY_MS_MIN * 2 ** event.failures, RETRY_MS_MAX));
+      if (event.state !== 'unsettled') return;
+      const waitMs = Math.min(RETRY_MS_MIN * 2 ** event.failures, RETRY_MS_MAX);
       event.failures += 1;
+      this.#dueTimes.wait(event, clock.now() + waitMs);
     }
   }
 
-  #waitAgain(event: DelayedEvent, ms: number): void {
-    if (this.#delayedEvents.get(event.id) !== event) return;
-    this.#dueTimes.wait(event, this.#deps.clock.now() + ms);
-  }
-
-  /** Logs a failure of an event of its own, and once that the store takes no writes. */
-  #report({ id }: DelayedEvent, error: unknown): void {
-    const { log } = this.#deps;
-    if (!(error instanceof AppError)) {
-      return log.error('a delayed event could not begin', { event: id, error });
-    }
+  /** What is staged fails together, so no later event has begun. */
+  #onStoreFailure(event: DelayedEvent, error: unknown): void {
+    const { clock, log } = this.#deps;
     if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
     this.#isFailing = true;
+    if (event.state === 'unsettled') {
+      event.state = 'ready';
+      this.#dueEvents.push(event);
+    }
+    if (!this.#isStarted) return;
+    this.#pause ??= clock.startTimer(RETRY_MS_MIN, () => {
+      this.#pause = null;
+      this.#beginDueEvents();
+    });
   }
+}
+
+function isBefore(left: DelayedEvent, right: DelayedEvent): boolean {
+  return left.deliverAt === right.deliverAt
+    ? left.id < right.id : left.deliverAt < right.deliverAt;
 }
 
 function decodeDelayedEvent(bytes: Buffer): { readonly deliverAt: string } {

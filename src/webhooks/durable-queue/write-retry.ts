@@ -1,6 +1,6 @@
 /** Repeats a write that must not be given up while the store takes no writes. */
 import { sleep, type Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 
 export type WriteRetryDeps = {
@@ -11,6 +11,12 @@ export type WriteRetryDeps = {
 };
 
 const RETRY_MS = 1000;
+const TEMPORARY_ERRORS: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
+
+/** Whether there is no room, or the store takes no writes, at present. */
+export function isTemporary(thrown: unknown): thrown is AppError {
+  return thrown instanceof AppError && TEMPORARY_ERRORS.includes(thrown.code);
+}
 
 /** Repeats `write` until the store takes it. Resolves with undefined when `closing` comes first. */
 export async function retryUntilWritten<T>(

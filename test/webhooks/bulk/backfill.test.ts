@@ -11,6 +11,8 @@ import {
 } from '../relay.ts';
 import { endedJob } from './ended-job.ts';
 
+/** What does not come in this time is held back for ever. */
+const WAIT_MS_MAX = 15_000;
 const HOUR_MS = 3_600_000;
 const EVER = '2026-01-01T00:00:00Z';
 

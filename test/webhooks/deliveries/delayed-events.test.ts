@@ -316,17 +316,46 @@ test('one that cannot begin holds back no other, and is tried again', async () =
   assert.ok(lines.length > 5 && lines.length < 80, String(lines.length));
 });
 
-test('of several nodes the maintainer begins it, and another one when that is gone', async () => {
-  let isMaintainer = false;
-  const ownership: Ownership = { ...ALL_OWNED, isMaintainer: () => isMaintainer };
-  const simulation = await open({ ownership });
-  await delay(simulation, HOUR_MS);
-  await simulation.clock.advance(2 * HOUR_MS);
-  assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
-  isMaintainer = true;
-  await simulation.clock.advance(2000);
-  assert.equal(simulation.requests.length, 1);
-});
+/** Delays events by these times, each an event of its number. */
+async function delayInTurn(simulation: Simulation, delaysMs: readonly number[]): Promise<void> {
+  for (const [n, delayMs] of delaysMs.entries()) await delay(simulation, delayMs, n);
+}
+
+test('of several nodes the maintainer begins them; one that takes its place does so in order',
+  async () => {
+    let isMaintainer = false;
+    let tell = (): void => {};
+    const ownership: Ownership = {
+      ...ALL_OWNED, isMaintainer: () => isMaintainer,
+      onChange(listener) {
+        const before = tell;
+        tell = () => {
+          before();
+          listener();
+        };
+        return () => {};
+      },
+    };
+    const simulation = await open({ ownership, outgoing: { maxInFlightPerHook: 1 } });
+    await delayInTurn(simulation, [900, 300, 700, 1300, 100]);
+    await simulation.clock.advance(2 * HOUR_MS + 50);
+    assert.deepEqual(countRecords(simulation), [5, 5, 0, 0, 0]);
+    isMaintainer = true;
+    tell();
+    await simulation.clock.advance(100);
+    assert.deepEqual(simulation.requests.map(({ body }) => body), ['4', '1', '2', '0', '3']);
+  });
+
+test('those that had to wait for the store begin in their order, whenever they came due',
+  async () => {
+    const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
+    await delayInTurn(simulation, [50_000, 10_000, 170_000, 179_500]);
+    simulation.store.setFailure(new AppError('storage_full', 'full'));
+    await simulation.clock.advance(180_000);
+    simulation.store.setFailure(null);
+    await simulation.clock.advance(2000);
+    assert.deepEqual(simulation.requests.map(({ body }) => body), ['1', '0', '2', '3']);
+  });
 
 test('what begins at the same time begins in the order of its times, then of its making',
   async () => {

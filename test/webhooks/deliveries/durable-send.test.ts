@@ -64,7 +64,7 @@ test('a disabled webhook gets it when it is enabled', async () => {
       // Who asks again and again is put off, so that the test comes to its end.
       return begun < 10;
     },
-    endAttempt() {}, mayBegin: () => true, endSignal: null, isHeld: () => true,
+    endAttempt() {}, mayContinue: () => true, endSignal: null, isHeld: () => true,
   };
   const [simulation, webhook] =
     await open({ ownership: { ...ALL_OWNED, findLease: () => lease } });

@@ -5,7 +5,9 @@ import { createRandom } from '../../support/random.ts';
 import { check } from './check.ts';
 import { generate } from './generate.ts';
 import { EMPTY } from './history.ts';
-import type { Attempt, Event, History, Read, Span, Violation, Write } from './history.ts';
+import type {
+  Attempt, DeliveryRecord, Emission, Event, History, Read, Span, Violation, Write,
+} from './history.ts';
 
 const SEEDS = 60;
 const STEPS = 150;
@@ -14,7 +16,8 @@ test('histories that keep every promise pass', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const history = generate(createRandom(seed), STEPS);
     assert.deepEqual(check(history), [], `seed ${seed}`);
-    assert.ok(history.writes.length > STEPS / 4 && history.reads.length > STEPS / 8);
+    assert.ok(history.writes.length > STEPS / 5 && history.reads.length > STEPS / 10);
+    assert.ok(history.emissions.length > STEPS / 10);
   }
 });
 
@@ -92,12 +95,97 @@ const DAMAGES: Readonly<Record<string, readonly [Violation['rule'], Damage]>> = 
     const again = { ...first, beginMs: late.endMs + 1, endMs: late.endMs + 2 };
     return { ...history, attempts: [...history.attempts, again] };
   }],
+  'a late webhook is not told of what it missed': ['delivery', (history) => {
+    const { token } = first(missed(history));
+    return { ...history, attempts: history.attempts.filter((attempt) =>
+      attempt.token !== token || attempt.hook !== '/late') };
+  }],
+  'a late webhook is told of what it missed in two deliveries': ['delivery', (history) => {
+    const { token } = first(missed(history));
+    return { ...history, attempts: history.attempts.flatMap((attempt) =>
+      attempt.token === token && attempt.hook === '/late'
+        ? [attempt, { ...attempt, delivery: 'another' }] : [attempt]) };
+  }],
+  'a late webhook is told of a later write before it is of what it missed': ['overtaken',
+    (history) => {
+      const [late] = history.lateHooks;
+      assert.ok(late !== undefined);
+      const earlier = first(missed(history).filter((write) => successor(history, write) !== null));
+      const later = successor(history, earlier);
+      const lastMs = Math.max(...history.attempts.map(({ endMs }) => endMs));
+      return { ...history, attempts: history.attempts.map((attempt) => {
+        const isIt = attempt.hook === '/late' && attempt.token === earlier.token;
+        return isIt && later !== null
+          ? { ...attempt, beginMs: lastMs + 1, endMs: lastMs + 2 } : attempt;
+      }) };
+    }],
+  'an event is never told': ['delivery', (history) => {
+    const { token } = middle(history.emissions.filter(isTold));
+    return { ...history, attempts: history.attempts.filter((attempt) => attempt.token !== token) };
+  }],
+  'an event is told in two deliveries': ['delivery', (history) => {
+    const { token } = middle(history.emissions.filter(isTold));
+    const attempt = first(history.attempts.filter((one) => one.token === token));
+    return { ...history, attempts: [...history.attempts, { ...attempt, delivery: 'another' }] };
+  }],
+  'an event is told that was refused': ['delivery', (history) =>
+    mapEmissions(history, middle(history.emissions.filter(isTold)), { outcome: 'refused' })],
+  'a cancelled event begins': ['cancelled', (history) => {
+    const late = history.emissions.filter((one) => isTold(one) && one.isDelayed);
+    const cancellation = { beginMs: 0, endMs: 1, outcome: 'ok', refusal: null } as const;
+    return mapEmissions(history, middle(late), { cancellation });
+  }],
+  'a delayed event begins before its time': ['early', (history) => {
+    const late = middle(history.emissions.filter((one) => isTold(one) && one.isDelayed));
+    return { ...history, attempts: history.attempts.map((attempt) =>
+      attempt.token === late.token ? { ...attempt, beginMs: late.dueFromMs - 1 } : attempt) };
+  }],
+  'an event is told before an earlier one of its key': ['overtaken', (history) => {
+    const told = history.emissions.filter(isTold);
+    const earlier = first(told.filter((one) => !one.isDelayed && told.some((other) =>
+      other.key === one.key && other.dueFromMs > one.dueToMs)));
+    const lastMs = Math.max(...history.attempts.map(({ endMs }) => endMs));
+    return { ...history, attempts: history.attempts.map((attempt) =>
+      attempt.token === earlier.token
+        ? { ...attempt, beginMs: lastMs + 1, endMs: lastMs + 2 } : attempt) };
+  }],
+  'a delivery that was attempted has no record': ['record', (history) =>
+    ({ ...history, records: history.records?.slice(1) ?? null })],
+  'a delivery is never finished': ['record', (history) =>
+    mapRecords(history, (record, index) =>
+      index === 0 ? { ...record, isDelivered: false } : record)],
+  'a record was never attempted': ['record', (history) =>
+    mapRecords(history, (record, index) =>
+      index === 0 ? { ...record, delivery: 'another' } : record)],
+  'a webhook has two deliveries of one event': ['record', (history) => {
+    const records = history.records ?? [];
+    return { ...history, records: [...records, { ...first(records), delivery: 'another' }] };
+  }],
   'a delivery that was final is open again': ['delivery', (history) => {
     const state = middle(history.deliveries.filter(({ isFinal }) => isFinal));
     return { ...history, deliveries: [...history.deliveries,
       { ...state, sequence: state.sequence + 1000, isFinal: false }] };
   }],
 };
+
+/** An event that was acknowledged, and nobody has tried to cancel. */
+function isTold({ outcome, cancellation }: Emission): boolean {
+  return outcome === 'ok' && cancellation === null;
+}
+
+/** What was acknowledged before the late webhook was made. */
+function missed({ writes, lateHooks: [late] }: History): readonly Write[] {
+  return writes.filter((write) => isPut(write) && write.endMs < (late?.beginMs ?? 0));
+}
+
+/** The write that replaced the version of another, and was told; null: there is none. */
+function successor(
+  { writes, attempts, lateHooks: [late] }: History, { token }: Write,
+): Write | null {
+  return writes.find((write) => write.expected === token && isPut(write)
+    && (write.endMs < (late?.beginMs ?? 0) || write.beginMs > (late?.endMs ?? 0))
+    && attempts.some((attempt) => attempt.token === write.token)) ?? null;
+}
 
 /** The version that a write replaced, by the log; null: there is none. */
 function replaced({ writes }: History, token: string): string | null {
@@ -217,6 +305,44 @@ const BY_HAND: Readonly<Record<string, readonly [Violation['rule'] | null, Parti
     { ...told([0, 20], [19, 40]), frozen: [{ node: 'a', beginMs: 5, endMs: 8 }] }],
   'a later write is told early to a receiver without order': [null,
     { ...told([0, 20], [19, 40]), orderedHooks: [] }],
+  'a late webhook is told at once of what comes while it is made': [null, late(11, 50)],
+  'a late webhook is told at once of what comes later': ['overtaken', late(11, 19)],
+  'an event is told on the moment': [null,
+    { ...emitted([emission('e', 100)], [[100, 110]]), clockOffMs: 0 }],
+  'an event is told a moment early by a clock that is off': [null,
+    { ...emitted([emission('e', 100)], [[60, 70]]), clockOffMs: 40 }],
+  'an event is told too early for a clock that is off': ['early',
+    { ...emitted([emission('e', 100)], [[59, 70]]), clockOffMs: 40 }],
+  'a delayed event is told after a later one': ['overtaken',
+    emitted([emission('e', 100), emission('f', 102)], [[140, 150], [130, 141]])],
+  'a delayed event is told after one of the same moment': [null,
+    emitted([emission('e', 100), emission('f', 101)], [[140, 150], [130, 141]])],
+  'a delayed event is told after a later one of another key': [null,
+    emitted([emission('e', 100), emission('f', 102, { key: 'other' })], [[140, 150], [130, 141]])],
+  'a delayed event is told after a later one where a process stood still': [null,
+    { ...emitted([emission('e', 100), emission('f', 102)], [[140, 150], [130, 141]]),
+      frozen: [{ node: 'a', beginMs: 145, endMs: 146 }] }],
+  'an event that comes later passes a delayed one that is about to begin': [null,
+    emitted([emission('e', 100), emission('f', 102, { isDelayed: false })],
+      [[140, 150], [130, 141]])],
+  'an event passes one that came earlier': ['overtaken',
+    emitted([emission('e', 0, { isDelayed: false }), emission('f', 100)],
+      [[140, 150], [130, 141]])],
+  'an unknown event that never came': [null,
+    emitted([emission('e', 100, { outcome: 'unknown', dueToMs: Infinity })], [])],
+  'an event that may be cancelled is not told': [null,
+    emitted([emission('e', 100, { cancellation: cancelled('unknown', 50, Infinity) })], [])],
+  'an event is not told although it was refused to cancel it': ['delivery',
+    emitted([emission('e', 100, { cancellation: cancelled('refused', 150, 160, 'begun') })], [])],
+  'it is refused to cancel an event that has begun': [null,
+    emitted([emission('e', 100, { cancellation: cancelled('refused', 90, 100, 'begun') })],
+      [[100, 110]])],
+  'it is refused to cancel an event that has not begun': ['refusal',
+    emitted([emission('e', 100, { cancellation: cancelled('refused', 90, 99, 'begun') })],
+      [[100, 110]])],
+  'an event is not there when it is to be cancelled': ['refusal',
+    emitted([emission('e', 100, { cancellation: cancelled('refused', 50, 60, 'missing') })],
+      [[100, 110]])],
   'a stream goes back': ['stream',
     { writes: [created, second], followers: [{ node: 'a', from: 0,
       events: [event(2, 'k', '2'), event(1, 'k', '1')] }] }],
@@ -245,6 +371,34 @@ function told(...spans: readonly (readonly [number, number])[]): Partial<History
   };
 }
 
+/** A webhook that was made within the span, and told of the second write before the first. */
+function late(beginMs: number, endMs: number): Partial<History> {
+  return { ...told([100, 120], [60, 70]), lateHooks: [{ hook: '/', beginMs, endMs }] };
+}
+
+function emission(token: string, dueMs: number, more: Partial<Emission> = {}): Emission {
+  return { node: 'a', beginMs: 0, endMs: 10, outcome: 'ok', token, key: 'k', isDelayed: true,
+    dueFromMs: dueMs, dueToMs: dueMs + 1, cancellation: null, ...more };
+}
+
+function cancelled(
+  outcome: Emission['outcome'], beginMs: number, endMs: number,
+  refusal: 'begun' | 'missing' | null = null,
+): Emission['cancellation'] {
+  return { outcome, beginMs, endMs, refusal };
+}
+
+/** Events of which each has one attempt, if it has one. */
+function emitted(
+  emissions: readonly Emission[], spans: readonly (readonly [number, number])[],
+): Partial<History> {
+  const attempts = spans.map(([beginMs, endMs], index): Attempt => {
+    const token = emissions[index]?.token ?? '';
+    return { delivery: `of ${token}`, hook: '/', token, beginMs, endMs };
+  });
+  return { emissions, attempts, emissionHooks: ['/'], orderedEmissionHooks: ['/'] };
+}
+
 function overlapping(): Attempt[] {
   return [[0, 20], [10, 30]].map(([beginMs = 0, endMs = 0]) =>
     ({ delivery: 'd', hook: '/', token: 't', beginMs, endMs }));
@@ -252,6 +406,23 @@ function overlapping(): Attempt[] {
 
 function event(sequence: number, key: string, token: string): Event {
   return { sequence, key, token, bytes: token };
+}
+
+function first<T>(items: readonly T[]): T {
+  const [item] = items;
+  assert.ok(item !== undefined, 'the history has one');
+  return item;
+}
+
+function mapEmissions(history: History, one: Emission, change: Partial<Emission>): History {
+  return { ...history, emissions: history.emissions.map((emission) =>
+    emission === one ? { ...emission, ...change } : emission) };
+}
+
+function mapRecords(
+  history: History, change: (record: DeliveryRecord, index: number) => DeliveryRecord,
+): History {
+  return { ...history, records: history.records?.map(change) ?? null };
 }
 
 function middle<T>(items: readonly T[]): T {

@@ -4,6 +4,7 @@
  * was asked; nothing is searched, so a history of tens of thousands of operations is no burden.
  */
 import { checkDeliveries } from './deliveries.ts';
+import { checkEmissions } from './emissions.ts';
 import type { History, Violation } from './history.ts';
 import { checkImages } from './images.ts';
 import { checkOnce, merge } from './merged.ts';
@@ -26,5 +27,6 @@ export function check(history: History): readonly Violation[] {
     ...checkImages(history, merged),
     ...checkReads(history, merged, chains),
     ...checkDeliveries(history),
+    ...checkEmissions(history),
   ];
 }

@@ -1,14 +1,23 @@
 /**
  * Histories of a system that keeps every promise: each operation takes effect at one moment between
- * its begin and its end, in one log, of which each node has seen a prefix that is young enough.
+ * its begin and its end, in one log, of which each node has seen a prefix that is young enough. One
+ * receiver is told of writes from the begin on, another is made later and is told what it missed.
  */
 import { below } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { EMPTY } from './history.ts';
-import type { Attempt, DeliveryState, Event, History, Image, Read, Write } from './history.ts';
+import type {
+  Attempt, Cancellation, DeliveryState, Emission, Event, History, Image, LateHook, Read, Write,
+} from './history.ts';
 
 const NODES = ['a', 'b', 'c'] as const;
 const STALE_MS = 200;
+const KEYS = 4;
+/** As many writes come before the late receiver is made. */
+const MISSED = 15;
+const ATTEMPT_MS = 20;
+/** Of what begins at a time: how long it takes until that is done, at most. */
+const BEGIN_MS = 10;
 
 export function generate(random: Random, steps: number): History {
   const world = new World(random);
@@ -26,8 +35,13 @@ class World {
   readonly #names = new Map<string, string>();
   readonly #attempts: Attempt[] = [];
   readonly #deliveries: DeliveryState[] = [];
-  /** When the receiver has been told of all that was written of a record. */
+  /** When a receiver has been told of all that was written of a record, or begun for a key. */
   readonly #toldMs = new Map<string, number>();
+  readonly #emissions: Emission[] = [];
+  readonly #due: { readonly atMs: number; readonly key: string; readonly token: string }[] = [];
+  /** What a receiver that is yet to be made misses; null once it is made. */
+  #missed: { readonly key: string; readonly token: string }[] | null = [];
+  #late: LateHook | null = null;
   #nowMs = 0;
   #count = 0;
 
@@ -37,22 +51,29 @@ class World {
 
   step(): void {
     this.#nowMs += this.#random() * 20;
-    const kind = below(this.#random, 10);
-    if (kind < 3) this.#create();
+    const kind = below(this.#random, 13);
+    if (kind >= 10) this.#emit();
+    else if (kind < 3) this.#create();
     else if (kind < 6) this.#change('replace');
     else if (kind < 7) this.#change('delete');
     else this.#read(kind === 9);
   }
 
   history(): History {
+    if (this.#missed !== null) this.#makeLate(this.#missed);
     this.#nowMs += 1000;
     for (const node of NODES) this.#image(node);
+    for (const { atMs, key, token } of this.#due.sort((left, right) => left.atMs - right.atMs)) {
+      this.#tell('/events', key, token, atMs);
+    }
     const events = this.#log.map(({ sequence, key, token, bytes }) =>
       ({ sequence, key, token, bytes }));
     return {
-      ...EMPTY, writes: this.#writes, reads: this.#reads, images: this.#images, hooks: ['/'],
-      orderedHooks: ['/'],
-      attempts: this.#attempts, deliveries: this.#deliveries,
+      ...EMPTY, writes: this.#writes, reads: this.#reads, images: this.#images,
+      hooks: ['/', '/late'], orderedHooks: ['/', '/late'],
+      lateHooks: this.#late === null ? [] : [this.#late],
+      emissions: this.#emissions, emissionHooks: ['/events'], orderedEmissionHooks: ['/events'],
+      attempts: this.#attempts, deliveries: this.#deliveries, records: this.#records(),
       followers: NODES.map((node) => ({ node, from: 0, events })),
     };
   }
@@ -110,18 +131,75 @@ class World {
       return;
     }
     this.#current.set(key, event);
-    const attempts = 1 + below(this.#random, 2);
-    const fromMs = Math.max(this.#nowMs, this.#toldMs.get(key) ?? 0);
-    this.#toldMs.set(key, fromMs + 30 * attempts + 20);
+    const attempts = this.#tell('/', key, token, this.#nowMs);
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const beginMs = fromMs + 30 * attempt;
-      const endMs = beginMs + 20;
-      this.#attempts.push({ delivery: `of ${token}`, hook: '/', token, beginMs, endMs });
       this.#deliveries.push({
-        delivery: `of ${token}`, sequence: sequence + attempt, attempts: attempt,
+        delivery: `/ of ${token}`, sequence: sequence + attempt, attempts: attempt,
         isFinal: attempt === attempts,
       });
     }
+    if (this.#missed === null) this.#tell('/late', key, token, this.#nowMs);
+    else {
+      this.#missed.push({ key, token });
+      if (this.#missed.length === MISSED) this.#makeLate(this.#missed);
+    }
+  }
+
+  /** Makes one or two attempts, after what the receiver was told of that key. */
+  #tell(hook: string, key: string, token: string, atMs: number): number {
+    const attempts = 1 + below(this.#random, 2);
+    const lane = `${hook} ${key}`;
+    const fromMs = Math.max(atMs, this.#toldMs.get(lane) ?? 0);
+    this.#toldMs.set(lane, fromMs + 1.5 * ATTEMPT_MS * attempts + ATTEMPT_MS);
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const beginMs = fromMs + 1.5 * ATTEMPT_MS * attempt;
+      const endMs = beginMs + ATTEMPT_MS;
+      this.#attempts.push({ delivery: `${hook} of ${token}`, hook, token, beginMs, endMs });
+    }
+    return attempts;
+  }
+
+  #makeLate(missed: readonly { readonly key: string; readonly token: string }[]): void {
+    this.#missed = null;
+    const endMs = this.#nowMs + this.#random() * 100;
+    this.#late = { hook: '/late', beginMs: this.#nowMs - this.#random() * 10, endMs };
+    for (const { key, token } of missed) this.#tell('/late', key, token, endMs);
+  }
+
+  #emit(): void {
+    const token = `event-${this.#emissions.length}`;
+    const key = `key-${below(this.#random, KEYS)}`;
+    const isDelayed = below(this.#random, 2) === 0;
+    const isLost = below(this.#random, 12) === 0;
+    const isDone = !isLost || below(this.#random, 2) === 0;
+    const beginMs = this.#nowMs - this.#random() * 15;
+    const endMs = isLost ? Infinity : this.#nowMs + this.#random() * 15;
+    const delayMs = isDelayed ? this.#random() * 400 : 0;
+    const atMs = this.#nowMs + delayMs + this.#random() * (isDelayed ? BEGIN_MS : 0);
+    const mayCancel = isDelayed && !isLost && below(this.#random, 2) === 0;
+    const cancellation = mayCancel ? this.#cancel(endMs, atMs) : null;
+    if (isDone && (cancellation?.endMs ?? Infinity) > atMs) this.#due.push({ atMs, key, token });
+    this.#emissions.push({
+      node: this.#node(), beginMs, endMs, outcome: isLost ? 'unknown' : 'ok', token, key,
+      isDelayed, dueFromMs: beginMs + delayMs,
+      dueToMs: endMs + delayMs + (isDelayed ? BEGIN_MS : 0), cancellation,
+    });
+  }
+
+  /** Before or after the event begins, which ends it or is refused. */
+  #cancel(fromMs: number, atMs: number): Cancellation {
+    const beginMs = fromMs + this.#random() * 400;
+    const isTooLate = beginMs + 1 >= atMs;
+    return {
+      beginMs, endMs: beginMs + 1, outcome: isTooLate ? 'refused' : 'ok',
+      refusal: isTooLate ? 'begun' : null,
+    };
+  }
+
+  #records(): History['records'] {
+    const tokens = new Map(this.#attempts.map(({ delivery, hook, token }) =>
+      [delivery, { delivery, hook, event: token, isDelivered: true }]));
+    return [...tokens.values()];
   }
 
   #read(isFresh: boolean): void {

@@ -83,6 +83,40 @@ export type Attempt = {
   readonly endMs: number;
 };
 
+/** A client's wish that an event which has not begun never begins. */
+export type Cancellation = Pick<Write, 'beginMs' | 'endMs' | 'outcome'> & {
+  /** Of one that was refused; `begun`: it came too late. */
+  readonly refusal: 'begun' | 'missing' | 'unavailable' | null;
+};
+
+/** An event that a client emitted, at once or to begin later. */
+export type Emission = Pick<Write, 'node' | 'beginMs' | 'endMs' | 'outcome' | 'token'> & {
+  /** Events of one key are told in the order in which they begin. */
+  readonly key: string;
+  readonly isDelayed: boolean;
+  /** It begins within this span, but for the time that this takes. */
+  readonly dueFromMs: number;
+  readonly dueToMs: number;
+  readonly cancellation: Cancellation | null;
+};
+
+/** What is kept of a delivery in the end. */
+export type DeliveryRecord = {
+  readonly delivery: string;
+  readonly hook: string;
+  /** The event's id, by which no two deliveries of one webhook may be. */
+  readonly event: string;
+  readonly isDelivered: boolean;
+};
+
+/**
+ * A webhook that missed what was written before it was made, and was told of that by a backfill. It
+ * was made after the begin of the span, and the backfill was acknowledged at its end.
+ */
+export type LateHook = {
+  readonly hook: string; readonly beginMs: number; readonly endMs: number;
+};
+
 /** What the log says of a delivery after one of its changes, in the order of the log. */
 export type DeliveryState = {
   readonly delivery: string;
@@ -104,6 +138,17 @@ export type History = {
   readonly hooks: readonly string[];
   /** Those of them that are told of the writes of one record in their order. */
   readonly orderedHooks: readonly string[];
+  /** Those of them that were made in the midst. */
+  readonly lateHooks: readonly LateHook[];
+  readonly emissions: readonly Emission[];
+  /** To which every emission was to be delivered that was not cancelled, and had the time. */
+  readonly emissionHooks: readonly string[];
+  /** Those of them that are told of the events of one key in their order. */
+  readonly orderedEmissionHooks: readonly string[];
+  /** All that are kept; null: nobody asked for them. */
+  readonly records: readonly DeliveryRecord[] | null;
+  /** By how much the wall clock of a node was off at most. */
+  readonly clockOffMs: number;
   /** When the engine was not there for a node: it had no quorum, or the way to it was broken. */
   readonly cuts: readonly Span[];
   /** When a process stood still. */
@@ -117,14 +162,21 @@ export type History = {
 export type Violation = {
   readonly rule:
     | 'once' | 'winner' | 'unique' | 'order' | 'sequence' | 'refusal' | 'image' | 'stream' | 'read'
-    | 'delivery' | 'overtaken';
+    | 'delivery' | 'overtaken' | 'record' | 'early' | 'cancelled';
   readonly message: string;
 };
 
 export const EMPTY: History = {
   writes: [], reads: [], images: [], followers: [], attempts: [], deliveries: [],
-  hooks: [], orderedHooks: [], cuts: [], frozen: [], staleMsMax: 250, catchUpMsMax: 2000,
+  hooks: [], orderedHooks: [], lateHooks: [], emissions: [], emissionHooks: [],
+  orderedEmissionHooks: [], records: null, clockOffMs: 0, cuts: [], frozen: [],
+  staleMsMax: 250, catchUpMsMax: 2000,
 };
+
+/** Whether a process stood still within a span. */
+export function wasFrozen({ frozen }: History, fromMs: number, toMs: number): boolean {
+  return frozen.some(({ beginMs, endMs }) => beginMs <= toMs && endMs >= fromMs);
+}
 
 /** A write in words, for messages. */
 export function describe(write: Write): string {

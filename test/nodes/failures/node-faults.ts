@@ -132,6 +132,7 @@ async function killInSnapshot(life: Life): Promise<void> {
 
 async function moveClock(life: Life, ms: number): Promise<void> {
   const shelf = life.shelf(2);
+  life.moveClock(ms);
   await shelf.stop('SIGKILL');
   shelf.set({ NODE_OPTIONS: clockMovedBy(ms) });
   await shelf.start();

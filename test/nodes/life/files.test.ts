@@ -20,6 +20,9 @@ test('one node over files keeps what several nodes promise, killed and frozen', 
     await life.progress(WRITES);
     assert.deepEqual((await life.end()).slice(0, 5), []);
     assert.ok(life.receiver.attempts.length >= WRITES && life.workload.reads.length > 0);
+    const { lateHooks, emitters: { emissions } } = life;
+    assert.ok(lateHooks !== null && lateHooks.backfills > 2 && lateHooks.late.length === 2);
+    assert.ok(emissions.some(({ cancellation }) => cancellation?.outcome === 'ok'));
   } finally {
     await life.close();
   }

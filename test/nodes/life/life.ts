@@ -12,9 +12,11 @@ import type { Random } from '../../support/random.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { check } from '../checker/check.ts';
 import { EMPTY } from '../checker/history.ts';
-import type { History, Image, Span, Violation } from '../checker/history.ts';
+import type { DeliveryRecord, History, Image, Span, Violation } from '../checker/history.ts';
+import { EMITTED_NAME, Emitters } from './emitters.ts';
 import type { EngineRig } from './engine-rigs.ts';
 import { StreamFollower } from './follower.ts';
+import { LateHooks, PATCHY } from './late-hooks.ts';
 import { Receiver } from './receiver.ts';
 import { nowMs, Shelf } from './shelf.ts';
 import { Workload } from './workload.ts';
@@ -27,6 +29,9 @@ export type LifeOptions = {
   readonly hooks?: number;
   readonly writers?: number;
   readonly readers?: number;
+  /** Clients that emit events; also whether there are webhooks that are made late. Default: as long
+   * as there are writers. */
+  readonly emitters?: number;
   readonly pauseMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /** In place of the built program. */
@@ -35,6 +40,10 @@ export type LifeOptions = {
 
 /** Webhooks of their own belong to shards of their own. */
 const HOOKS = 4;
+const EMITTERS = 3;
+/** Webhooks that are told of emissions; the second in the order of their keys. */
+const EMISSION_HOOKS = ['/emitted0', '/emitted1'];
+const PAGE = 1000;
 /**
  * The promise is 250 ms. On two cores three nodes, their engine and their clients are late now and
  * then: by up to 500 ms in all runs with other work beside them (a load of 18). With five such
@@ -58,10 +67,15 @@ export class Life {
   readonly #followers: StreamFollower[] = [];
   readonly #frozen: Span[] = [];
   readonly #hooks: readonly string[];
+  readonly emitters: Emitters;
+  readonly lateHooks: LateHooks | null;
+  /** By how much the wall clock of a node is off; set before it is. */
+  clockOffMs = 0;
 
   private constructor(options: LifeOptions, directory: string, receiver: Receiver) {
     const { rig, nodes = 3, hooks = HOOKS, seed, environment = {}, program } = options;
     const { writers = 12, readers = 4, pauseMs = 20 } = options;
+    const { emitters = writers === 0 ? 0 : EMITTERS } = options;
     this.rig = rig;
     this.#directory = directory;
     this.#hooks = Array.from({ length: hooks }, (_, index) => `/hook${index}`);
@@ -77,6 +91,10 @@ export class Life {
     }));
     this.workload = new Workload(
       { shelves: this.shelves, random: this.random, writers, readers, pauseMs });
+    const { shelves, random } = this;
+    this.emitters = new Emitters({ shelves, random, emitters });
+    this.lateHooks = emitters === 0 ? null
+      : new LateHooks({ shelves, random, describe: (path) => this.#describeHook(path) });
   }
 
   static async start(options: LifeOptions): Promise<Life> {
@@ -100,9 +118,16 @@ export class Life {
 
   /** Does harm; resolves once all nodes that are up are ready again. */
   async disturb<T>(work: () => Promise<T>): Promise<T> {
+    this.lateHooks?.makeLate();
     const result = await work();
     await Promise.all(this.shelves.filter(({ isUp }) => isUp).map((shelf) => shelf.ready()));
     return result;
+  }
+
+  /** The wall clock of a node is off from now on. */
+  moveClock(ms: number): void {
+    this.clockOffMs = Math.max(this.clockOffMs, Math.abs(ms));
+    this.emitters.isClockOff = true;
   }
 
   /** Stops a node where it stands for so long. */
@@ -123,10 +148,12 @@ export class Life {
 
   /** Nobody writes any more, and every node has applied all of it. */
   async settle(): Promise<void> {
-    await this.workload.end();
+    await Promise.all([this.workload.end(), this.emitters.end()]);
     for (const shelf of this.shelves) if (!shelf.isUp) await shelf.start();
     for (const shelf of this.shelves) await shelf.ready();
+    await this.lateHooks?.end();
     await this.#tellAll();
+    await this.#tellEmissions();
     await this.#drain();
   }
 
@@ -144,14 +171,17 @@ export class Life {
     await this.settle();
     const { books, names } = await this.#gather();
     keep({ books, names });
+    const surprises = [
+      ...this.workload.surprises, ...this.emitters.surprises, ...this.lateHooks?.surprises ?? [],
+    ];
     return [
-      ...this.workload.surprises.map((message): Violation => ({ rule: 'read', message })),
+      ...surprises.map((message): Violation => ({ rule: 'read', message })),
       ...check(books), ...check(names),
     ];
   }
 
   async close(): Promise<void> {
-    await this.workload.end();
+    await Promise.all([this.workload.end(), this.emitters.end()]);
     for (const follower of this.#followers) follower.close();
     await Promise.all(this.shelves.map((shelf) => shelf.stop('SIGKILL')));
     this.receiver.close();
@@ -167,25 +197,52 @@ export class Life {
       assert.ok(typeof answer !== 'string' && answer.status === 201, JSON.stringify(answer));
     };
     await make('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
-    for (const [index, hook] of this.#hooks.entries()) {
-      await make('/api/outgoing-webhooks', {
-        targetUrl: `http://127.0.0.1:${this.receiver.port}${hook}`,
-        triggerEvents: ['book.created', 'book.updated'], maxInFlight: 8,
-        order: isOrdered(index) ? { key: 'payload.data.book.id' } : 'none',
-        // What has none bears no id.
-        secret: 'a secret of tests',
-        payloadTemplate: '{"token":"{{ data.book.title }}"}',
-      });
+    const hooks: Readonly<Record<string, unknown>>[] = this.#hooks.map((hook, index) => ({
+      ...this.#describeHook(hook),
+      order: isOrdered(index) ? { key: 'payload.data.book.id' } : 'none',
+    }));
+    if (this.lateHooks !== null) {
+      hooks.push({ ...this.#describeHook(PATCHY), order: 'none', name: PATCHY.slice(1) });
+      hooks.push(...EMISSION_HOOKS.map((hook, index) => ({
+        ...this.#describeHook(hook), triggerEvents: [EMITTED_NAME], payloadTemplate: null,
+        order: isOrdered(index) ? { key: 'key' } : 'none',
+      })));
     }
+    for (const hook of hooks) await make('/api/outgoing-webhooks', hook);
     for (const shelf of this.shelves) {
       await until(`${shelf.name} has all webhooks`, async () => {
         const answer = await shelf.ask('GET', '/api/outgoing-webhooks');
         if (typeof answer === 'string') return false;
-        return answer.body.split('"identifier"').length > this.#hooks.length;
+        return answer.body.split('"identifier"').length > hooks.length;
       }, { msMax: WHOLE_MS_MAX });
       this.#followers.push(new StreamFollower(shelf));
     }
     this.workload.begin();
+    this.emitters.begin();
+    this.lateHooks?.begin();
+  }
+
+  /** Members of a webhook that is told of each put. */
+  #describeHook(path: string): Readonly<Record<string, unknown>> {
+    return {
+      targetUrl: `http://127.0.0.1:${this.receiver.port}${path}`,
+      triggerEvents: ['book.created', 'book.updated'], maxInFlight: 8,
+      // What has none bears no id.
+      secret: 'a secret of tests',
+      payloadTemplate: '{"token":"{{ data.book.title }}"}',
+    };
+  }
+
+  /** Resolves when every event was told that must be, or it is late beyond measure. */
+  async #tellEmissions(): Promise<void> {
+    const hooks = this.lateHooks === null ? [] : EMISSION_HOOKS;
+    await until('all events to be told', () => {
+      const told = new Set(this.receiver.attempts.map(({ hook, token }) => `${hook} ${token}`));
+      return hooks.every((hook) =>
+        this.emitters.dueTokens.every((token) => told.has(`${hook} ${token}`)));
+    }, { msMax: DRAIN_MS_MAX }).catch(() => {
+      // The checker says which.
+    });
   }
 
   /** A write that is acknowledged: everything before it is decided. */
@@ -243,6 +300,9 @@ export class Life {
       names.push(await imageOf(
         shelf, '/api/incoming-webhooks', 'identifier', 'allowedMethods', this.#sequence));
     }
+    const late = this.lateHooks?.late ?? [];
+    const lateHooks = this.lateHooks === null ? [] : [PATCHY, ...late.map(({ hook }) => hook)];
+    const emissionHooks = this.lateHooks === null ? [] : EMISSION_HOOKS;
     const base = {
       ...EMPTY, staleMsMax: STALE_MS_MAX, catchUpMsMax: CATCH_UP_MS_MAX, cuts: this.#cuts(),
       frozen: this.#frozen,
@@ -251,8 +311,14 @@ export class Life {
       books: {
         ...base, writes: workload.books, reads: workload.reads, images: await this.images(),
         followers: this.#followers.flatMap(({ followers }) => followers),
-        attempts: receiver.attempts.filter(({ token }) => token !== ''), hooks: this.#hooks,
-        orderedHooks: this.#hooks.filter((_, index) => isOrdered(index)),
+        attempts: receiver.attempts.filter(({ token }) => token !== ''),
+        hooks: [...this.#hooks, ...lateHooks], lateHooks: late,
+        orderedHooks: [
+          ...this.#hooks.filter((_, index) => isOrdered(index)), ...late.map(({ hook }) => hook),
+        ],
+        emissions: this.emitters.emissions, emissionHooks,
+        orderedEmissionHooks: emissionHooks.filter((_, index) => isOrdered(index)),
+        records: await recordsOf(this.shelf(0)), clockOffMs: this.clockOffMs,
         deliveries: this.#followers[0]?.deliveries ?? [],
       },
       names: { ...base, writes: workload.names, images: names },
@@ -287,4 +353,23 @@ async function imageOf(
     return [String(record[key]), { token: String(token), bytes: JSON.stringify(record) }];
   }));
   return { node: shelf.name, beginMs, endMs: nowMs(), sequence, records };
+}
+
+/** All deliveries, as a node lists them. */
+async function recordsOf(shelf: Shelf): Promise<readonly DeliveryRecord[]> {
+  const records: DeliveryRecord[] = [];
+  let path: string | undefined = `/api/deliveries?kind=webhook&limit=${PAGE}`;
+  while (path !== undefined) {
+    const answer = await shelf.ask('GET', path);
+    assert.ok(typeof answer !== 'string' && answer.status === 200, `deliveries of ${shelf.name}`);
+    const found: unknown = JSON.parse(answer.body);
+    assert.ok(Array.isArray(found));
+    records.push(...found.map(({ identifier, hook, eventId, status }): DeliveryRecord => ({
+      delivery: String(identifier), hook: String(hook), event: String(eventId),
+      isDelivered: status === 'delivered',
+    })));
+    const [, next] = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link'] ?? '')) ?? [];
+    path = next?.replace(/^https?:\/\/[^/]+/, '');
+  }
+  return records;
 }

@@ -188,6 +188,20 @@ test('an inbox that is full refuses new events and knows the old ones', async (c
   assert.equal((await send(relay, 'a', { n: 2 })).status, 503, 'an event of its own');
 });
 
+test('a duplicate is stored only where the inbox has room for it', async (context) => {
+  const relay = await start(context, { ...HEADER, ...ACCEPTED },
+    { inbox: { ...INBOX, maxBytes: 10_000 } });
+  const body = { text: 'x'.repeat(3000) };
+  assert.deepEqual(message(await send(relay, 'a', body)), [200, '']);
+  for (let turn = 0; turn < 10; turn += 1) {
+    assert.deepEqual(message(await send(relay, 'a', body)), [200, 'Duplicate']);
+  }
+  // A quarter above the limit, retention is behind.
+  const stored = await kept(relay);
+  assert.ok(stored.length > 1 && stored.length < 6, `${stored.length} requests are stored`);
+  assert.ok(relay.logLines.some((line) => line.includes('a request could not be kept')));
+});
+
 test('an id that is empty or too long is none', async (context) => {
   const relay = await start(context, HEADER);
   for (const id of ['', 'x'.repeat(1001)]) {

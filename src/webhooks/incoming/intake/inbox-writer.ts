@@ -73,7 +73,9 @@ export class InboxWriter {
 
   /** Stores a duplicate. It is answered in the same way when it cannot be stored. */
   async addDuplicate(
-    request: AdmittedRequest, { requestId, hasIdOfOtherBody }: DuplicateEvent, status: number,
+    request: AdmittedRequest,
+    { requestId, hasIdOfOtherBody }: Pick<DuplicateEvent, 'requestId' | 'hasIdOfOtherBody'>,
+    status: number,
   ): Promise<void> {
     await this.#writeIfPossible(buildAcceptedRequest(request, {
       id: this.#deps.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,

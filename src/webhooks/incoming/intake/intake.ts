@@ -4,9 +4,9 @@
  *   `answer`  event              webhook                  the request is
  *   accepted  new, or none       any                      stored, answered, and run later (#accept)
  *   accepted  failed before      any                      answered; the first one is due again
- *   accepted  any other          any                      answered as a duplicate; stored as one,
- *                                                         unless the event is only remembered and
- *                                                         the inbox is not all
+ *   accepted  any other          any                      answered as a duplicate; stored as one if
+ *                                                         there is room, unless the event is only
+ *                                                         remembered and the inbox is not all
  *   result    none               an action, inbox not all run (ResultRuns.runOnlyRoute), mostly
  *   result    none               routes, or inbox all     run (ResultRuns.run)
  *   result    new                any                      the same, under a claim (#runClaimed)
@@ -27,7 +27,7 @@ import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-
 import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
-import { stageAccepted } from './stage-accepted.ts';
+import { stageAccepted, type Acceptance } from './stage-accepted.ts';
 import { InboxBatch } from './inbox-batch.ts';
 import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';
@@ -49,7 +49,7 @@ export class Intake {
   readonly #inboxWriter: InboxWriter;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
-  readonly #batch: InboxBatch<WebhookResponse>;
+  readonly #batch: InboxBatch<Acceptance>;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -167,17 +167,26 @@ export class Intake {
       request, event, id: makeId(), nowMs: clock.now(),
       routes: (matchingRoutes ?? findRoutes(request)).map(({ name }) => name),
     };
-    // An event that has come before mostly needs no room: the transaction decides, and checks it.
-    // It may not join the batch, as its `checkRoom` may throw, which would fail the batch's others.
+    // An event that has come before is answered without room, unless it is new by now: the
+    // transaction decides, and checks it. It may not join the batch, as its `checkRoom` may throw,
+    // which would fail the batch's others.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {
           recentRequests, checkRoom: () => capacity.assertRoom(bytes),
-        })));
+        }))).then((acceptance) => this.#answerAccepted(request, acceptance));
     }
     // The room is reserved, so that the transaction need not check it.
     return capacity.reserveWhile(bytes, () => this.#batch.write(bytes, (transaction, unit) =>
-      stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })));
+      stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })))
+      .then((acceptance) => this.#answerAccepted(request, acceptance));
+  }
+
+  #answerAccepted(
+    request: AdmittedRequest, { response, duplicate }: Acceptance,
+  ): MaybePromise<WebhookResponse> {
+    return duplicate === null ? response
+      : this.#inboxWriter.addDuplicate(request, duplicate, response.status).then(() => response);
   }
 }
 

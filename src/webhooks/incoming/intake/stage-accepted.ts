@@ -15,7 +15,7 @@ import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import { buildAcceptedResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
-import { hasOtherBody } from './duplicates.ts';
+import { hasOtherBody, type DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { isHeadWhole } from './stored-action-call.ts';
 import { buildAcceptedRequest } from './build-request.ts';
@@ -31,17 +31,25 @@ type Arrival = {
   readonly routes: readonly string[];
 };
 
-/** `checkRoom` throws when there is no room for a new request. */
+/** The caller stores a `duplicate`, if it can; null: the request is none. */
+export type Acceptance = {
+  readonly response: WebhookResponse;
+  readonly duplicate: Pick<DuplicateEvent, 'requestId' | 'hasIdOfOtherBody'> | null;
+};
+
+/**
+ * `checkRoom` throws when there is no room for a new request. A first request that runs again needs
+ * none: the inbox has its bytes already.
+ */
 export function stageAccepted(
   transaction: Transaction, unit: RequestUnit, arrival: Arrival,
   { recentRequests, checkRoom }: {
     readonly recentRequests: RecentRequests; readonly checkRoom: () => void;
   },
-): WebhookResponse {
-  const match = findEventMatch(transaction, arrival);
-  if (match === null || 'isNew' in match) {
+): Acceptance {
+  const { event, originalId } = matchEvent(transaction, arrival);
+  if (originalId === null) {
     checkRoom();
-    const event = match?.event ?? null;
     const stored = stageNew(unit, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run; the worker learns of it from the record alone. It may
@@ -54,55 +62,49 @@ export function stageAccepted(
         ...stored, body, headers: isHeadWhole(stored.item) ? headers : null,
       });
     }
-    return buildAcceptedResponse(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
+    const message = arrival.routes.length === 0 ? 'Filtered' : '';
+    return { response: buildAcceptedResponse(arrival.id, message), duplicate: null };
   }
-  const { originalId, event } = match;
   const bytes = transaction.find(requestCollection.name, originalId);
   if (bytes !== undefined && readStatus(bytes, findStaged(transaction)) === 'failed') {
     unit.change(originalId, (before) => markFailedRoutesDue(before, arrival.nowMs));
-    return buildAcceptedResponse(originalId, '');
+    return { response: buildAcceptedResponse(originalId, ''), duplicate: null };
   }
-  stageDuplicate(unit, arrival, event, originalId);
-  return buildAcceptedResponse(originalId, 'Duplicate');
+  return {
+    response: buildAcceptedResponse(originalId, 'Duplicate'),
+    duplicate: { requestId: originalId, hasIdOfOtherBody: event?.hasIdOfOtherBody ?? false },
+  };
 }
 
-/** `originalId` is that of the request that had the event first. */
-type EventMatch = { readonly event: Event; readonly isNew: true }
-  | { readonly event: Event; readonly originalId: string };
+/** `originalId` is that of the request that had the event first; null: there is none. */
+type EventMatch = { readonly event: Event | null; readonly originalId: string | null };
 
-function findEventMatch(transaction: Transaction, { event, nowMs }: Arrival): EventMatch | null {
-  if (event === null) return null;
+/** Goes on to the event of id and body if the id came before with another body. */
+function matchEvent(transaction: Transaction, { event, nowMs }: Arrival): EventMatch {
+  if (event === null) return { event, originalId: null };
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);
-  const first = findEventId(find, event, nowMs);
-  if (first === undefined) return { event, isNew: true };
-  if (!hasOtherBody(first, event)) return { event, originalId: first.request };
+  const storedId = findEventId(find, event, nowMs);
+  if (storedId === undefined || !hasOtherBody(storedId, event)) {
+    return { event, originalId: storedId?.request ?? null };
+  }
   const reusedEvent = event.reused();
-  const second = findEventId(find, reusedEvent, nowMs);
-  return second === undefined ? { event: reusedEvent, isNew: true }
-    : { event: reusedEvent, originalId: second.request };
+  return {
+    event: reusedEvent, originalId: findEventId(find, reusedEvent, nowMs)?.request ?? null,
+  };
 }
 
 function stageNew(
   unit: RequestUnit, { request, id, nowMs, routes }: Arrival, event: Event | null,
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
-  const runs = routes.map((name) => createPendingRoute(name, at));
+  const pendingRoutes = routes.map((name) => createPendingRoute(name, at));
   const item = buildAcceptedRequest(request, {
-    id, routes: runs, status: computeStatus(runs), answered: buildAnswered(request, nowMs),
+    id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
+    answered: { status: 200, afterMs: Math.max(0, nowMs - request.receivedAtMs) },
     eventIdReused: event?.hasIdOfOtherBody ?? false,
   });
   return unit.add(item, request.body);
-}
-
-function stageDuplicate(
-  unit: RequestUnit, { request, id, nowMs }: Arrival, event: Event, originalId: string,
-): void {
-  const duplicate = buildAcceptedRequest(request, {
-    id, routes: [], status: 'duplicate', duplicateOf: originalId,
-    answered: buildAnswered(request, nowMs), eventIdReused: event.hasIdOfOtherBody,
-  });
-  unit.add(duplicate, request.body);
 }
 
 /** The failed routes become due, with the whole retry schedule before them. */
@@ -110,10 +112,4 @@ function markFailedRoutesDue(before: StoredRequest, nowMs: number): StoredReques
   const at = formatTimestamp(nowMs);
   return withRoutes(before, before.routes.map((route) =>
     route.status === 'failed' ? resetRoute(route, at) : route), nowMs);
-}
-
-function buildAnswered(
-  { receivedAtMs }: AdmittedRequest, nowMs: number,
-): StoredRequest['answered'] {
-  return { status: 200, afterMs: Math.max(0, nowMs - receivedAtMs) };
 }

@@ -30,10 +30,17 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `delayMs` on the given clock. */
-export function sleep(clock: Clock, delayMs: number): Promise<void> {
+/** Resolves after `delayMs` on the given clock, or as soon as `signal` aborts. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
-    clock.startTimer(delayMs, resolve);
+    const end = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.startTimer(delayMs, end);
+    signal?.addEventListener('abort', end);
   });
 }
 

@@ -1,8 +1,8 @@
 /**
  * The jobs of a data directory. One of each kind runs at a time, of some kinds one for each
  * webhook. A second one is refused: mostly it is the same request sent again, and both would do the
- * same to the records that both select. A job starts when its record is applied; the code that runs
- * it is loaded then.
+ * same to the records that both select. A job starts when its record is applied. A job that stops
+ * through a bug goes on at the next start, and from then on holds no deliveries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
@@ -15,6 +15,8 @@ import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
+import { retryUntilWritten } from '../durable-queue/write-retry.ts';
+import { deleteHold } from '../deliveries/backfill-hold.ts';
 import { stageJobCancel, stageNewJob } from './stage-job.ts';
 
 const loadRun = lazyImport(() => import('./run-job.ts'));
@@ -121,7 +123,8 @@ export class Jobs {
   ): Promise<Job> {
     const { store, makeId } = this.#deps;
     const id = makeId();
-    const jobKind = await this.#load(kind);
+    // The code that runs it is loaded first: a job that could not run must not hold deliveries.
+    const [jobKind] = await Promise.all([this.#load(kind), loadRun(() => null)]);
     await jobKind.whenReady?.();
     const selection = jobKind.select(filter);
     const hook = jobKind.findHeldWebhookId?.(filter) ?? null;
@@ -185,6 +188,7 @@ export class Jobs {
       hasFailed = true;
       this.#deps.log.error('a job has stopped until the next start',
         { job: id, kind: job.kind, error: thrown });
+      return this.#releaseHold(job);
     }).finally(() => {
       begunSelection?.end();
       this.#runs.delete(id);
@@ -193,6 +197,14 @@ export class Jobs {
       if (!hasFailed) this.#resumeAll();
     });
     this.#runs.set(id, run);
+  }
+
+  async #releaseHold({ id, hook }: Job): Promise<void> {
+    if (hook === null) return;
+    const { store, clock, log } = this.#deps;
+    await retryUntilWritten({ clock, log, closing: this.#closing.signal },
+      'a job that has stopped still holds deliveries', { job: id },
+      () => store.transact((transaction) => deleteHold(transaction, hook, id)));
   }
 
   async #run(

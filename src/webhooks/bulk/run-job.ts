@@ -3,7 +3,7 @@
  * takes no writes, the job waits and tries smaller chunks. After a crash the next start goes on
  * behind the last chunk that was committed.
  */
-import { formatTimestamp, type Clock } from '../../base/clock.ts';
+import { formatTimestamp, sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
@@ -59,7 +59,7 @@ export async function runJob(
           log.warning('a job has to wait', { job: id, kind: job.kind, error: thrown });
         }
         hasWaited = true;
-        await pause(clock, WAIT_MS, closing);
+        await sleep(clock, WAIT_MS, closing);
         chunkMax = CHUNK_RECORDS_MAX;
       }
     }
@@ -101,19 +101,5 @@ function commitChunk(
     const after = isEnd ? job.upTo : ids.at(-1) ?? job.upTo;
     const next = advance(current, counts, after, isEnd, formatTimestamp(inputs.nowMs));
     stageJobChange(transaction, next);
-  });
-}
-
-/** Resolves after `delayMs`, or as soon as the program closes. */
-function pause(clock: Clock, delayMs: number, closing: AbortSignal): Promise<void> {
-  if (closing.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      timer.cancel();
-      closing.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.startTimer(delayMs, end);
-    closing.addEventListener('abort', end);
   });
 }

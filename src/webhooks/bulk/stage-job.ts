@@ -1,6 +1,6 @@
 /**
  * Stages jobs, each together with the hold that it has on the deliveries of a webhook while it
- * runs (backfill-hold.ts), so that neither is ever on disk without the other.
+ * runs (backfill-hold.ts), so that no hold is ever on disk without its job.
  */
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';

@@ -1,14 +1,14 @@
 /**
- * The hold that a backfill has on the deliveries of its webhook: while it runs, those placed after
- * its begin wait, so that they begin after those it makes. It is a record of the collection
+ * The hold that a backfill has on the deliveries of its webhook: deliveries placed after the job's
+ * start wait until it ends, so that the ones it makes go first. It is a record of the collection
  * `backfills`:
  *
  *     {"identifier":"<webhook>","job":"<job>"}
  *
  * The record is put in the transaction that adds the job, and deleted in the one that ends it,
- * whether the job is done, is cancelled, or its webhook is removed. A hold that is left behind
- * would keep a webhook from sending for ever. The id of the job, a UUIDv7, is the begin: it
- * compares with the places of tasks.
+ * whether the job is done, is cancelled, or its webhook is removed or when it stops through a bug. A
+ * hold that is left behind would keep a webhook from sending for ever.
+ * The id of the job, a UUIDv7, is its start: it compares with the places of tasks.
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

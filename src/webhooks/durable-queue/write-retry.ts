@@ -36,13 +36,13 @@ export async function retryWrite<T>(
 ): Promise<T | undefined> {
   if (!(thrown instanceof AppError)) throw thrown;
   log.error(message, { ...labels, error: thrown });
-  while (!closing.aborted) {
-    await sleep(clock, RETRY_MS);
+  for (;;) {
+    await sleep(clock, RETRY_MS, closing);
+    if (closing.aborted) return undefined;
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
     }
   }
-  return undefined;
 }

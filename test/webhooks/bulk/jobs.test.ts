@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
-import { jobCollection, toPublicJob, type Job } from '../../../src/webhooks/bulk/job.ts';
+import { encodeJob, jobCollection, toPublicJob, type Job } from '../../../src/webhooks/bulk/job.ts';
 import { Jobs } from '../../../src/webhooks/bulk/jobs.ts';
+import { backfillCollection, putHold } from '../../../src/webhooks/deliveries/backfill-hold.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
@@ -306,6 +307,25 @@ test('keeps the last hundred that have ended, and those that run', () =>
     const kept = place.jobs.list().map(({ id }) => id);
     assert.deepEqual(kept, [...added.slice(3).reverse(), running.id]);
   }));
+
+test('a job that stops lets go of the deliveries that it holds', async () => {
+  const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
+  const place = new Place(store);
+  await addThings(store, 1);
+  const job = { ...await place.jobs.add('count-up', {}), kind: 'unknown', hook: 'webhook' };
+  await store.transact((transaction) => {
+    transaction.put(jobCollection.name, job.id, encodeJob(job));
+    putHold(transaction, job.hook, job.id);
+  });
+  store.failNextBatch(new AppError('unavailable', 'not now'));
+  place.jobs.start();
+  await until('the hold is gone', async () => {
+    await place.clock.advance(1000);
+    return store.collection(backfillCollection.name).size === 0;
+  });
+  assert.equal(place.jobs.get(job.id).status, 'running');
+  await place.jobs.close();
+});
 
 test('leaves a job of an unknown kind alone', () => withPlace(async (place) => {
   await addThings(place.store, 1);

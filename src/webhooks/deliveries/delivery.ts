@@ -41,10 +41,11 @@ export type Delivery = {
   readonly hook: string | null;
   readonly event: string | null;
   readonly eventId: string;
-  /** When it went to the end of its queue again; null: it has the place of its creation. */
+  /** The time of its place in the queue; null: that of its creation. */
   readonly queuedAt: string | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
+  /** How often in a row the proxy failed. */
   readonly proxyFailures: number;
   /** The delivery that an operator sent again as this one. */
   readonly resendOf: string | null;
@@ -93,7 +94,10 @@ type DeliveryWebhook = {
 
 export type StoredDelivery = StoredItem<Delivery>;
 
-/** The outcome of one attempt. `proxy`: the proxy failed, so the target got no request. */
+/**
+ * The outcome of one attempt. `gone`: the target answered 410, so that it wants no more. `proxy`: the
+ * proxy failed, or our client was too busy, so the target got no request.
+ */
 export type AttemptOutcome = {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
   readonly attempt: DeliveryAttempt;
@@ -137,7 +141,7 @@ export function afterAttempt(
   const attempts = addAttempt(delivery.attempts, attempt);
   if (kind === 'delivered') return finish({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
-  const afterFailure = { ...delivery, failures, attempts };
+  const afterFailure = { ...delivery, failures, attempts, proxyFailures: 0 };
   // A chain that is too long once is too long in every retry.
   const nextAttemptAt = kind === 'failed' && !isChainRefused
     ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
@@ -209,9 +213,9 @@ export function resetForRetry(delivery: Delivery, nowMs: number): Delivery {
 
 /** Computes when a pending delivery is due, by a clock that shows `nowMs`: see `computeDueMs`. */
 export function computeDeliveryDueMs(
-  { nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number,
+  { nextAttemptAt, updatedAt }: Delivery, nowMs: number,
 ): number {
-  return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
+  return computeDueMs(nextAttemptAt, updatedAt, nowMs);
 }
 
 /** Whether it counts towards the queue: it is pending, or has failed and may be retried. */

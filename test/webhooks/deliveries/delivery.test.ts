@@ -4,8 +4,8 @@ import {
   decodeDelivery, encodeDelivery, readStatus,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, afterLateAttempt, cancelIfPending, createDelivery, resetForRetry, type Delivery,
-  type AttemptOutcome,
+  afterAttempt, afterLateAttempt, cancelIfPending, computeDeliveryDueMs, createDelivery,
+  resetForRetry, type Delivery, type AttemptOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
   decodeForward, encodeEvent, encodeForward, readHops, readPayloadBytes, someListedDelivery,
@@ -71,6 +71,20 @@ test("a proxy's own failure uses up no attempt and backs off to five minutes", (
   });
   assert.deepEqual(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
   assert.deepEqual([delivery.failures, delivery.attempts.length], [0, 0]);
+});
+
+test('after an attempt that got through, the back-off of a failing proxy starts anew', () => {
+  const failed = afterAttempt(fresh, outcome('proxy'), [5, 5], START_MS, 0);
+  const throughProxy = afterAttempt(failed, outcome('failed'), [5, 5], START_MS, 0);
+  const failedAgain = afterAttempt(throughProxy, outcome('proxy'), [5, 5], START_MS, 0);
+  assert.equal(waitMs(failedAgain, START_MS), 5000);
+});
+
+test('a clock set back does not lengthen a wait that no attempt has begun', () => {
+  const [nowMs, writtenMs] = [START_MS + 3_600_000, START_MS + 7_200_000];
+  const failed = afterAttempt(fresh, outcome('proxy'), [5], writtenMs, 0);
+  assert.equal(computeDeliveryDueMs(failed, nowMs), nowMs + 5000);
+  assert.equal(computeDeliveryDueMs(resetForRetry(fresh, writtenMs), nowMs), nowMs);
 });
 
 test('an attempt that ends after a cancel is kept, unless it was the proxy that failed', () => {

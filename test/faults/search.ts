@@ -197,4 +197,8 @@ const PAGES: readonly PlantedFault[] = [
 
 export const SEARCH_FAULTS: readonly PlantedFault[] = [
   ...WORDS, ...CONDITIONS, ...RECORDS, ...PAGES,
+  {
+    file: 'webhooks/search/searches.ts', text: 'isMatch && walk.isStillListed()',
+    replacement: 'isMatch', tests: ['webhooks/search/search.test.ts'],
+  },
 ];

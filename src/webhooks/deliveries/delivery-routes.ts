@@ -57,9 +57,6 @@ export function deliveryRoutes(deps: {
   ];
 }
 
-/** A query whose deliveries have requests, of which conditions may read more than of events. */
-const OF_ROUTES = /(?:^|&)kind=(?:route|all)(?:&|$)/;
-
 function listRoute(
   service: DeliveryService, webhooks: WebhookDirectories, searches: Searches,
 ): HttpRoute {
@@ -82,7 +79,8 @@ function listRoute(
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
-      sources: OF_ROUTES.test(exchange.search) ? SOURCES : EVENT_SOURCES,
+      // Conditions may read more of the request of a delivery to a route than of an event.
+      listSources: ({ kind }) => kind === 'route' || kind === 'all' ? SOURCES : EVENT_SOURCES,
       openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };

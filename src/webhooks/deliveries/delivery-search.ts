@@ -58,6 +58,11 @@ export class DeliverySearchWalk implements SearchWalk<Delivery | ListedRoute> {
     const at = this.#last === null ? '' : formatTimestamp(readCreatedMs(this.#last));
     return { id: this.#lastId, at };
   }
+
+  isStillListed(): boolean {
+    const bytes = this.#records.findBytes(this.#lastId);
+    return bytes !== undefined && this.#matches(bytes, this.#lastId);
+  }
 }
 
 class SearchedDelivery implements SearchedRecord<Delivery> {

@@ -103,7 +103,8 @@ function listRoute(service: EventService, searches: Searches): HttpRoute {
       idOf: ({ id }) => id, toPublic: (event) => event,
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
-      sources: EVENT_SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
+      listSources: () => EVENT_SOURCES,
+      openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
 }

@@ -16,7 +16,7 @@ export class EventSearchWalk implements SearchWalk<PublicEvent> {
   readonly #find: FindRecord;
   readonly #walk: Walk | null;
   readonly #matches: (slot: number) => boolean;
-  #last: { readonly id: string; readonly record: Buffer } | null = null;
+  #last: { readonly id: string; readonly record: Buffer; readonly slot: number } | null = null;
 
   /** Begins behind the id `before`. Without `matches` no event is searched. */
   constructor(
@@ -36,7 +36,7 @@ export class EventSearchWalk implements SearchWalk<PublicEvent> {
     if (record === undefined) return null;
     const id = this.#events.idAt(slot) ?? '';
     // A mark of an older version has no time.
-    if (!isFinishedMarkId(id)) this.#last = { id, record };
+    if (!isFinishedMarkId(id)) this.#last = { id, record, slot };
     return this.#matches(slot) ? new SearchedEvent(record, this.#find) : 'filtered';
   }
 
@@ -44,6 +44,12 @@ export class EventSearchWalk implements SearchWalk<PublicEvent> {
     if (this.#last === null) return { id: '', at: '' };
     const { id, record } = this.#last;
     return { id, at: formatTimestamp(readEventCreatedMs(record)) };
+  }
+
+  isStillListed(): boolean {
+    if (this.#last === null) return false;
+    const { id, slot } = this.#last;
+    return this.#events.idAt(slot) === id && this.#matches(slot);
   }
 }
 

@@ -231,7 +231,8 @@ function requestListRoute(
       toPublic: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
-      sources: SOURCES, openWalk: (filter, before) => service.openSearch(filter, before),
+      listSources: () => SOURCES,
+      openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
 }

@@ -31,7 +31,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   /** A stored request that comes after a rejected one. */
   #pending: { readonly slot: number; readonly id: string } | null = null;
   /** The last request, if that was stored. */
-  #lastBytes: Buffer | null = null;
+  #lastStored: { readonly slot: number; readonly id: string; readonly bytes: Buffer } | null = null;
   #lastRejected: StoredRequest | null = null;
 
   constructor(deps: RequestWalkDeps, { before, matches, rejected }: RequestSelection) {
@@ -51,20 +51,27 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
         this.#pending = slot === -1 ? null : { slot, id };
         this.#rejected.shift();
         this.#lastRejected = rejected;
-        this.#lastBytes = null;
+        this.#lastStored = null;
         return new RejectedSearchedRequest(this.#deps, rejected);
       }
     }
     const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
     if (bytes === undefined) return null;
-    this.#lastBytes = bytes;
+    this.#lastStored = { slot, id: this.#records.idAt(slot) ?? '', bytes };
     return this.#matches?.(slot) === true ? new StoredSearchedRequest(this.#deps, bytes)
       : 'filtered';
   }
 
   position(): SearchPosition {
-    if (this.#lastBytes !== null) return readPosition(this.#lastBytes);
+    if (this.#lastStored !== null) return readPosition(this.#lastStored.bytes);
     return { id: this.#lastRejected?.id ?? '', at: this.#lastRejected?.receivedAt ?? '' };
+  }
+
+  isStillListed(): boolean {
+    // A rejected request does not change, and the walk has the whole of it.
+    if (this.#lastStored === null) return this.#lastRejected !== null;
+    const { slot, id } = this.#lastStored;
+    return this.#records.idAt(slot) === id && this.#matches?.(slot) === true;
   }
 
   #stepToSlot(): number {

@@ -12,7 +12,7 @@ import { listPayloadTexts } from './payload-texts.ts';
 import { MissingWords, parseSearchWords } from './search-words.ts';
 import { parseWhere } from './where-parameter.ts';
 
-/** A record that a search looks at. What is asked for decodes it; most records never are. */
+/** A record that a search looks at. Its methods decode it when called; most records never are. */
 export interface SearchedRecord<Item> {
   /** All that is searched, as it is stored; null: it is not stored, so it is always decoded. */
   readonly encodedParts: readonly Buffer[] | null;
@@ -47,19 +47,21 @@ export const SEARCH_PARAMETERS: readonly ParameterSpec[] = [
   },
 ];
 
-/**
- * Takes `q` and `where` out of a raw query. `query` is null without both; `rest` is the raw query
- * of the other parameters. `sources` are those that records of the list have. Throws `malformed`.
- */
-export function parseSearchQuery(search: string, sources: readonly FactSource[]): {
-  readonly query: SearchQuery | null;
+/** The parameters of a search, split from the others of a raw query. */
+export type SearchParameters = {
+  /** The text of `q`; empty: it asks for nothing. */
+  readonly text: string;
+  readonly conditions: readonly string[];
+  /** Names and values of `q` and `where` as they came, for the link to the next page. */
   readonly parameters: readonly (readonly [string, string])[];
+  /** The raw query of the other parameters. */
   readonly rest: string;
-} {
+};
+
+/** Takes `q` and `where` out of a raw query. Throws `malformed`. */
+export function splitSearchParameters(search: string): SearchParameters {
   const q = splitParameter(search, 'q');
   const where = splitParameter(q.rest, 'where');
-  const { rest } = where;
-  const [text = ''] = q.values;
   if (q.values.length > 1) {
     throw new AppError('malformed', 'the query parameter `q` stands twice: a search for several '
       + 'words has them in one');
@@ -68,13 +70,21 @@ export function parseSearchQuery(search: string, sources: readonly FactSource[])
     ...q.values.map((value) => ['q', value] as const),
     ...where.values.map((value) => ['where', value] as const),
   ];
-  if (text.trim() === '' && where.values.length === 0) return { query: null, parameters, rest };
-  const conditions = parseWhere(where.values, sources);
+  const [text = ''] = q.values;
+  return { text: text.trim(), conditions: where.values, parameters, rest: where.rest };
+}
+
+/** `sources` are those that records of the list have. Throws `malformed`. */
+export function parseSearchQuery(
+  { text, conditions: conditionTexts }: Pick<SearchParameters, 'text' | 'conditions'>,
+  sources: readonly FactSource[],
+): SearchQuery {
+  const conditions = parseWhere(conditionTexts, sources);
   const words = parseSearchWords(text);
   const contained: Search[] = [];
   const predicates = conditions.map((condition) => prepareCondition(condition, contained));
   const mayMatch = createByteFilter(words ?? [], conditions);
-  return { query: { words, predicates, contained, mayMatch }, parameters, rest };
+  return { words, predicates, contained, mayMatch };
 }
 
 /** Texts that are looked into in one step. */

@@ -14,15 +14,15 @@ import {
   encodeItem, formatNextLink, parseListQuery, sendFilteredList, type FilteredList,
 } from '../durable-queue/queue-list-route.ts';
 import type { FactSource } from '../filters/facts.ts';
-import { parseSearchQuery, type SearchQuery } from './search-query.ts';
+import { parseSearchQuery, splitSearchParameters, type SearchParameters } from './search-query.ts';
 import type { SearchWalk, Searches } from './searches.ts';
 
 /** The items of a page without `limit`. */
 const PAGE_ITEMS = 100;
 
 type SearchableList<Item, Filter> = FilteredList<Item, Filter> & {
-  /** The facts that conditions of `where` may read. */
-  readonly sources: readonly FactSource[];
+  /** Lists the facts that conditions of `where` may read of the items that match the filter. */
+  listSources(filter: Filter): readonly FactSource[];
   /** Opens a walk through the items that match the filter, from behind the id `before`. */
   openWalk(
     filter: Filter, before: string | null,
@@ -47,27 +47,26 @@ export function searchableListResponse(description: string, items: Schema): Resp
 export async function sendSearchableList<Item, Filter>(
   exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
 ): Promise<void> {
-  const { query, parameters, rest } = parseSearchQuery(exchange.search, list.sources);
-  if (query === null) return sendFilteredList(exchange, list, rest);
-  return sendSearch(exchange, list, searches, { query, parameters, rest });
+  const search = splitSearchParameters(exchange.search);
+  const isSearch = search.text !== '' || search.conditions.length > 0;
+  return isSearch ? sendSearch(exchange, list, searches, search)
+    : sendFilteredList(exchange, list, search.rest);
 }
 
 async function sendSearch<Item, Filter>(
   exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
-  search: {
-    readonly query: SearchQuery; readonly rest: string;
-    readonly parameters: readonly (readonly [string, string])[];
-  },
+  search: SearchParameters,
 ): Promise<void> {
   const listQuery = parseListQuery(search.rest, list);
   if (listQuery.order === 'oldest') {
     throw new AppError('malformed', '`order` must be newest, or absent, beside `q` and `where`: a '
       + 'search begins with the newest');
   }
+  const query = parseSearchQuery(search, list.listSources(listQuery.filter));
   const limit = listQuery.limit ?? PAGE_ITEMS;
   const walk = await list.openWalk(listQuery.filter, listQuery.from);
   const page = await searches.findPage(
-    walk, search.query, limit, () => !exchange.response.destroyed);
+    walk, query, limit, () => !exchange.response.destroyed);
   if (page === null) throw new AppError('timeout', 'the client left before the page was found');
   const { stoppedAt } = page;
   const headers = [

@@ -14,6 +14,8 @@ export interface SearchWalk<Item> {
   next(): SearchedRecord<Item> | 'filtered' | null;
   /** The last record that `next` has come to. */
   position(): SearchPosition;
+  /** Whether the list still has that record: it may go, or change, while steps search it. */
+  isStillListed(): boolean;
 }
 
 export type SearchPosition = {
@@ -86,7 +88,8 @@ function* searchPage<Item>(
       for (const { length } of parts) weight += length;
       if (record.encodedParts === null || query.mayMatch(parts)) {
         weight += DECODED_WEIGHT;
-        if (yield* matchesRecord(query, record)) items.push(record.decode());
+        const isMatch = yield* matchesRecord(query, record);
+        if (isMatch && walk.isStillListed()) items.push(record.decode());
         if (items.length === limit) return endFullPage(walk, items);
       }
     }

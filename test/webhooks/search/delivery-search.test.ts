@@ -63,7 +63,8 @@ test('deliveries are searched by the payload of their event', async () => {
     await relay.ask('POST', '/webhook/in/hook', { what: 'order' }, { 'X-Number': 'seventh' });
     for (const [query, count] of [
       ['kind=route&q=seventh', 1], ['kind=all&q=order', 4], ['kind=route&q=zurich', 0],
-      ['kind=route&where=headers.x-number=seventh', 1], ['kind=webhook&q=order', 3],
+      ['kind=route&where=headers.x-number=seventh', 1],
+      ['kind=%72oute&where=headers.x-number=seventh', 1], ['kind=webhook&q=order', 3],
     ] as const) {
       assert.equal((await find(`/api/deliveries?${query}`)).length, count, query);
     }

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createTurns } from '../../../src/base/turns.ts';
+import { Facts } from '../../../src/webhooks/filters/facts.ts';
+import { RequestSearchWalk } from '../../../src/webhooks/inbox/request-search.ts';
+import { parseSearchQuery } from '../../../src/webhooks/search/search-query.ts';
+import { Searches } from '../../../src/webhooks/search/searches.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
 const LOG = { identifier: 'log', actionType: 'log', options: {} };
@@ -177,3 +182,31 @@ test('a search finds rejected requests, each at its time among the others', asyn
     }
   });
 });
+
+test('what is deleted, or matches no more, while it is searched is not found', () =>
+  withInbox(async (relay) => {
+    const texts = Array.from({ length: 1000 }, (_, index) => `text ${index}`);
+    for (let number = 0; number < 3; number += 1) {
+      await relay.ask('POST', '/webhook/in/hook', { texts: [...texts, 'needle'] });
+    }
+    const { json } = await relay.ask('GET', '/api/requests');
+    const ids = (json as unknown as { id: string }[]).map(({ id }) => id).sort();
+    const requests = relay.store.collection('requests');
+    let filteredId: string | undefined;
+    const walk = new RequestSearchWalk({
+      store: relay.store, rejected: { find: () => undefined },
+      createFacts: () => new Facts({ payload: () => null, event: () => null }),
+    }, { before: null, matches: (slot) => requests.idAt(slot) !== filteredId, rejected: [] });
+    const clock = { monotonicMs: () => 0 };
+    let [nowMs, step] = [0, 0];
+    // Each takes five steps, the newest is the first.
+    const turns = createTurns({ monotonicMs: () => (nowMs += 1000) }, (next) => {
+      step += 1;
+      if (step === 2) return void relay.ask('DELETE', `/api/requests/${ids[2]}`).then(next);
+      if (step === 8) filteredId = ids[1];
+      setImmediate(next);
+    });
+    const query = parseSearchQuery({ text: 'needle', conditions: [] }, ['payload']);
+    const page = await new Searches({ clock, turns }).findPage(walk, query, 10, () => true);
+    assert.deepEqual(page?.items.map(({ id }) => id), [ids[0]]);
+  }));

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Facts } from '../../../src/webhooks/filters/facts.ts';
 import {
-  parseSearchQuery, type SearchQuery, type SearchedRecord,
+  parseSearchQuery, splitSearchParameters, type SearchQuery, type SearchedRecord,
 } from '../../../src/webhooks/search/search-query.ts';
 import { Searches, type SearchWalk } from '../../../src/webhooks/search/searches.ts';
 
@@ -33,12 +33,12 @@ class NumberWalk implements SearchWalk<number> {
   position(): { id: string; at: string } {
     return { id: String(this.#next), at: `at ${this.#next}` };
   }
+
+  isStillListed(): boolean { return true; }
 }
 
 function parse(search: string): SearchQuery {
-  const { query } = parseSearchQuery(search, ['payload']);
-  assert.ok(query !== null);
-  return query;
+  return parseSearchQuery(splitSearchParameters(search), ['payload']);
 }
 
 const isWanted = (): boolean => true;
@@ -119,6 +119,7 @@ test('a search is many short steps, even within one large record', async () => {
       return next;
     },
     position: () => ({ id: '1', at: '' }),
+    isStillListed: () => true,
   };
   const page = await searches.findPage(walk, parse('q=nowhere'), 1, isWanted);
   assert.deepEqual(page, { items: [], stoppedAt: null });

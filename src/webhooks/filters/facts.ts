@@ -26,7 +26,7 @@ type FactsInput = {
 };
 
 /** The comparison of a `contains`: the only one that takes longer the more the sender sends. */
-export type Search = { readonly read: FactReader; readonly value: JsonValue | undefined };
+export type ContainsTest = { readonly read: FactReader; readonly value: JsonValue | undefined };
 
 /** The elements of an array that are collected in one step. */
 const ELEMENTS_STEP = 1000;
@@ -40,7 +40,7 @@ export class Facts {
   /** The elements of each array that was searched more than once; null: it was searched once. */
   #elements: Map<readonly unknown[], ReadonlySet<unknown> | null> | null = null;
   /** The results of searches that were made ahead. */
-  #searchResults: Map<Search, boolean> | null = null;
+  #searchResults: Map<ContainsTest, boolean> | null = null;
 
   constructor(input: FactsInput) {
     this.#input = input;
@@ -76,12 +76,12 @@ export class Facts {
   }
 
   /** Whether the search finds its value as an element of an array, or as a part of a text. */
-  isFound(search: Search): boolean {
+  isFound(search: ContainsTest): boolean {
     return this.#searchResults?.get(search) ?? this.#search(search);
   }
 
   /** Makes searches ahead, in steps of a few milliseconds; `isFound` then gives their results. */
-  *searchAhead(searches: readonly Search[]): Steps<void> {
+  *searchAhead(searches: readonly ContainsTest[]): Steps<void> {
     this.#searchResults = new Map();
     for (const search of searches) {
       const value = search.read(this);
@@ -91,7 +91,7 @@ export class Facts {
     }
   }
 
-  #search({ read, value }: Search): boolean {
+  #search({ read, value }: ContainsTest): boolean {
     const actual = read(this);
     if (Array.isArray(actual)) return this.#isElement(actual, value);
     return typeof actual === 'string' && typeof value === 'string' && holdsText(actual, value);

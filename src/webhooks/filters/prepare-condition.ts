@@ -4,14 +4,16 @@
  */
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition, Operator } from './condition.ts';
-import { createFactReader, type Facts, type Search } from './facts.ts';
+import { createFactReader, type ContainsTest, type Facts } from './facts.ts';
 
 export type Predicate = (facts: Facts) => boolean;
 
-/** Compiles a condition that was checked when it was saved, and adds its searches to `searches`. */
-export function prepareCondition(condition: Condition, searches: Search[] = []): Predicate {
+/** Compiles a condition that was checked when it was saved, and adds its `contains` to a list. */
+export function prepareCondition(
+  condition: Condition, containsTests: ContainsTest[] = [],
+): Predicate {
   const { all, any, not, path, op, value } = condition;
-  const prepareInner = (inner: Condition): Predicate => prepareCondition(inner, searches);
+  const prepareInner = (inner: Condition): Predicate => prepareCondition(inner, containsTests);
   if (all !== undefined) {
     const predicates = all.map(prepareInner);
     return (facts) => predicates.every((predicate) => predicate(facts));
@@ -29,7 +31,7 @@ export function prepareCondition(condition: Condition, searches: Search[] = []):
   const read = createFactReader(path);
   if (op === 'contains') {
     const search = { read, value };
-    searches.push(search);
+    containsTests.push(search);
     return (facts) => facts.isFound(search);
   }
   const compare = createComparison(op, value);

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../ba
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
-import { SOURCES, type Search } from '../filters/facts.ts';
+import { SOURCES, type ContainsTest } from '../filters/facts.ts';
 import {
   createKeyReader, findKeyPath, findOrderProblems, orderSchema, type KeyReader, type Order,
 } from '../filters/order.ts';
@@ -25,8 +25,8 @@ export type ReadyWebhookRoute = {
   readonly name: string;
   /** null: the route runs for every request. */
   readonly matches: Predicate | null;
-  /** The searches of its condition. */
-  readonly searches: readonly Search[];
+  /** The `contains` of its condition. */
+  readonly containsTests: readonly ContainsTest[];
   readonly actionConfiguration: string;
   readonly order: Order;
   /** Reads the key by which requests keep their order; null: they keep none by key. */
@@ -154,9 +154,9 @@ export function prepareRoutes(
 function prepareRoute(
   { name, when, actionConfiguration, order = 'none' }: WebhookRoute,
 ): ReadyWebhookRoute {
-  const searches: Search[] = [];
-  const matches = when === undefined ? null : prepareCondition(when, searches);
+  const containsTests: ContainsTest[] = [];
+  const matches = when === undefined ? null : prepareCondition(when, containsTests);
   const keyPath = findKeyPath(order);
   const readKey = keyPath === null ? null : createKeyReader(keyPath);
-  return { name, matches, searches, actionConfiguration, order, readKey };
+  return { name, matches, containsTests, actionConfiguration, order, readKey };
 }

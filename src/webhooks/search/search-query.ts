@@ -5,7 +5,7 @@ import type { Word } from '../../base/text/words.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import { splitParameter } from '../../server/query.ts';
 import { TEXT, arraySchema } from '../../resources/route-specs.ts';
-import type { Facts, FactSource, Search } from '../filters/facts.ts';
+import type { ContainsTest, Facts, FactSource } from '../filters/facts.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
 import { createByteFilter, type ByteFilter } from './byte-filter.ts';
 import { listPayloadTexts } from './payload-texts.ts';
@@ -30,7 +30,8 @@ export type SearchQuery = {
   /** null: nothing has the text that is searched for. */
   readonly words: readonly Word[] | null;
   readonly predicates: readonly Predicate[];
-  readonly contained: readonly Search[];
+  /** The `contains` of the conditions, which are tested ahead in steps. */
+  readonly containsTests: readonly ContainsTest[];
   readonly mayMatch: ByteFilter;
 };
 
@@ -81,10 +82,10 @@ export function parseSearchQuery(
 ): SearchQuery {
   const conditions = parseWhere(conditionTexts, sources);
   const words = parseSearchWords(text);
-  const contained: Search[] = [];
-  const predicates = conditions.map((condition) => prepareCondition(condition, contained));
+  const containsTests: ContainsTest[] = [];
+  const predicates = conditions.map((condition) => prepareCondition(condition, containsTests));
   const mayMatch = createByteFilter(words ?? [], conditions);
-  return { words, predicates, contained, mayMatch };
+  return { words, predicates, containsTests, mayMatch };
 }
 
 /** Texts that are looked into in one step. */
@@ -94,13 +95,13 @@ const LENGTH_PER_STEP = 1 << 16;
 
 /** Whether a record that may match does. Takes steps if it is large. */
 export function* matchesRecord<Item>(
-  { words, predicates, contained }: SearchQuery, record: SearchedRecord<Item>,
+  { words, predicates, containsTests }: SearchQuery, record: SearchedRecord<Item>,
 ): Steps<boolean> {
   if (words === null) return false;
   if (words.length > 0 && !(yield* hasWords(words, record))) return false;
   if (predicates.length === 0) return true;
   const facts = record.createFacts();
-  yield* facts.searchAhead(contained);
+  yield* facts.searchAhead(containsTests);
   return predicates.every((predicate) => predicate(facts));
 }
 

@@ -7,7 +7,7 @@ import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../../../src/webhooks/filters/condition.ts';
 import { explainCondition } from '../../../src/webhooks/filters/explain-condition.ts';
-import { Facts, type Search } from '../../../src/webhooks/filters/facts.ts';
+import { Facts, type ContainsTest } from '../../../src/webhooks/filters/facts.ts';
 import { prepareCondition } from '../../../src/webhooks/filters/prepare-condition.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { evaluateNaively, type NaiveFacts } from '../../support/naive-condition.ts';
@@ -52,7 +52,7 @@ test('says what the naive evaluator says, and why', () => {
   for (let done = 0; done < CASES; done += PAYLOADS_A_CONDITION) {
     const given = randomCondition(random, 1);
     const condition = parse(given);
-    const searches: Search[] = [];
+    const searches: ContainsTest[] = [];
     const holds = prepareCondition(condition, searches);
     for (let index = 0; index < PAYLOADS_A_CONDITION; index += 1) {
       const naive = randomFacts(random);
@@ -265,7 +265,7 @@ test('searches that are made ahead are made in small steps, and not again', () =
   const texts = Array.from({ length: 20 }, (_, index) => `b${'a'.repeat(200 + index)}`);
   const long = 'a'.repeat(100_000) + texts[7];
   const elements = Array.from({ length: 50_000 }, (_, index) => index);
-  const searches: Search[] = [];
+  const searches: ContainsTest[] = [];
   const predicates = [
     ...texts.map((value) => ({ path: 'payload.long', op: 'contains', value })),
     ...[1, 49_999, 50_000].map((value) => ({ path: 'payload.list', op: 'contains', value })),

@@ -82,7 +82,8 @@ export class Intake {
   async #handleAfterSearch(request: AdmittedRequest): Promise<WebhookResponse> {
     const { routes } = request.webhook;
     const facts = createFacts(new AdmittedActionCall(request, {}));
-    await this.#deps.turns.run(facts.searchAhead(routes.flatMap(({ searches }) => searches)));
+    const tests = routes.flatMap(({ containsTests }) => containsTests);
+    await this.#deps.turns.run(facts.searchAhead(tests));
     return this.#handleByMode(request, findMatchingRoutes(routes, facts));
   }
 
@@ -198,7 +199,7 @@ function getResponse({ response, storageError }: RunResult): WebhookResponse {
 function isSearchLong({ webhook: { hasRoutes, routes }, body }: AdmittedRequest): boolean {
   if (!hasRoutes) return false;
   let count = 0;
-  for (const { searches } of routes) count += searches.length;
+  for (const { containsTests } of routes) count += containsTests.length;
   return count * body.length > SEARCHED_BYTES_MAX;
 }
 

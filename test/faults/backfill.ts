@@ -14,13 +14,14 @@ export const BACKFILL_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/bulk/backfill.ts',
-    text: 'queuedAt: formatTimestamp(Math.min(timeOfUuidV7(eventId), beginMs - 1))',
+    text: 'queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, record), beginMs - 1))',
     replacement: 'queuedAt: createdAt',
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {
     file: 'webhooks/bulk/backfill.ts',
-    text: 'Math.min(timeOfUuidV7(eventId), beginMs - 1)', replacement: 'timeOfUuidV7(eventId)',
+    text: 'Math.min(findPlaceMs(eventId, record), beginMs - 1)',
+    replacement: 'findPlaceMs(eventId, record)',
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {

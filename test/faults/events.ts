@@ -69,9 +69,8 @@ const KEEPING: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'webhookIds.length > 0 ? stageHeard(emission, webhookIds)\n'
-      + '        : stageWithoutDeliveries(deps, transaction, emission)',
-    replacement: 'webhookIds.length > 0 ? stageHeard(emission, webhookIds)\n        : NOT_KEPT',
+    text: ': stageWithoutDeliveries(deps, transaction, unit, emission)',
+    replacement: ': NOT_KEPT',
     tests: ['webhooks/deliveries/unheard-events.test.ts'],
   },
   {
@@ -130,8 +129,8 @@ const DELAYS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delayed-events.ts',
-    text: 'followRecords(deps.store.collection(delayedEventCollection.name),\n      (change)',
-    replacement: 'deps.store.collection(delayedEventCollection.name).onChange(\n      (change)',
+    text: 'followRecords(deps.store.collection(delayedEventCollection.name),\n        (change)',
+    replacement: 'deps.store.collection(delayedEventCollection.name).onChange(\n        (change)',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
@@ -147,7 +146,7 @@ const DELAYS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delayed-events.ts',
-    text: 'if (isMaintainer) this.#beginning.run', replacement: 'if (true) this.#beginning.run',
+    text: '\n      && this.#deps.ownership.isMaintainer()) {', replacement: ') {',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {

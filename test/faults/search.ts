@@ -141,6 +141,10 @@ const RECORDS: readonly PlantedFault[] = [
 
 const PAGES: readonly PlantedFault[] = [
   {
+    file: 'webhooks/search/searches.ts', text: 'isMatch && walk.isStillListed()',
+    replacement: 'isMatch', tests: ['webhooks/search/search.test.ts'],
+  },
+  {
     file: 'webhooks/search/searches.ts',
     text: 'if (isOver()) return { items, stoppedAt: walk.position() };', replacement: '',
     tests: ['webhooks/search/searches.test.ts'],
@@ -197,8 +201,4 @@ const PAGES: readonly PlantedFault[] = [
 
 export const SEARCH_FAULTS: readonly PlantedFault[] = [
   ...WORDS, ...CONDITIONS, ...RECORDS, ...PAGES,
-  {
-    file: 'webhooks/search/searches.ts', text: 'isMatch && walk.isStillListed()',
-    replacement: 'isMatch', tests: ['webhooks/search/search.test.ts'],
-  },
 ];

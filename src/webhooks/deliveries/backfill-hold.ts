@@ -7,8 +7,8 @@
  *
  * The record is put in the transaction that adds the job, and deleted in the one that ends it,
  * whether the job is done, is cancelled, or its webhook is removed; also when the job stops through
- * a bug. A hold that is left behind would keep a webhook from sending for ever. The id of the job, a
- * UUIDv7, is its start: it compares with the places of tasks.
+ * a bug. A hold that is left behind would keep a webhook from sending for ever. The id of the job,
+ * a UUIDv7, is its start: it compares with the places of tasks.
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

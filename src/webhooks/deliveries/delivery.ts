@@ -95,8 +95,8 @@ type DeliveryWebhook = {
 export type StoredDelivery = StoredItem<Delivery>;
 
 /**
- * The outcome of one attempt. `gone`: the target answered 410, so that it wants no more. `proxy`: the
- * proxy failed, or our client was too busy, so the target got no request.
+ * The outcome of one attempt. `gone`: the target answered 410, so that it wants no more. `proxy`:
+ * the proxy failed, or our client was too busy, so the target got no request.
  */
 export type AttemptOutcome = {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';

@@ -377,7 +377,8 @@ for (const order of ['strict', { key: 'payload.key' }]) {
     await delay(simulation, 1000, { key: 1, n: 1 });
     const deliverAt = formatTimestamp(simulation.clock.now() + 2000);
     await simulation.run(simulation.webhooks.deliveries.sendDurably({
-      webhook, name: 'thing.sent', payloadJson: '{"key":1,"n":2}', source: 'api', hops: 0, deliverAt,
+      webhook, name: 'thing.sent', payloadJson: '{"key":1,"n":2}', source: 'api', hops: 0,
+      deliverAt,
     }, () => {}));
     await delay(simulation, 3000, { key: 1, n: 3 });
     await simulation.crash();

@@ -219,7 +219,8 @@ test('a body that is no payload counts once, though several routes find it at on
   held.end();
   held.end();
   await inbox.clock.advance(0);
-  assert.deepEqual([inbox.states(id), countUnparsed()], [['pending', 'done', 'done', 'pending'], 1]);
+  assert.deepEqual([inbox.states(id), countUnparsed()],
+    [['pending', 'done', 'done', 'pending'], 1]);
   held.end();
   await inbox.clock.advance(0);
   assert.deepEqual([inbox.request(id)?.status, countUnparsed()], ['done', 1]);

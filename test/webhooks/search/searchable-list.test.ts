@@ -19,6 +19,7 @@ test('a page whose time is over has a link to go on, even if it holds nothing', 
       return records.length === 0 ? null : 'filtered' as const;
     },
     position: () => ({ id: last, at: `at ${last}` }),
+    isStillListed: () => true,
   };
   let sent: readonly unknown[] = [];
   const exchange = {
@@ -32,7 +33,7 @@ test('a page whose time is over has a link to go on, even if it holds nothing', 
     },
   };
   const list = {
-    path: '/api/things', filterNames: ['kind'], sources: ['payload'] as const,
+    path: '/api/things', filterNames: ['kind'], listSources: () => ['payload'] as const,
     parseFilter: (query: ReadonlyMap<string, string>) => query.get('kind'),
     idOf: (item: string) => item, toPublic: (item: string) => ({ item }),
     list: async () => [], count: async () => 0, openWalk: () => walk,

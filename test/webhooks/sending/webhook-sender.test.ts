@@ -5,7 +5,9 @@ import { createLogger } from '../../../src/base/log.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED } from '../../../src/base/webhook-chain.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
-import type { ReadyOutgoingWebhook } from '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
+import type {
+  ReadyOutgoingWebhook,
+} from '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
 import type { BodyOrigin } from '../../../src/webhooks/sending/body-maker.ts';
 import {
   createWebhookSender, type DeliveryRequest, type WebhookSender,

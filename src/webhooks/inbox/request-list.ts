@@ -54,8 +54,9 @@ export class RequestList {
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
-    const rejectedPage = this.#listRejected(filter, before).slice(0, limit);
-    const storedPage = await this.#listStoredPage(filter, before, limit);
+    const { matches, rejected } = await this.select(filter, before);
+    const rejectedPage = rejected.slice(0, limit);
+    const storedPage = matches === null ? [] : this.#listStoredPage(matches, before, limit);
     const page: StoredRequest[] = [];
     for (let index = 0; page.length < limit;) {
       const nextStored = storedPage[index];
@@ -94,12 +95,10 @@ export class RequestList {
     return rejectedCount + storedCount;
   }
 
-  async #listStoredPage(
-    filter: RequestFilter, before: string | null, limit: number,
-  ): Promise<StoredRequest[]> {
+  #listStoredPage(
+    matches: (slot: number) => boolean, before: string | null, limit: number,
+  ): StoredRequest[] {
     const page: StoredRequest[] = [];
-    const { matches } = await this.select(filter, before);
-    if (matches === null) return page;
     const walk = this.#records.walk({ after: before, isDescending: true });
     for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
       if (!matches(slot)) continue;

@@ -4,6 +4,7 @@
  * record of the request or of one of its deliveries is applied, so that lists, limits and retention
  * need not read the records.
  */
+import { assert } from '../../base/assert.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
@@ -156,5 +157,7 @@ function encodeState({ status, isPinned: pinned }: RequestState): number {
 }
 
 function decodeStatus(code: number): RequestStatus {
-  return REQUEST_STATUSES[(code & ~PINNED) - 1] ?? 'rejected';
+  const status = REQUEST_STATUSES[(code & ~PINNED) - 1];
+  assert(status !== undefined, 'a slot has no status');
+  return status;
 }

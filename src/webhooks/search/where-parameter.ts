@@ -3,9 +3,9 @@
  *
  *     payload.customer.id=42
  *
- * with `=`, `!=`, `<`, `<=`, `>`, `>=`, or `~` for contains. Behind it, numbers, `true`, `false`
- * and `null` are these; a text stands in quotes, which it needs only to be told from them. Headers,
- * query, event and method are always texts. Pure.
+ * with `=`, `!=`, `<`, `<=`, `>`, `>=`, or `~` for contains. A value that looks like a number,
+ * `true`, `false` or `null` is one, unless it stands in quotes; any other is a text. With `~` it is
+ * also looked for in texts. Headers, query, event and method are always texts. Pure.
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
@@ -80,6 +80,9 @@ function parseShortForm(text: string, name: string): JsonObject {
   }
   const value = parseValue(rest.trim(), path.trim(), name);
   const comparison = { path: path.trim(), op, value };
+  if (op === 'contains' && typeof value !== 'string') {
+    return containsValueOrText(comparison, rest.trim());
+  }
   if (op !== 'ne' || value !== null) return comparison;
   // No other value has the type of null, which `ne` asks for.
   return {
@@ -87,6 +90,18 @@ function parseShortForm(text: string, name: string): JsonObject {
       { path: comparison.path, op: 'exists' },
       { not: { path: comparison.path, op: 'eq', value: null } },
     ],
+  };
+}
+
+/** `payload.phone~555` finds an array with the number, and a text with these digits. */
+function containsValueOrText(
+  comparison: { readonly path: string; readonly op: string; readonly value: JsonValue },
+  text: string,
+): JsonObject {
+  const { path } = comparison;
+  // A search passes over a record without the member unread, which it does not for an `any` alone.
+  return {
+    all: [{ path, op: 'exists' }, { any: [comparison, { ...comparison, value: text }] }],
   };
 }
 

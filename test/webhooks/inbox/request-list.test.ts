@@ -31,6 +31,23 @@ function finish(request: StoredRequest): StoredRequest {
     Date.parse(request.updatedAt));
 }
 
+test('a page goes through the rejected requests once', async () => {
+  const store = createMemoryStore(COLLECTIONS);
+  let walks = 0;
+  const all = (): readonly StoredRequest[] => {
+    walks += 1;
+    return [makeStoredRequest({ given: { status: 'rejected' } })];
+  };
+  const states = new RequestStates(store);
+  const list = new RequestList(store, states, { all, find: () => undefined });
+  const filter = {
+    hook: null, status: null, event: null, eventId: null, sinceMs: null, untilMs: null,
+  };
+  assert.deepEqual([(await list.listPage(filter, null, 3)).length, walks], [1, 1]);
+  list.close();
+  states.close();
+});
+
 test('every list is what a naive one finds, whatever is stored, changed and deleted', async () => {
   const random = createRandom(7);
   const pick = <T>(values: readonly T[]): T => values[below(random, values.length)] as T;

@@ -52,6 +52,7 @@ const BODIES: readonly Sent[] = [
   ['{}', 'application/json',
     { 'Authorization': 'Bearer hiddentoken', 'X-Signature': 'sha256=abcdef' }],
   ['{}', 'application/json', {}, '?token=hiddenparameter&signature=fedcba&page=3'],
+  ['{"phone":"+1 555.50","codes":[555,true],"words":["555"],"note":"untrue"}'],
 ];
 
 const CASES: readonly (readonly [query: string, found: readonly number[]])[] = [
@@ -87,6 +88,14 @@ const CASES: readonly (readonly [query: string, found: readonly number[]])[] = [
   ['where=payload.user=Grace%20Hopper', [4]],
   ['where=payload.tags~red', [5]],
   ['where=payload.tags.1=blue', [5]],
+  ['where=payload.codes~555', [9]],
+  ['where=payload.codes~true', [9]],
+  ['where=payload.phone~555', [9]],
+  ['where=payload.phone~555.50', [9]],
+  ['where=payload.phone~556', []],
+  ['where=payload.note~true', [9]],
+  ['where=payload.words~555', [9]],
+  ['where=payload.codes~%22555%22', []],
   ['where=payload.price>=777777.5', [5]],
   ['where=payload.price<777777.5', []],
   ['where=payload.price<=777777.5', [5]],

@@ -52,6 +52,12 @@ export const BACKFILL_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {
+    file: 'webhooks/sending/delivery-worker.ts',
+    text: 'followRecords(deps.store.collection(backfillCollection.name), (',
+    replacement: 'deps.store.collection(backfillCollection.name).onChange((',
+    tests: ['webhooks/sending/order.test.ts'],
+  },
+  {
     file: 'webhooks/bulk/job.ts',
     text: 'const place = hook === null ? kind : `${kind} ${hook}`;',
     replacement: 'const place = hook === null ? kind : `${kind} ${id}`;',

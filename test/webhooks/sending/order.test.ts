@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTurns } from '../../../src/base/turns.ts';
+import { formatUuidTime } from '../../../src/base/uuid.ts';
+import { deleteHold, putHold } from '../../../src/webhooks/deliveries/backfill-hold.ts';
 import { Simulation, UP, type Behaviour, type SimulationOptions } from './simulation.ts';
 
 // Only signed requests name their delivery.
@@ -173,6 +175,26 @@ test('a failed delivery retried by hand goes to the end, one that waits stays', 
   await simulation.run(deliveries.retry(first));
   await simulation.clock.advance(1000);
   assert.deepEqual(sentOf(simulation).slice(2), [first, second, failed]);
+});
+
+test('what a backfill holds back waits after a crash, too, until it is let go', async () => {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('target', { secret });
+  const early = await emit(simulation, 1);
+  await simulation.clock.advance(1000);
+  const { store } = simulation;
+  const job = `${formatUuidTime(simulation.clock.now())}-7000-8000-000000000000`;
+  await simulation.run(store.transact((transaction) => putHold(transaction, hook, job)));
+  await simulation.clock.advance(1000);
+  const before = await emit(simulation, 2);
+  await simulation.crash();
+  const after = await emit(simulation, 3);
+  await simulation.clock.advance(60_000);
+  assert.deepEqual(sentOf(simulation), [early]);
+  await simulation.run(simulation.store.transact((transaction) =>
+    deleteHold(transaction, hook, job)));
+  await simulation.clock.advance(1000);
+  assert.deepEqual(sentOf(simulation), [early, before, after]);
 });
 
 test('what was retried by hand has its place after a crash, too', async () => {

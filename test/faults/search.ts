@@ -133,6 +133,17 @@ const RECORDS: readonly PlantedFault[] = [
     tests: ['webhooks/events/event-routes.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/searched-event.ts',
+    text: 'return decodeForward(eventRecord).body;', replacement: 'return null;',
+    tests: ['webhooks/search/delivery-search.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-search.ts',
+    text: 'events.findBytes(readEventId(bytes)) : bytes;',
+    replacement: 'events.findBytes(readEventId(bytes)) : undefined;',
+    tests: ['webhooks/search/delivery-search.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delivery-search.ts',
     text: 'return [identifier, eventId];', replacement: 'return [identifier];',
     tests: ['webhooks/search/delivery-search.test.ts'],
@@ -190,7 +201,7 @@ const PAGES: readonly PlantedFault[] = [
   {
     file: 'webhooks/search/searchable-list.ts',
     text: 'listQuery.limit ?? PAGE_ITEMS', replacement: 'listQuery.limit ?? 1000',
-    tests: ['webhooks/search/search.test.ts'],
+    tests: ['webhooks/events/event-routes.test.ts'],
   },
   {
     file: 'webhooks/search/searchable-list.ts',

@@ -59,7 +59,17 @@ for (const way of WAYS) {
     assert.deepEqual(await list('--where', 'payload.order.id=42'), [sent, paid]);
     const shown = await place.json(['event:show', paid]);
     assert.deepEqual([shown['name'], shown['key'], shown['hops']], ['order.paid', 'k1', 1]);
-    assert.equal(shown['source'], way === 'over the network' ? 'api' : 'command');
+    const source = way === 'over the network' ? 'api' : 'command';
+    assert.equal(shown['source'], source);
+    assert.deepEqual(await list('--source', source), [sent, paid]);
+    assert.deepEqual(await list('--source', 'own'), []);
+    const at = String(shown['createdAt']);
+    assert.ok((await list('--since', at)).includes(paid));
+    assert.deepEqual(await list('--until', at), []);
+    const deliveries = (...words: string[]): Promise<readonly unknown[]> =>
+      place.json(['delivery:list', ...words]);
+    assert.equal((await deliveries('--q', '42')).length, 2);
+    assert.equal((await deliveries('--where', 'event=order.paid', '--q', '42')).length, 1);
     const { stdout } = await place.run(['event:show', paid, '--payload']);
     assert.equal(stdout.trim(), '{"order":{"id":42}}');
   }));

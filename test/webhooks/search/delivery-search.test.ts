@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startRelay } from '../relay.ts';
+import { encodeFormerDelivery } from '../deliveries/former-records.ts';
+import { startRelay, type Relay } from '../relay.ts';
 
 const EVENTS: readonly (readonly [name: string, payload: unknown])[] = [
   ['order.created', { order: { id: 7, note: 'Zürich' }, lines: ['tea', 'coffee'] }],
@@ -24,6 +25,19 @@ const CASES: readonly (readonly [query: string, events: readonly number[]])[] = 
   ['q=order&order=newest', [0, 1, 2]],
   ['q=order&status=delivered', []],
 ];
+
+/** Adds a queued forward, whose body is searched, and a delivery of version 1 with its event. */
+async function addOthers(relay: Relay, webhookId: string): Promise<void> {
+  await relay.webhooks.events.queueForward({
+    url: 'http://127.0.0.1:1/', method: 'POST', headers: {}, hiddenParameters: [],
+    body: Buffer.from('{"fish":"halibut"}'),
+  });
+  const id = '019b0000-0000-7000-8000-000000000001';
+  await relay.store.transact((transaction) => transaction.put('deliveries', id,
+    encodeFormerDelivery(id, webhookId, {
+      status: 'cancelled', eventMembers: '"depth":1,"deliveries":[],"payload":{"fish":"sturgeon"}',
+    })));
+}
 
 test('deliveries are searched by the payload of their event', async () => {
   const relay = await startRelay();
@@ -65,6 +79,13 @@ test('deliveries are searched by the payload of their event', async () => {
       ['kind=route&q=seventh', 1], ['kind=all&q=order', 4], ['kind=route&q=zurich', 0],
       ['kind=route&where=headers.x-number=seventh', 1],
       ['kind=%72oute&where=headers.x-number=seventh', 1], ['kind=webhook&q=order', 3],
+    ] as const) {
+      assert.equal((await find(`/api/deliveries?${query}`)).length, count, query);
+    }
+    await addOthers(relay, String(made.json['identifier']));
+    for (const [query, count] of [
+      ['q=halibut', 1], ['q=halibut&kind=forward', 1], ['q=sturgeon', 1],
+      ['where=payload.fish=halibut', 1], ['where=payload.fish=sturgeon&status=cancelled', 1],
     ] as const) {
       assert.equal((await find(`/api/deliveries?${query}`)).length, count, query);
     }

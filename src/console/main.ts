@@ -95,11 +95,12 @@ function focusTitle(): void {
 }
 
 /**
- * A form that is being filled in stays: the token may have expired meanwhile. Every form for a
- * record has the class `record` (`recordForm`, and the first step of a new incoming webhook).
+ * A form that is being filled in stays, also one in a dialog: the token may have expired meanwhile.
+ * Every form for a record has the class `record` (`recordForm`, and the first step of a new
+ * incoming webhook).
  */
 function onSignedIn(): void {
-  if (main.querySelector('form.record') === null) return showScreen();
+  if (document.querySelector('form.record') === null) return showScreen();
   showNavigation(parseAddress().path[0]);
   showNotice('Signed in. What you typed is still here.');
 }

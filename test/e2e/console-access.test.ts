@@ -65,6 +65,28 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
     }
   }));
 
+test('what is typed into a dialog outlives the token', { skip }, () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const person = new Person(browser);
+  try {
+    const [first, second] = [await makeToken(data, 'write'), await makeToken(data, 'write')];
+    await browser.visit(`${server.url}/console#/events`);
+    await person.fill('textbox', 'API token', first.token);
+    await person.press('Enter');
+    await person.click('button', 'Emit an event…');
+    await person.fill('textbox', 'Name', 'typed.before');
+    await hookshelf(['token:revoke', '--identifier', first.identifier, '--data', data]);
+    await person.click('button', 'Emit it');
+    await person.fill('textbox', 'API token', second.token);
+    await person.press('Enter');
+    await person.sees('What you typed is still here');
+    await person.click('button', 'Emit it');
+    await person.sees('No webhook has heard it');
+  } finally {
+    await server.stop();
+  }
+}));
+
 test('the keyboard alone is enough', { skip }, () => inFolder(async (data) => {
   const server = await startServer(['--data', data]);
   const person = new Person(browser);

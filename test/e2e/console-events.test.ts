@@ -63,3 +63,107 @@ test('one takes back an event that has not begun', { skip }, async () => {
   const events = JSON.parse((await ask(`${server.url}/api/events?name=order.due`)).text);
   assert.deepEqual(events, []);
 });
+
+async function listEvents(name: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return JSON.parse((await ask(`${server.url}/api/events?name=${name}`)).text);
+}
+
+/** Opens the dialog by the keyboard, and fills its fields. */
+async function fillEvent(fields: Readonly<Record<string, string>>): Promise<void> {
+  await person.focus('button', 'Emit an event…');
+  await person.press('Enter');
+  await person.find('dialog', 'Emit an event');
+  await person.gives('return document.activeElement.name;', 'name');
+  for (const [name, text] of Object.entries(fields)) await person.fill('textbox', name, text);
+}
+
+test('one emits an event by hand, and reads what has come of it', { skip }, async () => {
+  const hook = await addRecord(`${server.url}/api/outgoing-webhooks`, {
+    targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'hand.heard',
+  });
+  await browser.visitAnew(`${server.url}/console#/events?name=hand.*`);
+  // Digits that a number of JavaScript does not hold.
+  await fillEvent({ Name: 'hand.heard', Payload: '{"id":12345678901234567890}', Key: 'k-1' });
+  await person.focus('button', 'Emit it');
+  await person.press('Enter');
+  await person.sees('It is kept, with 1 delivery.');
+  const [event] = await listEvents('hand.heard');
+  assert.equal(event?.['key'], 'k-1');
+  const payload = await ask(`${server.url}/api/events/${String(event?.['id'])}/payload`);
+  assert.equal(payload.text, '{"id":12345678901234567890}');
+  await person.focus('button', 'Emit another');
+  await person.press('Enter');
+  await person.fill('textbox', 'Name', 'hand.unheard');
+  await person.press('Enter');
+  await person.sees('It is kept. No webhook has heard it.');
+  await person.focus('link', 'To the event');
+  await person.press('Enter');
+  await person.find('heading', 'hand.unheard');
+  await person.sees('No webhook has heard it.');
+  await ask(`${server.url}/api/outgoing-webhooks/${hook}`, { method: 'DELETE' });
+});
+
+test('one is told that nobody has heard an event, which is not kept', {
+  skip,
+}, async (context) => {
+  const other = await startServer(['--data', createTemporaryFolder()]);
+  context.after(() => other.stop());
+  await browser.visitAnew(`${other.url}/console#/events`);
+  await fillEvent({ Name: 'hand.lost' });
+  await person.press('Enter');
+  await person.sees(/No webhook has heard it, and it is not kept: .* events\.keep is heard\./);
+  assert.ok(!(await person.everything()).some(({ name }) => name === 'To the event'));
+});
+
+test('mistakes of an event are told at their fields', { skip }, async () => {
+  await browser.visitAnew(`${server.url}/console#/events`);
+  await fillEvent({ Name: 'hand.wrong', Payload: '{"a":' });
+  const wrong = 'return document.activeElement.name + document.querySelector("dialog").innerText;';
+  await person.focus('textbox', 'Name');
+  await person.press('Enter');
+  await person.gives(wrong, /^payload[^]*Payload is not JSON/);
+  await person.fill('textbox', 'Payload', '');
+  await person.fill('textbox', 'In', '2 hours');
+  await person.press('Enter');
+  await person.gives(wrong, /^delaySeconds[^]*such as 30s or 2h/);
+  await person.fill('textbox', 'In', '9999d');
+  await person.press('Enter');
+  await person.gives(wrong, /^delaySeconds[^]*31536000/);
+  await person.fill('textbox', 'In', '');
+  await person.fill('textbox', 'Name', 'delivery.failed');
+  await person.press('Enter');
+  await person.gives(wrong, /^name[^]*which hookshelf alone emits/);
+  await person.press('Escape');
+  await person.sees('Emit it', false);
+  assert.deepEqual(await listEvents('hand.wrong'), []);
+});
+
+test('one emits an event for later, after a delay or at a time, and takes it back', {
+  skip,
+}, async () => {
+  await browser.visitAnew(`${server.url}/console#/events?name=hand.late`);
+  await fillEvent({ Name: 'hand.late', In: '2h' });
+  await person.press('Enter');
+  await person.sees(/It is kept, and begins in [12] ?h/);
+  await person.sees('Who hears it is decided then.');
+  await person.focus('button', 'Cancel it');
+  await person.press('Enter');
+  await person.find('dialog', 'Cancel the event?');
+  await person.click('button', 'Cancel it');
+  await person.sees('Cancelled.');
+  await person.sees('Emit another', false);
+  assert.deepEqual(await listEvents('hand.late'), []);
+  await fillEvent({ Name: 'hand.late' });
+  await browser.evaluate(`const input = document.querySelector('[name=deliverAt]');
+    const at = new Date(Date.now() + 86_400_000);
+    input.valueAsNumber = Math.floor(at / 60_000) * 60_000 - at.getTimezoneOffset() * 60_000;`);
+  await person.focus('textbox', 'Name');
+  await person.press('Enter');
+  await person.sees(/It is kept, and begins in (23|24) ?h|tomorrow/);
+  const [event] = await listEvents('hand.late');
+  const hours = (Date.parse(String(event?.['deliverAt'])) - Date.now()) / 3_600_000;
+  assert.ok(hours > 23 && hours <= 24, String(hours));
+  await person.focus('button', 'Close');
+  await person.press('Enter');
+  await person.sees(/^1 event$/m);
+});

@@ -1,23 +1,9 @@
-/**
- * Screens of the second script. It is fetched when the first of them is opened, and its text runs
- * as a script within the page: the policy of the page allows scripts by their hashes alone, so that
- * nothing else that the server answers can ever run.
- */
-import { callApi } from '../base/api-calls.ts';
+/** Screens of the second script, which is loaded when the first of them is opened. */
 import { fill, h } from '../base/dom.ts';
 import { showFailureIn } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-
-type SecondScript = Pick<typeof import('./second-script.ts'), 'openers'>;
-
-declare global {
-  interface Window {
-    /** The exports of the second script, once it has run (.ci/build-console.mjs). */
-    readonly secondScript?: SecondScript;
-  }
-}
-
-let running: Promise<void> | null = null;
+import { loadSecondScript } from './second-script-loader.ts';
+import type { SecondScript } from './second-script-loader.ts';
 
 /** The screen of that name in `openers`. */
 export function screenOnDemand(
@@ -43,27 +29,4 @@ export function screenOnDemand(
       };
     },
   };
-}
-
-/** Throws ApiError when the server is away, or is of another release than the page. */
-async function loadSecondScript(): Promise<SecondScript> {
-  if (window.secondScript === undefined) {
-    running ??= runSecondScript().finally(() => {
-      running = null;
-    });
-    await running;
-  }
-  if (window.secondScript !== undefined) return window.secondScript;
-  throw new Error('The browser has refused a part of this page. Load the page anew.');
-}
-
-async function runSecondScript(): Promise<void> {
-  // The build puts its name there, which changes with its text.
-  const name = document.documentElement.dataset['secondScript'] ?? '';
-  const { body } = await callApi<string>('GET', `/console/${name}`, { cache: 'default' });
-  const script = document.createElement('script');
-  script.textContent = body;
-  // It runs here, or not at all where its hash is another.
-  document.head.append(script);
-  script.remove();
 }

@@ -83,8 +83,11 @@ export function inputField(
     element, showError, clearError,
     read() {
       try {
-        // The value of a bad number is empty, as if the user had typed nothing.
-        if (input.validity.badInput) throw new InputError(`${label}: this is no number.`);
+        // The value of a bad number or time is empty, as if the user had typed nothing.
+        if (input.validity.badInput) {
+          const noun = input.type === 'number' ? 'number' : 'time';
+          throw new InputError(`${label}: this is no ${noun}.`);
+        }
         return read();
       } catch (thrown) {
         if (thrown instanceof InputError) showError([], thrown.message);

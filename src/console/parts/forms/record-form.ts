@@ -25,6 +25,8 @@ type FormOptions = FieldCustomization & FieldSelection & {
   /** Saves the record; an error that it throws is shown in the form. */
   readonly save: (value: Record<string, unknown>) => Promise<void>;
   readonly extra?: readonly Child[];
+  /** Buttons beside the submit button. */
+  readonly otherButtons?: readonly HTMLElement[];
 };
 
 interface RecordForm {
@@ -35,7 +37,8 @@ interface RecordForm {
 }
 
 export function recordForm({
-  schema, value, action, save, omitted = [], rare = [], extra = [], ...customization
+  schema, value, action, save, omitted = [], rare = [], extra = [], otherButtons = [],
+  ...customization
 }: FormOptions): RecordForm {
   const members = createMemberFields(schema, value, customization);
   for (const name of omitted) members.delete(name);
@@ -46,7 +49,7 @@ export function recordForm({
     rare.length === 0 ? null : h('details', h('summary', 'More'),
       h('div.record', {}, ...listElements(members, (name) => rare.includes(name)))),
     ...extra, summary,
-    h('div.actions', button));
+    h('div.actions', {}, ...otherButtons, button));
   const read = (): Record<string, unknown> => readMembers(members);
   const submit = async (): Promise<void> => {
     summary.textContent = '';

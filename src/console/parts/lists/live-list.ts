@@ -41,6 +41,8 @@ type LiveListOptions<Item> = {
   readonly matches: (item: Item, query: Readonly<Record<string, string>>) => boolean;
   /** null: many are not sent again. */
   readonly bulk: ListBulk | null;
+  /** More buttons of the screen. `refresh` reads the list again. */
+  readonly actions?: (refresh: () => void) => readonly HTMLElement[];
 };
 
 type ListBulk = Omit<BulkOptions, 'filter' | 'nouns'> & {
@@ -88,9 +90,7 @@ function openWithLabels<Item>(
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
-    if (resend !== null) {
-      resend.button.hidden = filters.isSearch || bulk?.isOffered(filters.readQuery()) !== true;
-    }
+    resend?.button.toggleAttribute('hidden', !isBulkOffered(bulk, filters));
     void list.read(appendQuery(path,
       { ...options.baseQuery, ...filters.readSearch(), ...filters.readQuery() }));
   };
@@ -138,13 +138,18 @@ function openWithLabels<Item>(
       else read();
     },
   });
-  fill(actions, pause, callerSession.may('write') ? resend?.button ?? null : null);
+  fill(actions, pause, callerSession.may('write') ? resend?.button ?? null : null,
+    ...options.actions?.(read) ?? []);
   fill(container, resend?.job.element ?? null, filters.element, list.element);
   return () => {
     stop();
     resend?.job.close();
     list.close();
   };
+}
+
+function isBulkOffered(bulk: ListBulk | null, filters: FilterForm): boolean {
+  return bulk !== null && !filters.isSearch && bulk.isOffered(filters.readQuery());
 }
 
 function createPagedList<Item>(

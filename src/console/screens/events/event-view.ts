@@ -1,5 +1,5 @@
 /** The view of one event: its members, its payload, its deliveries, and sending it to a webhook. */
-import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
+import { getJson, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
@@ -8,7 +8,7 @@ import { formatOutgoingName, listOutgoingIds } from '../../base/webhook-labels.t
 import { asyncButton } from '../../parts/async-button.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
-import { askToConfirm, openDialog } from '../../parts/dialog.ts';
+import { openDialog } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { plainTable } from '../../parts/plain-table.ts';
@@ -17,6 +17,7 @@ import { goIfStillHere } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
 import { openBackfillDialog } from '../../parts/backfill.ts';
+import { cancelEvent, eventPath, hasBegun, postPayload } from './event-calls.ts';
 
 export function openEvent(container: HTMLElement, id: string): () => void {
   return openRecordView<KeptEventWithDeliveries>(container, {
@@ -70,7 +71,10 @@ function actions(container: HTMLElement, event: KeptEventWithDeliveries): HTMLEl
         goIfStillHere(container, ['outgoing', identifier]));
     }));
   if (hasBegun(event)) return [send, backfill];
-  return [send, asyncButton('Cancel it', () => cancel(id), 'danger')];
+  const cancel = async (): Promise<void> => {
+    if (await cancelEvent(id)) goIfStillHere(container, ['events']);
+  };
+  return [send, asyncButton('Cancel it', cancel, 'danger')];
 }
 
 /** Asks for an outgoing webhook, and does `go` with it. */
@@ -102,30 +106,7 @@ async function sendTo(
 ): Promise<Delivery> {
   const response = await sendRequest('GET', `${eventPath(id)}/payload`);
   if (!response.ok) throw new Error(`its ${formatQuantity(payloadBytes, 'byte')} are not kept`);
-  const head = JSON.stringify({ event: name, ...key === null ? {} : { key } }).slice(0, -1);
-  const { body } = await callApi<Delivery>(
-    'POST', `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`, {
-      raw: `${head},"payload":${await response.text()}}`,
-      headers: { 'Content-Type': 'application/json' },
-    });
-  return body;
-}
-
-async function cancel(id: string): Promise<void> {
-  const isSure = await askToConfirm({
-    title: 'Cancel the event?', text: 'It will not begin, and is not kept.', action: 'Cancel it',
-    isDestructive: true, command: `hookshelf event:cancel ${id}`,
-  });
-  if (!isSure) return;
-  await callApi('DELETE', eventPath(id));
-  showNotice('Cancelled.');
-  goToScreen(['events']);
-}
-
-function hasBegun({ deliverAt, deliveries }: KeptEventWithDeliveries): boolean {
-  return deliverAt === null || deliveries.length > 0 || Date.parse(deliverAt) <= Date.now();
-}
-
-function eventPath(id: string): string {
-  return `/api/events/${encodeURIComponent(id)}`;
+  return postPayload(
+    `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`,
+    { event: name, ...key === null ? {} : { key } }, await response.text());
 }

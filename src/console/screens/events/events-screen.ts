@@ -1,10 +1,13 @@
 /** The screen of events: a live list with filters. */
+import { callerSession } from '../../base/caller-session.ts';
 import { timeElement } from '../../base/format.ts';
 import { href } from '../../base/screen-address.ts';
+import { asyncButton } from '../../parts/async-button.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import type { KeptEvent } from '../../../app/api-types.ts';
+import { loadSecondScript } from '../second-script-loader.ts';
 import { openEvent } from './event-view.ts';
 
 const SOURCES = ['catalog', 'api', 'command', 'action', 'own'];
@@ -41,9 +44,18 @@ export const eventsScreen: Screen = {
       'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
       matches: matchesEventFilters,
       bulk: null,
+      actions: (refresh) =>
+        callerSession.may('write') ? [createEmitButton(container, refresh)] : [],
     });
   },
 };
+
+function createEmitButton(container: HTMLElement, refresh: () => void): HTMLElement {
+  return asyncButton('Emit an event…', async () => {
+    const { openEmitDialog } = await loadSecondScript();
+    await openEmitDialog(container, refresh);
+  }, 'primary');
+}
 
 /** Says whether a webhook got the event, or when it begins. */
 function formatHeard({ heard, deliverAt }: KeptEvent): string | HTMLElement {

@@ -5,7 +5,7 @@ import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { choiceField, orderField } from '../../parts/forms/choice-field.ts';
-import type { FieldTexts } from '../../parts/forms/input-field.ts';
+import type { Field, FieldOptions, FieldTexts } from '../../parts/forms/input-field.ts';
 import { trySection } from './try-routes.ts';
 import { createSenderField } from './sender-field.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
@@ -64,6 +64,12 @@ export async function editIncoming(
   });
 }
 
+/** Of a route, or of a webhook that has none. */
+function createOrderField(options: FieldOptions): Field {
+  const isOfRoute = (options.outerModels ?? []).length > 0;
+  return orderField(isOfRoute ? options : { ...options, label: 'Order without routes' });
+}
+
 export async function editAction(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: IncomingView,
 ): Promise<void> {
@@ -80,10 +86,10 @@ export async function editAction(
         + 'runs its own. Choose None above then', 'Route'],
       name: ['Name', 'It stands with each request that the route ran for'],
       when: ['Runs when', 'Without a condition it runs for every request'],
-      order: ['Order', 'Needs the answer `accepted`. With routes it stands on each of them'],
+      order: ['Order', 'Needs the answer `accepted`'],
     },
     factories: {
-      actionConfiguration: (options) => actions.createField(options), order: orderField,
+      actionConfiguration: (options) => actions.createField(options), order: createOrderField,
     },
     renderBelow: (read) => trySection(webhook, () => read()['routes']),
   });

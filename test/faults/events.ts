@@ -122,6 +122,34 @@ const DELAYS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
+    // Events of a key begin in another order where their node was away for a while.
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'deps.ownership.onChange(() => this.#onOwnershipChange()),', replacement: '',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: ': left.deliverAt < right.deliverAt;', replacement: ': left.id < right.id;',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    // An event that was staged before the webhook was there is missed.
+    file: 'webhooks/bulk/backfill.ts',
+    text: 'whenReady: () => deps.store.transact(rewriteTotals),', replacement: '',
+    tests: ['nodes/apps-backfill.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/get-named-webhook.ts',
+    text: 'await store.transact((transaction) => '
+      + 'transaction.findId(outgoingCollection.name, name));',
+    replacement: '', tests: ['nodes/apps-backfill.test.ts'],
+  },
+  {
+    // A reader of the stream takes an old event for a new one.
+    file: 'app/topics.ts', text: '&& !isConvertedEvent(after)', replacement: '',
+    tests: ['app/topics.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delayed-events.ts',
     text: 'see event-use.ts.\n  transaction.delete(delayedEventCollection.name, id);',
     replacement: 'see event-use.ts.',

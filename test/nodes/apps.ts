@@ -25,7 +25,7 @@ export class Apps {
   readonly #targets: Server[] = [];
 
   /** `aheadMs`: by how much its wall clock is. */
-  async start(id = randomUUID(), aheadMs = 0): Promise<Node> {
+  async start(id: string = randomUUID(), aheadMs = 0): Promise<Node> {
     const { settings } = loadSettings({});
     const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
     const app = await openApp({
@@ -39,12 +39,12 @@ export class Apps {
   }
 
   /** A target of outgoing webhooks that answers 200 and counts. */
-  async target(onRequest: (id: string) => void): Promise<string> {
-    const server = createServer((request, response) => {
-      request.resume().on('end', () => {
-        onRequest(String(request.headers['webhook-id']));
-        response.end();
-      });
+  async target(onRequest: (id: string, body: string) => void): Promise<string> {
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      onRequest(String(request.headers['webhook-id']), Buffer.concat(chunks).toString());
+      response.end();
     });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     this.#targets.push(server);

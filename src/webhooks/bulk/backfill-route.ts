@@ -2,13 +2,13 @@
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
-import { notFoundError } from '../../resources/not-found.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
+import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { bulkRoute } from './bulk-route.ts';
@@ -42,11 +42,10 @@ export function backfillRoute(jobs: Jobs, { store, keys, webhooks }: {
     summary: 'Send a webhook the kept events that it has missed, as a job that goes on after a '
       + 'restart',
     parameters: [createKeyParameter(outgoingResource)],
-    resolveFilter(filter, [identifier = '']) {
-      const webhook = webhooks.findNamed(identifier);
-      if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);
+    async resolveFilter(filter, [name = '']) {
+      const { identifier } = await getNamedWebhook({ store, webhooks }, name);
       checkNewForm(findCommitted(store), 'a backfill');
-      return { ...filter, hook: webhook.identifier };
+      return { ...filter, hook: identifier };
     },
   });
 }

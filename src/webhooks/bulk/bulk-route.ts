@@ -27,7 +27,8 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
    * Makes the filter of the job from that of the body, which names a webhook as people do. Throws
    * if there cannot be such a job. `params` are those of the path.
    */
-  readonly resolveFilter: (filter: JsonObject, params: readonly string[]) => JsonObject;
+  readonly resolveFilter:
+    (filter: JsonObject, params: readonly string[]) => JsonObject | Promise<JsonObject>;
   /** Rules for the body as a whole. */
   readonly bodyRules?: Pick<ObjectSchema, 'check' | 'hint'>;
 };
@@ -68,7 +69,7 @@ export function bulkRoute(
       return serveOnce(keys, exchange, [JSON_TYPE], async (body, keepResponse) => {
         const parsedBody = parse(parseBody(body));
         const { isDryRun } = parsedBody;
-        const filter = resolveFilter(parsedBody.filter, exchange.params);
+        const filter = await resolveFilter(parsedBody.filter, exchange.params);
         if (isDryRun) {
           const count = await jobs.count(kind, filter);
           return keepResponse(null, {

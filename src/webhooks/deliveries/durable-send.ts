@@ -13,6 +13,7 @@ import type { Store, Transaction } from '../../store/store-port.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
 import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
@@ -47,10 +48,9 @@ export function createDurableSender(deps: {
   readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'reserveWhile'>;
 }): SendDurably {
   const { store, clock, makeId, webhooks, capacity } = deps;
-  return (send, onStaged) => {
+  return async (send, onStaged) => {
     const { webhook: webhookName, name, payloadJson, hops, deliverAt } = send;
-    const webhook = webhooks.findNamed(webhookName);
-    if (webhook === undefined) throw notFoundError('outgoing webhook', webhookName);
+    const webhook = await getNamedWebhook({ store, webhooks }, webhookName);
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
     const { webhook: label, target } = webhook.labels;

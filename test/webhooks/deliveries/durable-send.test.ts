@@ -45,8 +45,8 @@ test('it goes to this webhook alone, whatever that listens to, and again until i
     const { name, source, key, to, hooks, deliveries, payload } = JSON.parse(event);
     assert.deepEqual([name, source, key, to, hooks, deliveries, payload],
       ['odd', 'api', 'k', webhook, [webhook], [id], { n: 1 }]);
-    await simulation.crash();
     await simulation.clock.advance(1000);
+    await simulation.crash();
     simulation.targets.set('there', UP);
     await simulation.crash();
     await simulation.clock.advance(60_000);

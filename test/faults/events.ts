@@ -225,14 +225,14 @@ const DELAYS: readonly PlantedFault[] = [
 const SENDS: readonly PlantedFault[] = [
   {
     file: 'webhooks/deliveries/durable-send.ts',
-    text: 'if (webhook === undefined) throw',
-    replacement: 'if (webhook === undefined || webhook.triggerEvent !== name) throw',
+    text: 'if (problem !== null) throw',
+    replacement: 'if (problem !== null || webhook.triggerEvent !== name) throw',
     tests: ['webhooks/deliveries/durable-send.test.ts'],
   },
   {
     file: 'webhooks/deliveries/durable-send.ts',
-    text: 'if (webhook === undefined) throw',
-    replacement: 'if (webhook === undefined || !webhook.enabled) throw',
+    text: 'if (problem !== null) throw',
+    replacement: 'if (problem !== null || !webhook.enabled) throw',
     tests: ['webhooks/deliveries/durable-send.test.ts'],
   },
   {

@@ -6,7 +6,7 @@ import type { ActionRunner } from './actions/run-action.ts';
 import type { Logger } from '../base/log.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import type { Store } from '../store/store-port.ts';
-import { cancelHoldingJob } from './bulk/stage-job.ts';
+import { cancelHoldingJob, findHoldProblems } from './bulk/stage-job.ts';
 import { convertDeliveries } from './deliveries/convert-deliveries.ts';
 import { DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
@@ -38,6 +38,7 @@ import { Retention } from './durable-queue/queue-retention.ts';
 /** The entry of events and forwards; deliveries follow from them. */
 export type Queue = {
   readonly fanOuts: FanOuts;
+  readonly delayedEvents: DelayedEvents;
   readonly eventUse: EventUse;
   readonly capacity: QueueCapacity;
   readonly events: EventPublisher;
@@ -59,9 +60,11 @@ export type Outgoing = {
 };
 
 export function composeQueue(
-  { store, clock, logger: log, makeId, events: { keep }, outgoing }: WebhooksOptions,
+  options: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
+  const { store, clock, logger: log, makeId, events: { keep }, outgoing } = options;
+  const { ownership = ALL_OWNED } = options;
   const fanOuts = new FanOuts({ store, clock, log });
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, {
@@ -72,8 +75,10 @@ export function composeQueue(
     // Older nodes beside us expect deliveries of every event.
     mayKeepUnheard: (find) => keep === 'all' && !mustWriteOldForm(find),
   });
+  const delayedEvents =
+    new DelayedEvents({ store, clock, log, makeId, ownership, audience: events });
   const systemEvents = createSystemEvents({ events, log, webhooks });
-  return { fanOuts, eventUse, capacity, events, systemEvents };
+  return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {
@@ -84,15 +89,12 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
   const { webhooks, configurations, actions, runner, health } = shared;
-  const { fanOuts, eventUse, capacity, systemEvents } = shared.queue;
+  const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createWebhookSender({ http, bodies, makeId, clock, log });
-  const delayedEvents = new DelayedEvents({
-    store, clock, log, makeId, ownership, audience: shared.queue.events,
-  });
   const worker = new DeliveryWorker({
     store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,
     random, ownership, systemEvents, makeId, onOutcome, health, turns,
@@ -115,6 +117,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     sender, worker, keptEvents,
     deliveries: createDeliveryService({
       store, fanOuts, webhooks, clock, makeId, capacity, requests: shared.requests,
+      findHoldProblems: () => findHoldProblems(store),
     }),
     removal: {
       onRemoved(transaction, webhookId, nowMs) {

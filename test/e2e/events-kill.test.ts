@@ -234,7 +234,7 @@ class KeyedOffers {
   }
 }
 
-test('a backfill goes on through kills, once for each event, before new events of a key', () =>
+test('a backfill goes on through kills, once for each event, and new events go behind it', () =>
   withRelay(BACKFILL_SETTINGS, async (server, target) => {
     const offers = new KeyedOffers(server);
     await Promise.all(Array.from({ length: CONNECTIONS }, (_, key) =>

@@ -421,6 +421,21 @@ const SENDING: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/fan-out.test.ts'],
   },
   {
+    file: 'webhooks/sending/delivery-worker.ts',
+    text: ' && delayedEvents.overdueCount === 0', replacement: '',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/convert-deliveries.ts',
+    text: '&& store.collection(fanOutCollection.name).findSlot(id) === -1,', replacement: ',',
+    tests: ['webhooks/deliveries/convert-deliveries.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-reconciliation.ts',
+    text: 'if (mayBegin(findCommitted(store), id, bytes)) return', replacement: 'return',
+    tests: ['webhooks/deliveries/delivery-reconciliation.test.ts'],
+  },
+  {
     file: 'webhooks/sending/webhook-retirement.ts',
     text: 'if (!lease.isHeld(transaction)) return LEASE_LOST;', replacement: '',
     tests: ['webhooks/sending/webhook-retirement.test.ts'],

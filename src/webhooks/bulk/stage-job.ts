@@ -4,10 +4,12 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { findStaged } from '../../store/find-record.ts';
-import type { Transaction } from '../../store/store-port.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
-import { deleteHold, findHoldingJobId, putHold } from '../deliveries/backfill-hold.ts';
+import {
+  backfillCollection, decodeHoldingJobId, deleteHold, findHoldingJobId, putHold,
+} from '../deliveries/backfill-hold.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 
@@ -58,4 +60,39 @@ export function cancelHoldingJob(
   const bytes = transaction.find(jobCollection.name, jobId);
   if (bytes !== undefined) stageJobCancel(transaction, decodeJob(bytes), updatedAt);
   deleteHold(transaction, webhookId, jobId);
+}
+
+/** Finds holds whose job does not run, and running jobs that should have a hold and have none. */
+export function findHoldProblems(store: Pick<Store, 'collection'>): readonly string[] {
+  const holds = new Map<string, string>();
+  const find = findCommitted(store);
+  const problems: string[] = [];
+  for (const [webhookId, bytes] of listRecords(store, backfillCollection.name)) {
+    const jobId = decodeHoldingJobId(bytes);
+    const job = find(jobCollection.name, jobId);
+    holds.set(webhookId, jobId);
+    if (job !== undefined && decodeJob(job).status === 'running') continue;
+    problems.push(`the deliveries of webhook ${webhookId} wait for job ${jobId}, `
+      + 'which does not run');
+  }
+  for (const [jobId, bytes] of listRecords(store, jobCollection.name)) {
+    const { hook: webhookId, status } = decodeJob(bytes);
+    if (webhookId === null || status !== 'running' || holds.get(webhookId) === jobId) continue;
+    problems.push(`job ${jobId} runs, and the deliveries of webhook ${webhookId} do not wait `
+      + 'for it');
+  }
+  return problems;
+}
+
+function listRecords(
+  store: Pick<Store, 'collection'>, name: string,
+): readonly (readonly [id: string, bytes: Buffer])[] {
+  const collection = store.collection(name);
+  const records: (readonly [string, Buffer])[] = [];
+  const walk = collection.walk();
+  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+    const bytes = collection.bytesAt(slot);
+    if (bytes !== undefined) records.push([collection.idAt(slot) ?? '', bytes]);
+  }
+  return records;
 }

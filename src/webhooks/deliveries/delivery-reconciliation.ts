@@ -1,29 +1,44 @@
 /**
- * Checks that the totals match the stored deliveries, that no delivery that waits has lost its
- * event, and that nothing is kept for a delivery that is gone.
+ * Checks that the totals match the stored deliveries, that no delivery that waits and no delayed
+ * event has lost its payload, that each delayed event will begin, and that nothing is kept for a
+ * delivery or an event that is gone.
  */
-import type { Store } from '../../store/store-port.ts';
+import { parseTimestamp } from '../../base/clock.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
 import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, readStatus } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
+import { receiverCollection } from './event-receivers.ts';
 import {
-  eventCollection, findForwardUrl, isFinishedMarkId, someListedDelivery,
+  decodeEventHead, eventCollection, findForwardUrl, isFinishedMarkId, readDeliverAt,
+  someListedDelivery,
 } from './event-record.ts';
 import { deliveryQueue } from './delivery-changes.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 export type DeliveryReconciliation = QueueReconciliation<DeliveryStatus>;
 
+/** `otherProblems` are those of records that other rooms keep beside deliveries. */
 export async function reconcileDeliveries(
-  store: Store, fanOuts: Pick<FanOuts, 'unwrittenCount'>,
+  store: Store, fanOuts: Pick<FanOuts, 'unwrittenCount'>, nowMs: number,
+  otherProblems: readonly string[] = [],
 ): Promise<DeliveryReconciliation> {
   const records = store.collection(deliveryCollection.name);
   const events = store.collection(eventCollection.name);
   return reconcileQueue(store, deliveryQueue, {
-    earlierProblems: [...await findForwardsWithoutDelivery(store), ...await findBodies(store)],
+    earlierProblems: [
+      ...await findEventProblems(store, nowMs), ...await findBodies(store),
+      ...await findWithoutEvent(store, delayedEventCollection, (id) =>
+        `delayed event ${id} has lost its payload`),
+      ...await findWithoutEvent(store, receiverCollection, (id) =>
+        `the receivers of event ${id} have lost it`),
+      ...otherProblems,
+    ],
     countUnwritten: () => ({ pending: fanOuts.unwrittenCount }),
     isCounted: (id) => !isRouteDeliveryId(id),
     inspect(bytes, slot, problems) {
@@ -37,17 +52,49 @@ export async function reconcileDeliveries(
   });
 }
 
-/** Finds what was to be forwarded by a delivery that is gone. Any other event may stay alone. */
-async function findForwardsWithoutDelivery(store: Store): Promise<string[]> {
+/**
+ * Finds what was to be forwarded by a delivery that is gone, and delayed events that nothing will
+ * begin. Any other event may stay alone.
+ */
+async function findEventProblems(store: Store, nowMs: number): Promise<string[]> {
   const events = store.collection(eventCollection.name);
   const records = store.collection(deliveryCollection.name);
   const problems: string[] = [];
   await visitInSteps(events, (bytes, slot) => {
     const id = events.idAt(slot) ?? '';
-    if (isFinishedMarkId(id) || findForwardUrl(bytes) === null) return 'searched';
-    if (!someListedDelivery(bytes, (delivery) => records.findSlot(delivery) !== -1)) {
+    if (isFinishedMarkId(id)) return 'searched';
+    if (findForwardUrl(bytes) === null) {
+      const deliverAt = readDeliverAt(bytes);
+      if (deliverAt === null || parseTimestamp(deliverAt) <= nowMs) return 'searched';
+      if (mayBegin(findCommitted(store), id, bytes)) return 'parsed';
+      problems.push(`event ${id} is to begin at ${deliverAt}, and nothing will begin it`);
+    } else if (!someListedDelivery(bytes, (delivery) => records.findSlot(delivery) !== -1)) {
       problems.push(`payload ${id} belongs to no delivery`);
     }
+    return 'searched';
+  });
+  return problems;
+}
+
+/**
+ * Whether a delayed event will begin, or has begun by a clock that was ahead of ours. If its time
+ * has passed, nobody can tell one that nobody heard from one that did not begin.
+ */
+function mayBegin(find: FindRecord, id: string, event: Buffer): boolean {
+  return find(delayedEventCollection.name, id) !== undefined
+    || find(receiverCollection.name, id) !== undefined || decodeEventHead(event).to !== undefined;
+}
+
+/** Finds records that stand beside an event that is gone. */
+async function findWithoutEvent(
+  store: Store, { name }: CollectionSpec, describe: (id: string) => string,
+): Promise<string[]> {
+  const records = store.collection(name);
+  const events = store.collection(eventCollection.name);
+  const problems: string[] = [];
+  await visitInSteps(records, (_, slot) => {
+    const id = records.idAt(slot) ?? '';
+    if (events.findSlot(id) === -1) problems.push(describe(id));
     return 'searched';
   });
   return problems;

@@ -86,6 +86,8 @@ type DeliveryServiceDeps = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
   readonly requests: RequestLookup;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
+  /** Finds webhooks whose deliveries wait for a job that does not run, and the other way round. */
+  readonly findHoldProblems: () => readonly string[];
 };
 
 export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryService {
@@ -151,7 +153,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     cancelEvent: (identifier) => cancelEvent(store, clock, identifier),
     async reconcile() {
       await fanOuts.whenWritten();
-      return reconcileDeliveries(store, fanOuts);
+      return reconcileDeliveries(store, fanOuts, clock.now(), deps.findHoldProblems());
     },
   };
 }

@@ -149,7 +149,7 @@ test('a conversion that ends between two transactions is gone on with by the nex
     count += await convertDeliveries(store, closing.signal);
     unfollow();
     assert.equal(store.lines.length, before + 1);
-    const { problems } = await reconcileDeliveries(store, { unwrittenCount: 0 });
+    const { problems } = await reconcileDeliveries(store, { unwrittenCount: 0 }, 0);
     assert.deepEqual(problems, []);
   }
   assert.ok(count < 605, String(count));

@@ -375,10 +375,9 @@ for (const order of ['strict', { key: 'payload.key' }]) {
     const simulation = new Simulation();
     const webhook = await simulation.addHook('there', { order });
     await delay(simulation, 1000, { key: 1, n: 1 });
-    const deliverAt = formatTimestamp(simulation.clock.now() + 2000);
     await simulation.run(simulation.webhooks.deliveries.sendDurably({
       webhook, name: 'thing.sent', payloadJson: '{"key":1,"n":2}', source: 'api', hops: 0,
-      deliverAt,
+      deliverAt: formatTimestamp(simulation.clock.now() + 2000),
     }, () => {}));
     await delay(simulation, 3000, { key: 1, n: 3 });
     await simulation.crash();

@@ -239,8 +239,8 @@ const DURABLE_QUEUE: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/durable-queue/queue-retention.ts',
-    text: 'readFinish(bytes, find)?.atMs === finishedAtMs);',
-    replacement: 'readFinish(bytes, find) !== null);',
+    text: 'readEnd(bytes, find)?.atMs === endedAtMs);',
+    replacement: 'readEnd(bytes, find) !== null);',
     tests: ['webhooks/inbox/inbox-retention.test.ts'],
   },
   {

@@ -35,7 +35,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/lanes.ts',
-    text: 'lane.begunCount - 1 > WAITING_MIN', replacement: 'lane.size > WAITING_MIN',
+    text: 'lane.begunCount - 1 > HELD_BACK_THRESHOLD',
+    replacement: 'lane.size > HELD_BACK_THRESHOLD',
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {

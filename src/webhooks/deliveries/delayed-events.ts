@@ -40,8 +40,8 @@ import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addReceivers } from './event-receivers.ts';
 import {
-  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readEventCreatedMs,
-  readPayloadBytes, type EventHead,
+  deleteEvent, encodeEvent, eventCollection, readEventCreatedMs, readEventName, readPayloadJson,
+  type EventHead,
 } from './event-record.ts';
 import { putFanOut } from './fan-out.ts';
 
@@ -97,17 +97,20 @@ export function stageCancelOfDelayed(transaction: Transaction, id: string): bool
   return true;
 }
 
-/** Stages the begin of an event. Does nothing to one that has begun or was cancelled. */
+/** Stages the beginning of an event. Does nothing to one that has begun or was cancelled. */
 function stageBegin(
-  audience: Audience, transaction: Transaction, id: string,
+  transaction: Transaction, audience: Audience, id: string,
   { seed, nowMs }: Pick<TransactionInputs, 'seed' | 'nowMs'>,
 ): void {
-  const bytes = transaction.find(delayedEventCollection.name, id);
-  const event = transaction.find(eventCollection.name, id);
-  if (bytes === undefined) return;
-  if (event === undefined) return void transaction.delete(delayedEventCollection.name, id);
-  const name = decodeEventHead(event).name ?? '';
-  const payloadJson = readPayloadBytes(event)?.toString() ?? '';
+  const delayedRecord = transaction.find(delayedEventCollection.name, id);
+  const eventRecord = transaction.find(eventCollection.name, id);
+  if (delayedRecord === undefined) return;
+  if (eventRecord === undefined) {
+    transaction.delete(delayedEventCollection.name, id);
+    return;
+  }
+  const name = readEventName(eventRecord) ?? '';
+  const payloadJson = readPayloadJson(eventRecord);
   const webhookIds = audience.findReceivers(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
@@ -117,7 +120,7 @@ function stageBegin(
   // Not derived from the event's identifier: deliveries are listed in the order of their ids.
   const nextId = deriveIds(seed);
   const createdAt = formatTimestamp(nowMs);
-  const { deliverAt } = decodeDelayedEvent(bytes);
+  const { deliverAt } = decodeDelayedEvent(delayedRecord);
   // Its place among others is its time, even if this process was not there then.
   const queuedAt = parseTimestamp(deliverAt) < nowMs ? deliverAt : null;
   const deliveries = webhookIds.map((webhookId) => createDelivery({
@@ -259,7 +262,7 @@ export class DelayedEvents {
     const inputs = { seed: makeId(), nowMs: clock.now() };
     event.state = 'unsettled';
     try {
-      await store.transact((transaction) => stageBegin(audience, transaction, event.id, inputs));
+      await store.transact((transaction) => stageBegin(transaction, audience, event.id, inputs));
       this.#isFailing = false;
     } catch (error) {
       if (isTemporary(error)) return this.#onStoreFailure(event, error);

@@ -1,5 +1,7 @@
 /**
- * The durable queue of deliveries, and every change of one. A delivery of version 1.0, which embeds
+ * The durable queue of deliveries to webhooks and of forwards, and every change of one. Deliveries
+ * to routes are records of the same collection, but not of this queue: see inbox/route-changes.ts.
+ * A delivery of version 1.0, which embeds
  * its event or its body, is written in the present form when it changes: its event and its body
  * become records in the same transaction.
  */
@@ -17,6 +19,9 @@ import {
   DELIVERY_STATUSES, deliveryCollection, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { deleteEvent, encodeConvertedEvent, eventCollection } from './event-record.ts';
+
+const COMMA = Buffer.from(',');
+const CLOSING_BRACE = Buffer.from('}');
 
 /** Events whose deliveries are not all written yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
@@ -39,19 +44,19 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
 };
 
 /**
- * Stages new pending deliveries, and the event that they share. `count` is higher than the number
- * of deliveries if more are written later. The caller has checked that there is room. Once they are
- * committed, sending/delivery-worker.ts learns of them, as it follows the collection.
+ * Stages new pending deliveries, and the event that they share. `countWithLater` is higher than
+ * the number of deliveries if more are written later. The caller has checked that there is room.
+ * Once they are committed, sending/delivery-worker.ts learns of them, as it follows the collection.
  */
 export function acceptDeliveries(
   transaction: Transaction, unit: DeliveryUnit, deliveries: readonly Delivery[],
   event: { readonly identifier: string; readonly json: string } | null,
-  count = deliveries.length,
+  countWithLater = deliveries.length,
 ): void {
   // The event comes first: when a delivery is applied, its event must be there.
   if (event !== null) transaction.put(eventCollection.name, event.identifier, event.json);
   for (const delivery of deliveries) unit.stageCounted(delivery);
-  unit.count('pending', count);
+  unit.count('pending', countWithLater);
 }
 
 /** Runs `makeChanges` as one unit: the totals are written once for all changes. */
@@ -67,24 +72,22 @@ export function stageDelivery(transaction: Transaction, delivery: Delivery): Sto
   if (embeddedEvent !== null) {
     const webhookIds = hook === null ? [] : [hook];
     const event = { identifier: eventId, createdAt, name, deliveries: [identifier], webhookIds };
-    // The members of an event are found behind a comma, and end with the bracket of a record.
+    // The members of an event are found between a comma and the brace that ends a record.
+    // `embeddedEvent` has neither.
     const record = Buffer.concat([COMMA, embeddedEvent, CLOSING_BRACE]);
     transaction.put(eventCollection.name, eventId, encodeConvertedEvent(event, record));
   }
-  const hasBodyRecord =
+  const writesBodyRecord =
     delivery.embeddedBody !== null && !mustWriteOldForm(findStaged(transaction));
-  if (delivery.embeddedBody !== null && hasBodyRecord) {
+  if (delivery.embeddedBody !== null && writesBodyRecord) {
     const record = encodeBodyRecord(identifier, delivery.embeddedBody);
     transaction.put(deliveryBodyCollection.name, identifier, record);
   }
-  const embeddedBody = hasBodyRecord ? null : delivery.embeddedBody;
+  const embeddedBody = writesBodyRecord ? null : delivery.embeddedBody;
   const item = { ...delivery, embeddedEvent: null, embeddedBody };
   const { bytes } = transaction.put(deliveryCollection.name, identifier, encodeDelivery(item));
   return { bytes, item };
 }
-
-const COMMA = Buffer.from(',');
-const CLOSING_BRACE = Buffer.from('}');
 
 /** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */
 function stageRemoval(transaction: Transaction, id: string): void {

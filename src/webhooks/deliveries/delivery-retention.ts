@@ -1,13 +1,13 @@
 /** The retention rules of deliveries: how long, and how many, finished deliveries are kept. */
 import type { Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Finish, RetentionRules } from '../durable-queue/queue-retention.ts';
+import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
 import { readStatus, readUpdatedMs } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 import type { EventUse } from './event-use.ts';
 
-const FINISHES = {
+const END_KINDS = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
 } as const satisfies Record<DeliveryStatus, unknown>;
 
@@ -20,9 +20,9 @@ export function deliveryRetention(limits: {
   return {
     follow: (listener) => followRecords(deliveries, ({ id, before, after }) => {
       if (isRouteDeliveryId(id)) return;
-      listener({ id, before: readFinish(before), after: readFinish(after) });
+      listener({ id, before: readEnd(before), after: readEnd(after) });
     }),
-    readFinish: (bytes) => readFinish(bytes),
+    readEnd: (bytes) => readEnd(bytes),
     bytesOf(id) {
       const bytes = deliveries.findBytes(id);
       if (bytes === undefined) return 0;
@@ -36,8 +36,8 @@ export function deliveryRetention(limits: {
   };
 }
 
-function readFinish(bytes: Buffer | null): Finish | null {
-  const kind = bytes === null ? null : FINISHES[readStatus(bytes)];
+function readEnd(bytes: Buffer | null): ItemEnd | null {
+  const kind = bytes === null ? null : END_KINDS[readStatus(bytes)];
   if (bytes === null || kind === null) return null;
   return { kind, atMs: readUpdatedMs(bytes), bytes: bytes.length };
 }

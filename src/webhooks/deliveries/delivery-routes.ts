@@ -25,14 +25,17 @@ import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { EVENT_SOURCES } from './searched-event.ts';
-import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
+import { DELIVERY_STATUSES, type Delivery, type PublicDelivery } from './delivery.ts';
 import type { DeliveryFilter, ListedRoute } from './delivery-list.ts';
+import { parseRequestId } from './route-delivery-id.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
   deliverySchema, reconciliationSchema, resendSchema, retriedSchema, sentDeliverySchema,
 } from './delivery-schema.ts';
-import { toPublicSentRequest, type SentHttpRequest } from './sent-request.ts';
+import {
+  toPublicSentRequest, type PublicSentRequest, type SentHttpRequest,
+} from './sent-request.ts';
 import type { DeliveryService } from './delivery-service.ts';
 
 const { path: PATH } = deliveryResource;
@@ -46,14 +49,14 @@ export function deliveryRoutes(deps: {
   const { service, webhooks, keys, searches } = deps;
   return [
     listRoute(service, webhooks, searches),
-    getRoute(service),
+    getDeliveryRoute(service),
     bodyRoute(service),
     resendRoute(service, keys),
     reconcileRoute(service),
     retryFailedRoute(service),
-    actionRoute(service, 'retry',
+    retryOrCancelRoute(service, 'retry',
       'Try one delivery again now; a failed one gets its whole schedule anew'),
-    actionRoute(service, 'cancel', 'Cancel one pending delivery'),
+    retryOrCancelRoute(service, 'cancel', 'Cancel one pending delivery'),
   ];
 }
 
@@ -95,7 +98,7 @@ function resolveHookOfKind(
   return resolveHook(isOutgoing ? outgoing : incoming, name);
 }
 
-function getRoute(service: DeliveryService): HttpRoute {
+function getDeliveryRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
     summary: 'One delivery with its attempts, and the request that it sent last',
@@ -105,21 +108,25 @@ function getRoute(service: DeliveryService): HttpRoute {
       ...CONDITIONAL_RESPONSES,
     ],
     handle(exchange) {
-      const route = service.findRoute(exchange.params[0] ?? '');
-      if (route !== undefined) {
-        const body = { ...service.toPublic(route), sent: null };
-        return sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
-          route.identifier, Buffer.from(JSON.stringify(body)),
-          parseTimestamp(route.route.updatedAt)));
+      const listedRoute = service.findRouteDelivery(exchange.params[0] ?? '');
+      if (listedRoute !== undefined) {
+        return sendDelivery(exchange, listedRoute.route.updatedAt,
+          { ...service.toPublic(listedRoute), sent: null });
       }
       const { delivery, sent } = getSentRequest(service, exchange);
-      const body = { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) };
-      // It is undated: name, target and state follow the webhook, which changes at other times.
-      sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
-        delivery.identifier, Buffer.from(JSON.stringify(body)),
-        parseTimestamp(delivery.updatedAt)));
+      sendDelivery(exchange, delivery.updatedAt,
+        { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) });
     },
   };
+}
+
+/** Sends it undated: name, target and state follow the webhook, which changes at other times. */
+function sendDelivery(
+  exchange: Exchange, updatedAt: string,
+  body: PublicDelivery & { readonly sent: PublicSentRequest | null },
+): void {
+  sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
+    body.identifier, Buffer.from(JSON.stringify(body)), parseTimestamp(updatedAt)));
 }
 
 function bodyRoute(service: DeliveryService): HttpRoute {
@@ -132,6 +139,8 @@ function bodyRoute(service: DeliveryService): HttpRoute {
       ...problemResponses(404),
     ],
     handle(exchange) {
+      const routeDelivery = service.findRouteDelivery(exchange.params[0] ?? '');
+      if (routeDelivery !== undefined) throw bodyOfRequestError(routeDelivery.identifier);
       const { delivery: { identifier }, sent } = getSentRequest(service, exchange);
       if (sent?.body === undefined || sent.body === null) {
         throw new AppError('not_found', `delivery ${identifier} has sent no body`);
@@ -141,6 +150,12 @@ function bodyRoute(service: DeliveryService): HttpRoute {
       sendAttachment(exchange, identifier, at === -1 ? '' : headers[at + 1] ?? '', sent.body);
     },
   };
+}
+
+function bodyOfRequestError(identifier: string): AppError {
+  const request = parseRequestId(identifier);
+  return new AppError('not_found',
+    `delivery ${identifier} is a part of request ${request}: get the body of that request instead`);
 }
 
 function getSentRequest(
@@ -176,7 +191,7 @@ function retryFailedRoute(service: DeliveryService): HttpRoute {
   };
 }
 
-function actionRoute(
+function retryOrCancelRoute(
   service: DeliveryService, verb: 'retry' | 'cancel', summary: string,
 ): HttpRoute {
   return {
@@ -185,9 +200,10 @@ function actionRoute(
     parameters: [IDENTIFIER],
     responses: [
       jsonResponse('The delivery', deliverySchema, 202),
-      ...problemResponses(404, 409, 422, 503, 507),
+      ...problemResponses(404, 409, ...verb === 'retry' ? [422] : [], 503, 507),
     ],
     async handle(exchange) {
+      // Cancelling sends nothing, so a webhook may ask for it.
       if (verb === 'retry') refuseChained(exchange);
       exchange.sendJson(202, service.toPublic(await service[verb](exchange.params[0] ?? '')));
     },

@@ -44,7 +44,7 @@ export interface DeliveryService {
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
   /** Finds the delivery of a request to a route. */
-  findRoute(identifier: string): ListedRoute | undefined;
+  findRouteDelivery(identifier: string): ListedRoute | undefined;
   /** Returns the delivery as callers see it, with the present state of its webhook. */
   toPublic(delivery: Delivery | ListedRoute): PublicDelivery;
   /** Finds a delivery together with the request that it sent last. */
@@ -102,7 +102,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
   };
   return {
     find,
-    findRoute(identifier) {
+    findRouteDelivery(identifier) {
       const bytes = isRouteDeliveryId(identifier) ? records.findBytes(identifier) : undefined;
       return bytes === undefined ? undefined : decodeListedRoute(bytes, identifier);
     },

@@ -9,7 +9,7 @@
  * - `to` is the only webhook that an event is for, if it was sent to that one;
  * - `hooks` and `deliveries` are parallel: the deliveries that were made with the event, and their
  *   webhooks. What is made later is in the collection `event-receivers` (event-receivers.ts);
- * - `depth` is the number of hops;
+ * - `depth` is the number of hops that led to the event;
  * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
  *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
  *
@@ -33,12 +33,12 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeString } from '../../base/json/encode.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
-import type { CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
+import type { CollectionSpec, FindRecord, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { StoredDelivery } from './delivery.ts';
-import { deleteReceivers } from './event-receivers.ts';
+import { deleteReceivers, receiverCollection } from './event-receivers.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
@@ -72,30 +72,40 @@ type ForwardRecord = {
   readonly text: string | null;
 };
 
-// Unescaped quotes are never inside a string, so a mark is found where the member is.
-const ID_MARK = Buffer.from('{"identifier":"');
-const CREATED_MARK = Buffer.from('"createdAt":"');
+// Unescaped quotes are never inside a string, so a prefix is found where the member is.
+const ID_PREFIX = Buffer.from('{"identifier":"');
+const CREATED_PREFIX = Buffer.from('"createdAt":"');
 const CONVERTED_MEMBER = ',"converted":true';
-const CONVERTED_MARK = Buffer.from(CONVERTED_MEMBER);
-const START_MARK = Buffer.from(',"depth":');
-const NAME_MARK = Buffer.from(',"name":"');
-const SOURCE_MARK = Buffer.from(',"source":"');
-const KEY_MARK = Buffer.from(',"key":"');
-const DELIVER_AT_MARK = Buffer.from(',"deliverAt":"');
-const DELIVERIES_MARK = Buffer.from(',"deliveries":[');
-const PAYLOAD_MARK = Buffer.from('],"payload":');
-const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
-const FORWARD_URL_MARK = Buffer.from('],"forward":{"url":"');
+const CONVERTED_BYTES = Buffer.from(CONVERTED_MEMBER);
+const START_PREFIX = Buffer.from(',"depth":');
+const NAME_PREFIX = Buffer.from(',"name":"');
+const SOURCE_PREFIX = Buffer.from(',"source":"');
+const KEY_PREFIX = Buffer.from(',"key":"');
+const DELIVER_AT_PREFIX = Buffer.from(',"deliverAt":"');
+const DELIVERIES_PREFIX = Buffer.from(',"deliveries":[');
+const PAYLOAD_PREFIX = Buffer.from('],"payload":');
+const PAYLOAD_TEXT_PREFIX = Buffer.from('],"payloadText":');
+const FORWARD_URL_PREFIX = Buffer.from('],"forward":{"url":"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
-const MARK_SUFFIX = '~';
+const FINISHED_MARK_SUFFIX = '~';
 
 /** Whether it is the id of a mark that an older version has left beside a finished event. */
 export function isFinishedMarkId(id: string): boolean {
-  return id.endsWith(MARK_SUFFIX);
+  return id.endsWith(FINISHED_MARK_SUFFIX);
+}
+
+/** Whether the record is that of an event. Queued forwards are none. */
+export function isEvent(id: string, record: Buffer): boolean {
+  return !isFinishedMarkId(id) && readEventName(record) !== null;
+}
+
+/** Whether an event has or had a delivery: one that was made with it, or later. */
+export function isEventHeard(find: FindRecord, id: string, event: Buffer): boolean {
+  return listsDeliveries(event) || find(receiverCollection.name, id) !== undefined;
 }
 
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
@@ -106,7 +116,7 @@ export function deleteEvent(transaction: Transaction, id: string): void {
 }
 
 export function deleteFinishedMark(transaction: Transaction, eventId: string): void {
-  transaction.delete(eventCollection.name, `${eventId}${MARK_SUFFIX}`);
+  transaction.delete(eventCollection.name, `${eventId}${FINISHED_MARK_SUFFIX}`);
 }
 
 /** Encodes an event. `payloadJson` is valid JSON, whose bytes are preserved. */
@@ -176,14 +186,14 @@ function encodeTexts(texts: readonly string[]): string {
 /** Whether the record of an event has the former form. */
 export function isFormerEvent(bytes: Buffer): boolean {
   const start = findEventStart(bytes);
-  const at = bytes.indexOf(SOURCE_MARK);
+  const at = bytes.indexOf(SOURCE_PREFIX);
   return at === -1 || at > start;
 }
 
 /** Whether the record was written when its event had long been there, in the former form. */
 export function isConvertedEvent(bytes: Buffer): boolean {
   const start = findEventStart(bytes);
-  return bytes.subarray(start - CONVERTED_MARK.length, start).equals(CONVERTED_MARK);
+  return bytes.subarray(start - CONVERTED_BYTES.length, start).equals(CONVERTED_BYTES);
 }
 
 /**
@@ -201,73 +211,78 @@ export function decodeEventHead(bytes: Buffer): {
 
 /** Reads the milliseconds since the epoch of an event's creation, without parsing. */
 export function readEventCreatedMs(bytes: Buffer): number {
-  const start = bytes.indexOf(CREATED_MARK) + CREATED_MARK.length;
+  const start = bytes.indexOf(CREATED_PREFIX) + CREATED_PREFIX.length;
   return Date.parse(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
 }
 
-/** Reads the id of an event, without parsing. */
-export function readOwnId(bytes: Buffer): string {
-  const start = bytes.indexOf(ID_MARK) + ID_MARK.length;
+/** Reads the id of the event whose record it is, without parsing. */
+export function readEventRecordId(bytes: Buffer): string {
+  const start = bytes.indexOf(ID_PREFIX) + ID_PREFIX.length;
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
 /** Reads the name of an event, mostly without parsing; null for a queued forward. */
 export function readEventName(bytes: Buffer): string | null {
-  return readHeadText(bytes, NAME_MARK);
+  return readHeadText(bytes, NAME_PREFIX);
 }
 
 /** Reads the source of an event. Where none was recorded, its name says it. */
 export function readEventSource(bytes: Buffer): EventSource {
-  const source = readHeadText(bytes, SOURCE_MARK);
+  const source = readHeadText(bytes, SOURCE_PREFIX);
   return EVENT_SOURCE_NAMES.find((candidate) => candidate === source)
     ?? guessSource(readEventName(bytes) ?? '');
 }
 
 /** Reads the key that an event was given; null: none. */
 export function readEventKey(bytes: Buffer): string | null {
-  return readHeadText(bytes, KEY_MARK);
+  return readHeadText(bytes, KEY_PREFIX);
 }
 
 /** Reads when the deliveries of an event begin; null: when it was made. */
 export function readDeliverAt(bytes: Buffer): string | null {
-  return readHeadText(bytes, DELIVER_AT_MARK);
+  return readHeadText(bytes, DELIVER_AT_PREFIX);
 }
 
 /** Reads a text that stands before the members of an event which every version has. */
-function readHeadText(bytes: Buffer, mark: Buffer): string | null {
+function readHeadText(bytes: Buffer, prefix: Buffer): string | null {
   const head = bytes.subarray(0, Math.max(0, findEventStart(bytes)));
-  const start = head.indexOf(mark) + mark.length;
-  if (start < mark.length) return null;
+  const start = head.indexOf(prefix) + prefix.length;
+  if (start < prefix.length) return null;
   const end = findQuote(head, start);
   const text = head.toString('utf8', start, end);
   return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
 }
 
 /** Whether deliveries were made with an event. */
-export function listsDeliveries(bytes: Buffer): boolean {
+function listsDeliveries(bytes: Buffer): boolean {
   return bytes[findListStart(bytes)] === QUOTE;
 }
 
 /** Finds where the members of an event begin, with their comma; -1 in a record without one. */
 export function findEventStart(bytes: Buffer): number {
-  return bytes.indexOf(START_MARK);
+  return bytes.indexOf(START_PREFIX);
 }
 
 /** Reads how many hops led to an event, without parsing, because the event may be large. */
 export function readHops(bytes: Buffer): number {
-  const start = findEventStart(bytes) + START_MARK.length;
+  const start = findEventStart(bytes) + START_PREFIX.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 
 /** Reads an event's payload, mostly as a slice of its record; null for a queued forward. */
 export function readPayloadBytes(bytes: Buffer): Buffer | null {
-  const start = bytes.indexOf(PAYLOAD_MARK);
-  if (start !== -1) return bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
-  const textStart = bytes.indexOf(PAYLOAD_TEXT_MARK);
+  const start = bytes.indexOf(PAYLOAD_PREFIX);
+  if (start !== -1) return bytes.subarray(start + PAYLOAD_PREFIX.length, bytes.length - 1);
+  const textStart = bytes.indexOf(PAYLOAD_TEXT_PREFIX);
   if (textStart === -1) return null;
   const text: unknown = JSON.parse(
-    bytes.toString('utf8', textStart + PAYLOAD_TEXT_MARK.length, bytes.length - 1));
+    bytes.toString('utf8', textStart + PAYLOAD_TEXT_PREFIX.length, bytes.length - 1));
   return Buffer.from(String(text), 'utf8');
+}
+
+/** Reads an event's payload as JSON text; `null` for a queued forward. */
+export function readPayloadJson(bytes: Buffer): string {
+  return readPayloadBytes(bytes)?.toString() ?? 'null';
 }
 
 /** Decodes the request that a queued forward sends. */
@@ -280,8 +295,8 @@ export function decodeForward(bytes: Buffer): Forward {
 
 /** Finds the URL of a queued forward without parsing, as it may be large; null for an event. */
 export function findForwardUrl(bytes: Buffer): string | null {
-  const start = bytes.indexOf(FORWARD_URL_MARK) + FORWARD_URL_MARK.length;
-  if (start < FORWARD_URL_MARK.length) return null;
+  const start = bytes.indexOf(FORWARD_URL_PREFIX) + FORWARD_URL_PREFIX.length;
+  if (start < FORWARD_URL_PREFIX.length) return null;
   return String(JSON.parse(`"${bytes.toString('utf8', start, findQuote(bytes, start))}"`));
 }
 
@@ -308,7 +323,7 @@ export function someListedDelivery(
 
 /** Finds where the list of the deliveries begins, behind its bracket. */
 function findListStart(bytes: Buffer): number {
-  return bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
+  return bytes.indexOf(DELIVERIES_PREFIX) + DELIVERIES_PREFIX.length;
 }
 
 /** Finds the bracket that ends the list of the deliveries. */
@@ -322,7 +337,7 @@ export function findEventRecord(store: Store, { bytes, item }: StoredDelivery): 
     ? store.collection(eventCollection.name).findBytes(item.eventId) : bytes;
 }
 
-/** Finds the length of the chain that a delivery belongs to; 0 when its event is gone. */
+/** Finds how many hops led to a delivery; 0 when its event is gone. */
 export function findHops(store: Store, delivery: StoredDelivery): number {
   const bytes = findEventRecord(store, delivery);
   if (bytes === undefined) return 0;

@@ -4,9 +4,10 @@
  *
  * - queued: a delivery of it is pending, or has failed and may be retried; or the event is delayed,
  *   which counts like one pending delivery. These bytes count for the capacity of the queue;
- * - finished: all deliveries that are kept are delivered or cancelled. These bytes count for the
- *   retention of deliveries;
- * - unused: no delivery is kept. These bytes count for the retention of events.
+ * - finished: it is not queued, and all deliveries that are kept are delivered or cancelled. These
+ *   bytes count for the retention of deliveries;
+ * - unused: no delivery is kept, and the event is not delayed. These bytes count for the retention
+ *   of events.
  *
  * The body that was made for a delivery counts like the delivery. It is a projection: it follows
  * from the applied changes alone, in whatever order those of one transaction are applied. The
@@ -26,8 +27,9 @@ import { isRouteDeliveryId } from './route-delivery-id.ts';
 /** How many deliveries of an event are kept, and how many of them are queued. */
 type UseCounts = { readonly kept: number; readonly queued: number };
 type UseKind = 'queued' | 'finished' | 'unused';
-type BodyUse = Exclude<UseKind, 'unused'>;
+type BodyUseKind = Exclude<UseKind, 'unused'>;
 
+// Compared by identity: a change between the same two changes nothing.
 const NO_USE: UseCounts = { kept: 0, queued: 0 };
 const FINISHED_USE: UseCounts = { kept: 1, queued: 0 };
 const QUEUED_USE: UseCounts = { kept: 1, queued: 1 };
@@ -52,11 +54,11 @@ export class EventUse {
     this.#bodies = store.collection(deliveryBodyCollection.name);
     this.#unfollow = [
       followRecords(this.#events, (change, slot) => this.#applyEvent(change, slot)),
-      // Each body that is there counts with its delivery.
+      // A stored body is counted by `#moveBody` when its delivery is: bodies need only changes.
       followRecords(this.#deliveries, (change) => this.#applyDelivery(change)),
       this.#bodies.onChange((change) => this.#applyBody(change)),
       followRecords(store.collection(delayedEventCollection.name), ({ id, before, after }) =>
-        this.#applyUse(id, countDelayed(before), countDelayed(after))),
+        this.#applyUse(id, useCountsOfDelayed(before), useCountsOfDelayed(after))),
     ];
   }
 
@@ -75,7 +77,7 @@ export class EventUse {
     return this.#eventBytes.unused;
   }
 
-  /** Whether no delivery of the event in a slot is kept. */
+  /** Whether nothing uses the event in a slot. */
   isUnused(slot: number): boolean {
     return this.#keptBySlot[slot] === 0;
   }
@@ -88,7 +90,10 @@ export class EventUse {
     return bodyBytes + Math.ceil(eventBytes / Math.max(1, this.#keptBySlot[slot] ?? 1));
   }
 
-  /** Calls `listener` with the id of each event whose last delivery has gone. */
+  /**
+   * Calls `listener` with the id of each event whose last delivery has gone. It may be called
+   * within a transaction that adds another, or for an event that has gone: it must ask again.
+   */
   onUnused(listener: (eventId: string) => void): void {
     this.#unusedListeners.push(listener);
   }
@@ -105,17 +110,17 @@ export class EventUse {
       return this.#setCounts(slot, counts, 0);
     }
     const counts = this.#countsAt(slot);
-    this.#eventBytes[kindOf(counts)] -= before.length;
-    if (after !== null) this.#eventBytes[kindOf(counts)] += after.length;
+    this.#eventBytes[useKindOf(counts)] -= before.length;
+    if (after !== null) this.#eventBytes[useKindOf(counts)] += after.length;
     else if (counts.kept > 0) this.#countsWithoutEvent.set(id, counts);
   }
 
   #applyDelivery({ id, before, after }: Change): void {
     if (isRouteDeliveryId(id)) return;
-    if (this.#bodies.size > 0) this.#moveBody(id, bodyKind(before), bodyKind(after));
+    if (this.#bodies.size > 0) this.#moveBody(id, bodyUseKindOf(before), bodyUseKindOf(after));
     const record = after ?? before;
-    const [from, to] = [countUse(before), countUse(after)];
-    if (record !== null && from !== to) this.#applyUse(readEventId(record), from, to);
+    const [from, to] = [useCountsOf(before), useCountsOf(after)];
+    if (record !== null) this.#applyUse(readEventId(record), from, to);
   }
 
   #applyUse(eventId: string, from: UseCounts, to: UseCounts): void {
@@ -133,11 +138,11 @@ export class EventUse {
   }
 
   #applyBody({ id, before, after }: Change): void {
-    const kind = bodyKind(this.#deliveries.findBytes(id) ?? null);
+    const kind = bodyUseKindOf(this.#deliveries.findBytes(id) ?? null);
     if (kind !== null) this.#bodyBytes[kind] += (after?.length ?? 0) - (before?.length ?? 0);
   }
 
-  #moveBody(id: string, from: BodyUse | null, to: BodyUse | null): void {
+  #moveBody(id: string, from: BodyUseKind | null, to: BodyUseKind | null): void {
     if (from === to) return;
     const bytes = this.#bodies.findBytes(id)?.length ?? 0;
     if (from !== null) this.#bodyBytes[from] -= bytes;
@@ -151,10 +156,10 @@ export class EventUse {
   /** Sets the counts of an event, whose bytes were counted by its former ones as `countedBytes`. */
   #setCounts(slot: number, counts: UseCounts, countedBytes: number): void {
     this.#makeRoom(slot);
-    this.#eventBytes[kindOf(this.#countsAt(slot))] -= countedBytes;
+    this.#eventBytes[useKindOf(this.#countsAt(slot))] -= countedBytes;
     this.#keptBySlot[slot] = counts.kept;
     this.#queuedBySlot[slot] = counts.queued;
-    this.#eventBytes[kindOf(counts)] += this.#events.bytesAt(slot)?.length ?? 0;
+    this.#eventBytes[useKindOf(counts)] += this.#events.bytesAt(slot)?.length ?? 0;
   }
 
   #makeRoom(slot: number): void {
@@ -166,23 +171,23 @@ export class EventUse {
   }
 }
 
-function kindOf({ kept, queued }: UseCounts): UseKind {
+function useKindOf({ kept, queued }: UseCounts): UseKind {
   if (queued > 0) return 'queued';
   return kept > 0 ? 'finished' : 'unused';
 }
 
 /** How a delivery counts for its event. One of version 1.0 that embeds it counts for none. */
-function countUse(delivery: Buffer | null): UseCounts {
+function useCountsOf(delivery: Buffer | null): UseCounts {
   if (delivery === null || findEventStart(delivery) !== -1) return NO_USE;
   return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
 }
 
-function countDelayed(delayedEvent: Buffer | null): UseCounts {
+function useCountsOfDelayed(delayedEvent: Buffer | null): UseCounts {
   return delayedEvent === null ? NO_USE : QUEUED_USE;
 }
 
 /** How the body of a delivery counts; null without a delivery. */
-function bodyKind(delivery: Buffer | null): BodyUse | null {
+function bodyUseKindOf(delivery: Buffer | null): BodyUseKind | null {
   if (delivery === null) return null;
   return countsAsQueued(readStatus(delivery)) ? 'queued' : 'finished';
 }

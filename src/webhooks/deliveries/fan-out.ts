@@ -14,7 +14,7 @@
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import type { Change, Store, Transaction } from '../../store/store-port.ts';
+import type { Change, FindRecord, Store, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { createDelivery } from './delivery.ts';
@@ -26,16 +26,17 @@ type FanOut = {
   readonly identifier: string;
   /**
    * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
-   * event's own identifier, or another for a delayed event; up to version 1.0 it was the seed of
-   * that.
+   * event's own identifier, or another for a delayed event. In records of version 1.0 it is the
+   * seed of the event's identifier. Any seed does, as the record keeps it.
    */
   readonly seed: string;
+  /** When the deliveries were accepted: for a delayed event, later than the event. */
   readonly createdAt: string;
   /** The name of the event. */
   readonly event: string;
   /** The identifiers of the webhooks. */
   readonly hooks: readonly string[];
-  /** The time of a delayed event, which is the place of its deliveries. */
+  /** The time of a delayed event that began late: the place of its deliveries. */
   readonly queuedAt?: string;
 };
 
@@ -177,10 +178,17 @@ function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   }
 }
 
+/** Finds the webhooks of an event's fan-out; none if all its deliveries are written. */
+export function findFanOutWebhookIds(find: FindRecord, eventId: string): readonly string[] {
+  const bytes = find(fanOutCollection.name, eventId);
+  return bytes === undefined ? [] : decodeFanOut(bytes).hooks;
+}
+
 /** Decodes a record of a fan-out. Throws a TypeError for one that is not of the format. */
-export function decodeFanOut(bytes: Buffer): FanOut {
-  return decodeRecordAs<FanOut>(bytes, ({ seed, event, hooks }) =>
-    typeof seed === 'string' && typeof event === 'string' && Array.isArray(hooks));
+function decodeFanOut(bytes: Buffer): FanOut {
+  return decodeRecordAs<FanOut>(bytes, ({ seed, createdAt, event, hooks }) =>
+    typeof seed === 'string' && typeof createdAt === 'string' && typeof event === 'string'
+    && Array.isArray(hooks));
 }
 
 function decodeWritten(bytes: Buffer): number {

@@ -13,13 +13,12 @@ import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { findWebhookIds } from './convert-deliveries.ts';
-import { fanOutCollection } from './delivery-changes.ts';
 import { findReceivers } from './event-receivers.ts';
 import {
-  decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadBytes,
+  decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadJson,
 } from './event-record.ts';
 import { delayedEventCollection } from './delayed-events.ts';
-import { decodeFanOut } from './fan-out.ts';
+import { findFanOutWebhookIds } from './fan-out.ts';
 import { isAboutWebhook } from './system-events.ts';
 
 /** Which events are looked at; null stands for no criterion. */
@@ -54,7 +53,7 @@ export function createMissedEventMatcher(
 }
 
 function parsePayload(record: Buffer): JsonValue {
-  return JSON.parse(String(readPayloadBytes(record))) as JsonValue;
+  return JSON.parse(readPayloadJson(record)) as JsonValue;
 }
 
 /**
@@ -66,7 +65,6 @@ function findReceivingWebhookIds(
 ): readonly string[] | null {
   const webhookIds = hooks ?? findWebhookIds({ find }, deliveries);
   if (webhookIds === null) return null;
-  const fanOut = find(fanOutCollection.name, id);
-  const unwrittenWebhookIds = fanOut === undefined ? [] : decodeFanOut(fanOut).hooks;
-  return [...webhookIds, ...findReceivers({ find }, id).hooks, ...unwrittenWebhookIds];
+  const lateWebhookIds = findReceivers({ find }, id).hooks;
+  return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];
 }

@@ -4,10 +4,12 @@
  *     {"identifier":"<request>.<n>","createdAt":"<time>","updatedAt":"<time>","status":"…",
  *      "hook":"<incoming webhook>","route":"<name>",…}
  *
- * with `queuedAt` if it went to the end of its queue again, `nextAttemptAt` while it is pending,
- * `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept. Members
- * with their default value are left out, `updatedAt` if it is `createdAt`. `status` is that of a
- * delivery: a route that is done is `delivered`. An attempt writes this record alone.
+ * with `queuedAt` if its place in the queue is not that of its creation, `nextAttemptAt` while it
+ * is pending, `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept.
+ * Members with their default value are left out, `updatedAt` if it is `createdAt`. `status` is that
+ * of a delivery: a route that is done is `delivered`. An attempt writes this record alone. It is
+ * `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data that
+ * is empty.
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -45,18 +47,19 @@ export function decodeRoute(bytes: Buffer): RouteDelivery {
   };
 }
 
+/** Makes an attempt of its record. */
 export function decodeAttempt(
   { at, durationMs, success, message = null, data = {} }: AttemptRecord,
 ): RunAttempt {
   return { at, durationMs, success, message, data };
 }
 
-const HOOK_MARK = Buffer.from('"hook":"');
+const WEBHOOK_MARK = Buffer.from('"hook":"');
 const QUOTE = 0x22;
 
 /** Reads the identifier of the incoming webhook, without parsing. */
 export function readRouteWebhookId(bytes: Buffer): string {
-  const start = bytes.indexOf(HOOK_MARK) + HOOK_MARK.length;
+  const start = bytes.indexOf(WEBHOOK_MARK) + WEBHOOK_MARK.length;
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
@@ -79,6 +82,7 @@ export function encodeRoute(
   return `${json}}`;
 }
 
+/** Encodes an attempt as JSON. */
 export function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
   let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
   if (message !== null) json += `,"message":${encodeString(message)}`;

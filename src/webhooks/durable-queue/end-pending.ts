@@ -6,8 +6,8 @@ import {
 } from './queue-spec.ts';
 import { changeItems, commitItems } from './unit-of-work.ts';
 
-export type EndPendingDeps<Item, Status extends string, Gone extends string = never> = {
-  readonly kind: QueueSpec<Item, Status, Gone>;
+export type EndPendingDeps<Item, Status extends string, Removal extends string = never> = {
+  readonly kind: QueueSpec<Item, Status, Removal>;
   readonly store: Store;
   /** Has the committed items that are pending for a webhook, in the queue of its identifier. */
   readonly scheduler: Pick<Scheduler, 'listTaskIds'>;
@@ -24,16 +24,16 @@ export type RemovalListener = {
 };
 
 /** Lists records that are pending in a queue, as many as one transaction should change. */
-function listPendingChunk<Item, Status extends string, Gone extends string>(
-  { kind, store, scheduler, recordIdOf }: EndPendingDeps<Item, Status, Gone>, key: string,
+function listPendingChunk<Item, Status extends string, Removal extends string>(
+  { kind, store, scheduler, recordIdOf }: EndPendingDeps<Item, Status, Removal>, key: string,
 ): readonly string[] {
   const ids = new Set(scheduler.listTaskIds(key, CHUNK_ITEMS_MAX).map(recordIdOf));
   return takeChunk([...ids], createSizeLookup(store.collection(kind.collection.name)));
 }
 
 /** Stages the end of the first chunk of pending items; `endPending` does the rest. */
-export function stageEndOfPending<Item, Status extends string, Gone extends string>(
-  deps: EndPendingDeps<Item, Status, Gone>, transaction: Transaction, key: string,
+export function stageEndOfPending<Item, Status extends string, Removal extends string>(
+  deps: EndPendingDeps<Item, Status, Removal>, transaction: Transaction, key: string,
   end: ItemChange<Item>,
 ): void {
   const ids = listPendingChunk(deps, key);
@@ -43,8 +43,8 @@ export function stageEndOfPending<Item, Status extends string, Gone extends stri
 }
 
 /** Ends the pending items of a queue, chunk by chunk, as long as its webhook is gone. */
-export async function endPending<Item, Status extends string, Gone extends string>(
-  deps: EndPendingDeps<Item, Status, Gone>, key: string, isGone: () => boolean,
+export async function endPending<Item, Status extends string, Removal extends string>(
+  deps: EndPendingDeps<Item, Status, Removal>, key: string, isGone: () => boolean,
   end: (nowMs: number) => ItemChange<Item>, clock: { now(): number },
 ): Promise<void> {
   // Not at once: the caller heard of a transaction of which the rest is not applied yet.

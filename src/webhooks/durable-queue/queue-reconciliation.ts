@@ -5,8 +5,8 @@ import type { QueueSpec } from './queue-spec.ts';
 import { countInSteps } from './stepped-scan.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
-export type QueueReconciliation<Status extends string, Gone extends string = never> =
-  QueueTotals<Status, Gone> & {
+export type QueueReconciliation<Status extends string, Removal extends string = never> =
+  QueueTotals<Status, Removal> & {
     readonly isReconciled: boolean;
     /** One sentence for each thing that does not add up, at most a hundred. */
     readonly problems: readonly string[];
@@ -27,10 +27,10 @@ type ReconciliationInputs<Status extends string> = {
 
 const PROBLEMS_MAX = 100;
 
-export function reconcileQueue<Item, Status extends string, Gone extends string>(
-  store: Store, queue: QueueSpec<Item, Status, Gone>,
+export function reconcileQueue<Item, Status extends string, Removal extends string>(
+  store: Store, queue: QueueSpec<Item, Status, Removal>,
   { isCounted, inspect, earlierProblems, countUnwritten }: ReconciliationInputs<Status>,
-): Promise<QueueReconciliation<Status, Gone>> {
+): Promise<QueueReconciliation<Status, Removal>> {
   const { collection, totals, readStatus } = queue;
   const find = findCommitted(store);
   const counts = new Map<Status, number>();
@@ -56,10 +56,10 @@ export function reconcileQueue<Item, Status extends string, Gone extends string>
 }
 
 /** Compares the counts of items by status with the totals, and adds what differs to `problems`. */
-export function compareWithTotals<Item, Status extends string, Gone extends string>(
-  { noun, totals: record }: QueueSpec<Item, Status, Gone>, totals: QueueTotals<Status, Gone>,
+export function compareWithTotals<Item, Status extends string, Removal extends string>(
+  { noun, totals: record }: QueueSpec<Item, Status, Removal>, totals: QueueTotals<Status, Removal>,
   counts: ReadonlyMap<string, number>, problems: string[],
-): QueueReconciliation<Status, Gone> {
+): QueueReconciliation<Status, Removal> {
   for (const status of record.statuses) {
     const [expected, actual] = [totals[status], counts.get(status) ?? 0];
     if (expected !== actual) {

@@ -1,6 +1,7 @@
 /**
- * Removes finished items that are too old or too many, in transactions of its own that also change
- * the totals. It finds the finished items by following what is applied.
+ * Removes ended items that are too old or too many, in transactions of its own that also change
+ * the totals. An item has ended when it is finished or has failed. It finds the ended items by
+ * following what is applied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -13,8 +14,8 @@ import type { Ownership } from './ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, type QueueSpec } from './queue-spec.ts';
 import { commitItems } from './unit-of-work.ts';
 
-/** How and when an item has finished. */
-export type Finish = {
+/** How and when an item has ended. */
+export type ItemEnd = {
   /** Failed items have a retention time of their own, because people look into them. */
   readonly kind: 'finished' | 'failed';
   readonly atMs: number;
@@ -23,26 +24,29 @@ export type Finish = {
 };
 
 /** `before` and `after` are null for an item that must not be removed, or is not there. */
-type FinishChange = {
-  readonly id: string; readonly before: Finish | null; readonly after: Finish | null;
+type EndChange = {
+  readonly id: string; readonly before: ItemEnd | null; readonly after: ItemEnd | null;
 };
 
 export type RetentionRules = {
   /** Calls `listener` for every item, then for every change, until the result is called. */
-  readonly follow: (listener: (change: FinishChange) => void) => () => void;
-  /** Reads how an item has finished, from its record; null when it must not be removed. */
-  readonly readFinish: (bytes: Buffer, find: FindRecord) => Finish | null;
-  /** Bytes that removing the item frees. */
+  readonly follow: (listener: (change: EndChange) => void) => () => void;
+  /** Reads how an item has ended, from its record; null when it must not be removed. */
+  readonly readEnd: (bytes: Buffer, find: FindRecord) => ItemEnd | null;
+  /**
+   * Bytes that removing the item frees: an equal share of those that it shares with others. They
+   * may turn out to be fewer, so limits are looked at again after each removal.
+   */
   readonly bytesOf: (id: string) => number;
-  readonly ageMsMax: Readonly<Record<Finish['kind'], number>>;
-  /** Most items to keep that have finished without failing. */
+  readonly ageMsMax: Readonly<Record<ItemEnd['kind'], number>>;
+  /** Most finished items to keep. */
   readonly finishedMax: number;
   /** Most bytes of these to keep, together with `otherFinishedBytes`. */
   readonly finishedBytesMax: number;
   /** Counts the bytes of other records that belong to these, such as their events. */
   readonly otherFinishedBytes: () => number;
   /**
-   * Most records and bytes of all items together. Above it, the item that finished first goes
+   * Most records and bytes of all items together. Above it, the item that ended first goes
    * first, whether it failed or not.
    */
   readonly countMax: number;
@@ -51,38 +55,38 @@ export type RetentionRules = {
   readonly bytesTotal: () => number;
 };
 
-type RetentionDeps<Item, Status extends string, Gone extends string> = RetentionRules & {
-  readonly queue: QueueSpec<Item, Status, Gone>;
+type RetentionDeps<Item, Status extends string, Removal extends string> = RetentionRules & {
+  readonly queue: QueueSpec<Item, Status, Removal>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly ownership: Pick<Ownership, 'isMaintainer'>;
 };
 
-/** An item as it was when it finished. It no longer counts if the record was written since. */
-type FinishedItem = {
+/** An item as it was when it ended. It no longer counts if the record was written since. */
+type EndedItem = {
   readonly id: string;
-  readonly finishedAtMs: number;
-  readonly kind: Finish['kind'];
+  readonly endedAtMs: number;
+  readonly kind: ItemEnd['kind'];
 };
 
 /** Items dropped before the event loop serves others. This takes about a millisecond. */
 const DROPPED_PER_TURN = 1000;
 
-export class Retention<Item, Status extends string, Gone extends string = never> {
-  readonly #deps: RetentionDeps<Item, Status, Gone>;
+export class Retention<Item, Status extends string, Removal extends string = never> {
+  readonly #deps: RetentionDeps<Item, Status, Removal>;
   readonly #records: Collection;
   readonly #find: FindRecord;
   readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
-  readonly #finishedItems = {
-    finished: new PriorityQueue<FinishedItem>(isEarlier),
-    failed: new PriorityQueue<FinishedItem>(isEarlier),
+  readonly #endedItems = {
+    finished: new PriorityQueue<EndedItem>(isEarlier),
+    failed: new PriorityQueue<EndedItem>(isEarlier),
   };
   #finishedCount = 0;
   #finishedBytes = 0;
 
-  constructor(deps: RetentionDeps<Item, Status, Gone>) {
+  constructor(deps: RetentionDeps<Item, Status, Removal>) {
     this.#deps = deps;
     const { store, queue, follow } = deps;
     this.#records = store.collection(queue.collection.name);
@@ -100,10 +104,10 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     await this.#sweeper.close();
   }
 
-  #applyChange({ id, before, after }: FinishChange): void {
+  #applyChange({ id, before, after }: EndChange): void {
     if (before?.kind === 'finished') this.#countFinished(-1, before.bytes);
     if (after !== null) {
-      this.#enqueue({ id, finishedAtMs: after.atMs, kind: after.kind });
+      this.#enqueue({ id, endedAtMs: after.atMs, kind: after.kind });
       if (after.kind === 'finished') this.#countFinished(1, after.bytes);
     }
     this.#sweepIfOverLimits();
@@ -119,8 +123,8 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     this.#finishedBytes += by * bytes;
   }
 
-  #enqueue(item: FinishedItem): void {
-    this.#finishedItems[item.kind].push(item);
+  #enqueue(item: EndedItem): void {
+    this.#endedItems[item.kind].push(item);
   }
 
   #isOverLimits(): boolean {
@@ -140,7 +144,6 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     const { countMax, bytesMax, bytesTotal } = this.#deps;
     return { count: this.#records.size - countMax, bytes: bytesTotal() - bytesMax };
   }
-
 
   async #sweepAll(): Promise<void> {
     if (!this.#deps.ownership.isMaintainer()) return this.#dropRemovedElsewhere();
@@ -163,13 +166,13 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** Drops what another node, which is the one that removes records, has removed. */
   async #dropRemovedElsewhere(): Promise<void> {
-    const isRemoved = ({ id, finishedAtMs }: FinishedItem): boolean => {
+    const isRemoved = ({ id, endedAtMs }: EndedItem): boolean => {
       const bytes = this.#records.findBytes(id);
       return bytes === undefined
-        || this.#deps.readFinish(bytes, this.#find)?.atMs !== finishedAtMs;
+        || this.#deps.readEnd(bytes, this.#find)?.atMs !== endedAtMs;
     };
     let droppedCount = 0;
-    for (const items of Object.values(this.#finishedItems)) {
+    for (const items of Object.values(this.#endedItems)) {
       for (let item = items.peek(); item !== undefined && isRemoved(item); item = items.peek()) {
         items.pop();
         droppedCount += 1;
@@ -179,53 +182,51 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     }
   }
 
-  async #remove(chunk: readonly FinishedItem[]): Promise<void> {
-    const { queue, store, readFinish } = this.#deps;
+  async #remove(chunk: readonly EndedItem[]): Promise<void> {
+    const { queue, store, readEnd } = this.#deps;
     await commitItems(queue, store, (unit) => {
-      for (const { id, finishedAtMs } of chunk) {
+      for (const { id, endedAtMs } of chunk) {
         unit.remove(id, 'agedOut', (bytes, find) =>
-          readFinish(bytes, find)?.atMs === finishedAtMs);
+          readEnd(bytes, find)?.atMs === endedAtMs);
       }
     });
   }
 
-  /** Bytes that removing the item frees. Looked up here rather than for each item that finishes. */
-  #bytesOf({ id }: FinishedItem): number {
+  /** Bytes that removing the item frees. Looked up here rather than for each item that ends. */
+  #bytesOf({ id }: EndedItem): number {
     return this.#deps.bytesOf(id);
   }
 
   /** Takes from their queues the items that have to go, as many as one transaction may remove. */
-  #takeRemovable(): FinishedItem[] {
+  #takeRemovable(): EndedItem[] {
     const { clock, ageMsMax, finishedMax } = this.#deps;
     const nowMs = clock.now();
-    const removable: FinishedItem[] = [];
-    // Takes from the front of a queue, which has the item that finished first.
-    const take = (kind: Finish['kind'], isOld: (item: FinishedItem) => boolean): void => {
-      const items = this.#finishedItems[kind];
-      for (let first = items.peek(); first !== undefined; first = items.peek()) {
-        if (removable.length >= CHUNK_ITEMS_MAX || !isOld(first)) return;
-        items.pop();
-        removable.push(first);
-      }
-    };
+    const removable: EndedItem[] = [];
     let excessCount = this.#finishedCount - finishedMax;
     let excessBytes = this.#computeExcessFinishedBytes();
-    take('finished', (item) => {
-      const isYoung = item.finishedAtMs >= nowMs - ageMsMax.finished;
-      if (excessCount <= 0 && excessBytes <= 0 && isYoung) return false;
-      excessCount -= 1;
-      excessBytes -= this.#bytesOf(item);
-      return true;
-    });
-    take('failed', ({ finishedAtMs }) => finishedAtMs < nowMs - ageMsMax.failed);
+    // Takes from the front of a queue, which has the item that ended first.
+    const take = (kind: ItemEnd['kind'], isDue: (item: EndedItem) => boolean): void => {
+      const items = this.#endedItems[kind];
+      for (let first = items.peek(); first !== undefined; first = items.peek()) {
+        if (removable.length >= CHUNK_ITEMS_MAX || !isDue(first)) return;
+        items.pop();
+        removable.push(first);
+        if (kind === 'failed') continue;
+        excessCount -= 1;
+        excessBytes -= this.#bytesOf(first);
+      }
+    };
+    take('finished', ({ endedAtMs }) =>
+      excessCount > 0 || excessBytes > 0 || endedAtMs < nowMs - ageMsMax.finished);
+    take('failed', ({ endedAtMs }) => endedAtMs < nowMs - ageMsMax.failed);
     this.#takeExcess(removable);
     return removable;
   }
 
   /** Adds to `removable` the items by which all items together are over their limits. */
-  #takeExcess(removable: FinishedItem[]): void {
+  #takeExcess(removable: EndedItem[]): void {
     let { count, bytes } = this.#computeExcess();
-    const subtract = (item: FinishedItem): void => {
+    const subtract = (item: EndedItem): void => {
       count -= 1;
       bytes -= this.#bytesOf(item);
     };
@@ -233,15 +234,15 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     while (removable.length < CHUNK_ITEMS_MAX && (count > 0 || bytes > 0)) {
       const oldest = this.#peekOldest();
       if (oldest === undefined) return;
-      this.#finishedItems[oldest.kind].pop();
+      this.#endedItems[oldest.kind].pop();
       removable.push(oldest);
       subtract(oldest);
     }
   }
 
-  #peekOldest(): FinishedItem | undefined {
-    const oldestFinished = this.#finishedItems.finished.peek();
-    const oldestFailed = this.#finishedItems.failed.peek();
+  #peekOldest(): EndedItem | undefined {
+    const oldestFinished = this.#endedItems.finished.peek();
+    const oldestFailed = this.#endedItems.failed.peek();
     if (oldestFinished === undefined || oldestFailed === undefined) {
       return oldestFinished ?? oldestFailed;
     }
@@ -249,9 +250,9 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 }
 
-// Many items finish in the same millisecond. In order of id their records are found faster.
-function isEarlier(left: FinishedItem, right: FinishedItem): boolean {
-  const { finishedAtMs } = left;
-  return finishedAtMs < right.finishedAtMs
-    || (finishedAtMs === right.finishedAtMs && left.id < right.id);
+// Many items end in the same millisecond. In order of id their records are found faster.
+function isEarlier(left: EndedItem, right: EndedItem): boolean {
+  const { endedAtMs } = left;
+  return endedAtMs < right.endedAtMs
+    || (endedAtMs === right.endedAtMs && left.id < right.id);
 }

@@ -12,13 +12,13 @@ import type { TotalsAccess } from './queue-totals.ts';
 
 /**
  * Describes one durable queue. A record leaves the queue when retention removes
- * it (`agedOut`), or in one of the ways of `Gone`; each of them is counted.
+ * it (`agedOut`), or in one of the ways of `Removal`; each of them is counted.
  */
-export type QueueSpec<Item, Status extends string, Gone extends string = never> = {
+export type QueueSpec<Item, Status extends string, Removal extends string = never> = {
   /** The items' name for messages, in the plural. */
   readonly noun: string;
   readonly collection: CollectionSpec;
-  readonly totals: TotalsAccess<Status, Gone>;
+  readonly totals: TotalsAccess<Status, Removal>;
   readonly idOf: (item: Item) => string;
   /** Reads an item from its record, and from the records of its parts. */
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
@@ -36,7 +36,7 @@ export type QueueSpec<Item, Status extends string, Gone extends string = never> 
    * decodes the item when called.
    */
   readonly stageStatusChange: (
-    transaction: Transaction, from: Status, to: Status | Gone | 'agedOut', getItem: () => Item,
+    transaction: Transaction, from: Status, to: Status | Removal | 'agedOut', getItem: () => Item,
   ) => void;
 };
 

@@ -3,47 +3,47 @@
  * Always: accepted = the sum of all statuses, of the items that aged out, and of those that left in
  * another way.
  *
- *     {"identifier":"totals","accepted":<n>,"<status>":<n>,…,"agedOut":<n>,"<gone>":<n>,…}
+ *     {"identifier":"totals","accepted":<n>,"<status>":<n>,…,"agedOut":<n>,"<removal>":<n>,…}
  */
 import { assert } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
 
 /** Counts by status, and by the way in which a record has left. */
-export type QueueTotals<Status extends string, Gone extends string = never> =
-  Readonly<Record<Status | Gone | 'accepted' | 'agedOut', number>>;
+export type QueueTotals<Status extends string, Removal extends string = never> =
+  Readonly<Record<Status | Removal | 'accepted' | 'agedOut', number>>;
 
 const TOTALS_ID = 'totals';
 
 /** Reads and writes the record of the totals. */
-export class TotalsAccess<Status extends string, Gone extends string = never> {
+export class TotalsAccess<Status extends string, Removal extends string = never> {
   readonly collection: CollectionSpec;
   readonly statuses: readonly Status[];
   /** The names of the counts that add up to `accepted`. */
-  readonly #summands: readonly (Status | Gone | 'agedOut')[];
-  readonly #zeros: QueueTotals<Status, Gone>;
+  readonly #summands: readonly (Status | Removal | 'agedOut')[];
+  readonly #zeros: QueueTotals<Status, Removal>;
   // A transaction mostly reads the bytes that the one before it staged, and bytes never change.
-  readonly #decoded = new WeakMap<Buffer, QueueTotals<Status, Gone>>();
+  readonly #decoded = new WeakMap<Buffer, QueueTotals<Status, Removal>>();
 
   /** `name` is the name of the collection that holds the one record. */
-  constructor(name: string, statuses: readonly Status[], gone: readonly Gone[]) {
+  constructor(name: string, statuses: readonly Status[], removals: readonly Removal[]) {
     this.collection = { name, key: 'identifier' };
     this.statuses = statuses;
-    this.#summands = [...statuses, 'agedOut', ...gone];
+    this.#summands = [...statuses, 'agedOut', ...removals];
     this.#zeros = this.#build(() => 0);
   }
 
   /** Reads the totals as staged in the transaction. */
-  read(transaction: Pick<Transaction, 'find'>): QueueTotals<Status, Gone> {
+  read(transaction: Pick<Transaction, 'find'>): QueueTotals<Status, Removal> {
     return this.#decode(transaction.find(this.collection.name, TOTALS_ID));
   }
 
   /** Reads the totals as committed. */
-  readCommitted(store: { collection(name: string): Collection }): QueueTotals<Status, Gone> {
+  readCommitted(store: { collection(name: string): Collection }): QueueTotals<Status, Removal> {
     return this.#decode(store.collection(this.collection.name).find(TOTALS_ID)?.bytes);
   }
 
-  write(transaction: Transaction, totals: QueueTotals<Status, Gone>): void {
+  write(transaction: Transaction, totals: QueueTotals<Status, Removal>): void {
     let json = `{"identifier":"${TOTALS_ID}","accepted":${totals.accepted}`;
     for (const name of this.#summands) json += `,"${name}":${totals[name]}`;
     const { bytes } = transaction.put(this.collection.name, TOTALS_ID, `${json}}`);
@@ -51,12 +51,12 @@ export class TotalsAccess<Status extends string, Gone extends string = never> {
   }
 
   /** Adds up what `accepted` must be. */
-  sum(totals: QueueTotals<Status, Gone>): number {
+  sum(totals: QueueTotals<Status, Removal>): number {
     return this.#summands.reduce((sum, name) => sum + totals[name], 0);
   }
 
   /** Zeros where there is no record yet. Throws for a record that is no JSON object, as a bug. */
-  #decode(bytes: Buffer | undefined): QueueTotals<Status, Gone> {
+  #decode(bytes: Buffer | undefined): QueueTotals<Status, Removal> {
     if (bytes === undefined) return this.#zeros;
     const cachedTotals = this.#decoded.get(bytes);
     if (cachedTotals !== undefined) return cachedTotals;
@@ -67,9 +67,9 @@ export class TotalsAccess<Status extends string, Gone extends string = never> {
     return this.#build((name) => Number(record[name] ?? 0));
   }
 
-  #build(count: (name: string) => number): QueueTotals<Status, Gone> {
+  #build(count: (name: string) => number): QueueTotals<Status, Removal> {
     const names = ['accepted', ...this.#summands];
     return Object.fromEntries(names.map((name) => [name, count(name)])) as
-      QueueTotals<Status, Gone>;
+      QueueTotals<Status, Removal>;
   }
 }

@@ -15,11 +15,11 @@ type AttemptWrite<Item> = {
   readonly stageMore: StageMore<Item> | null;
 };
 
-export class ResultBatch<Item, Status extends string, Gone extends string = never> {
-  readonly #queue: QueueSpec<Item, Status, Gone>;
+export class ResultBatch<Item, Status extends string, Removal extends string = never> {
+  readonly #queue: QueueSpec<Item, Status, Removal>;
   readonly #batch: TurnBatch<AttemptWrite<Item>, Item | undefined>;
 
-  constructor(queue: QueueSpec<Item, Status, Gone>, store: Store) {
+  constructor(queue: QueueSpec<Item, Status, Removal>, store: Store) {
     this.#queue = queue;
     this.#batch = new TurnBatch(store, ({ before }) => before.bytes.length,
       (transaction, writes) => this.#stage(transaction, writes));

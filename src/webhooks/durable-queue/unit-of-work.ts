@@ -8,9 +8,9 @@ import type { StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
 /** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
-export function changeItems<Item, Status extends string, Gone extends string, T>(
-  queue: QueueSpec<Item, Status, Gone>, transaction: Transaction,
-  makeChanges: (unit: UnitOfWork<Item, Status, Gone>) => T,
+export function changeItems<Item, Status extends string, Removal extends string, T>(
+  queue: QueueSpec<Item, Status, Removal>, transaction: Transaction,
+  makeChanges: (unit: UnitOfWork<Item, Status, Removal>) => T,
 ): T {
   const unit = new UnitOfWork(queue, transaction);
   const result = makeChanges(unit);
@@ -19,21 +19,21 @@ export function changeItems<Item, Status extends string, Gone extends string, T>
 }
 
 /** Runs `makeChanges` as one unit, in a transaction of its own. */
-export function commitItems<Item, Status extends string, Gone extends string, T>(
-  queue: QueueSpec<Item, Status, Gone>, store: Store,
-  makeChanges: (unit: UnitOfWork<Item, Status, Gone>) => T,
+export function commitItems<Item, Status extends string, Removal extends string, T>(
+  queue: QueueSpec<Item, Status, Removal>, store: Store,
+  makeChanges: (unit: UnitOfWork<Item, Status, Removal>) => T,
 ): Promise<T> {
   return store.transact((transaction) => changeItems(queue, transaction, makeChanges));
 }
 
-export class UnitOfWork<Item, Status extends string, Gone extends string = never> {
-  readonly #queue: QueueSpec<Item, Status, Gone>;
+export class UnitOfWork<Item, Status extends string, Removal extends string = never> {
+  readonly #queue: QueueSpec<Item, Status, Removal>;
   readonly #transaction: Transaction;
   readonly #find: FindRecord;
-  readonly #totals: { -readonly [Name in keyof QueueTotals<Status, Gone>]: number };
+  readonly #totals: { -readonly [Name in keyof QueueTotals<Status, Removal>]: number };
   #haveTotalsChanged = false;
 
-  constructor(queue: QueueSpec<Item, Status, Gone>, transaction: Transaction) {
+  constructor(queue: QueueSpec<Item, Status, Removal>, transaction: Transaction) {
     this.#queue = queue;
     this.#transaction = transaction;
     this.#find = findStaged(transaction);
@@ -41,7 +41,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
   }
 
   /** The totals with the changes so far. */
-  get totals(): QueueTotals<Status, Gone> {
+  get totals(): QueueTotals<Status, Removal> {
     return this.#totals;
   }
 
@@ -85,13 +85,14 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
 
   /** Deletes an item if `isRemovable` accepts its record as it is now. Returns whether it did. */
   remove(
-    id: string, gone: Gone | 'agedOut', isRemovable: (bytes: Buffer, find: FindRecord) => boolean,
+    id: string, removal: Removal | 'agedOut',
+    isRemovable: (bytes: Buffer, find: FindRecord) => boolean,
   ): boolean {
     const { collection, read, readStatus, stageRemoval } = this.#queue;
     const bytes = this.#find(collection.name, id);
     if (bytes === undefined || !isRemovable(bytes, this.#find)) return false;
     const status = readStatus(bytes, this.#find);
-    this.#recordMove(status, gone, () => read(bytes, this.#find));
+    this.#recordMove(status, removal, () => read(bytes, this.#find));
     stageRemoval(this.#transaction, id);
     return true;
   }
@@ -100,7 +101,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     if (this.#haveTotalsChanged) this.#queue.totals.write(this.#transaction, this.#totals);
   }
 
-  #recordMove(from: Status, to: Status | Gone | 'agedOut', getItem: () => Item): void {
+  #recordMove(from: Status, to: Status | Removal | 'agedOut', getItem: () => Item): void {
     this.#totals[from] -= 1;
     this.#totals[to] += 1;
     this.#haveTotalsChanged = true;

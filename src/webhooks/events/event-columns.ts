@@ -1,13 +1,13 @@
 /** The columns that the list of events filters by. Queued forwards are no events. */
 import { findCommitted } from '../../store/find-record.ts';
-import type { FindRecord, Store } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import {
   FlagColumn, RareTextColumn, RecordColumns, SharedTextColumn, TimeColumn,
 } from '../durable-queue/record-columns.ts';
 import { receiverCollection } from '../deliveries/event-receivers.ts';
 import {
-  eventCollection, isFinishedMarkId, listsDeliveries, readEventCreatedMs, readEventKey,
-  readEventName, readEventSource, type EventSource,
+  eventCollection, isEvent, isEventHeard, readEventCreatedMs, readEventKey, readEventName,
+  readEventSource, type EventSource,
 } from '../deliveries/event-record.ts';
 
 /** The criteria that an event must meet; null stands for no criterion. */
@@ -44,7 +44,7 @@ export class EventColumns {
     });
   }
 
-  /** How many events there are. */
+  /** How many events there are, once the columns are built. */
   get count(): number {
     return this.#columns.count;
   }
@@ -69,14 +69,4 @@ export class EventColumns {
       this.#times.createTest(sinceMs, untilMs), this.#keys.createTest(key),
     ]);
   }
-}
-
-/** Whether the record is that of an event. */
-export function isEvent(id: string, record: Buffer): boolean {
-  return !isFinishedMarkId(id) && readEventName(record) !== null;
-}
-
-/** Whether an event has or had a delivery: one that was made with it, or later. */
-export function isEventHeard(find: FindRecord, id: string, event: Buffer): boolean {
-  return listsDeliveries(event) || find(receiverCollection.name, id) !== undefined;
 }

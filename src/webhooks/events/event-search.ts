@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store, Walk } from '../../store/store-port.ts';
 import {
-  eventCollection, isFinishedMarkId, readEventCreatedMs, readEventName, readOwnId,
+  eventCollection, isFinishedMarkId, readEventCreatedMs, readEventName, readEventRecordId,
 } from '../deliveries/event-record.ts';
 import { createEventFacts, readSearchedPayload } from '../deliveries/searched-event.ts';
 import type { Facts } from '../filters/facts.ts';
@@ -65,7 +65,7 @@ class SearchedEvent implements SearchedRecord<PublicEvent> {
   }
 
   listIds(): readonly string[] {
-    return [readOwnId(this.#record)];
+    return [readEventRecordId(this.#record)];
   }
 
   listTexts(): readonly string[] {

@@ -6,10 +6,9 @@ import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
 import { findReceivers } from '../deliveries/event-receivers.ts';
 import {
-  decodeEventHead, readDeliverAt, readEventCreatedMs, readEventKey, readEventName, readEventSource,
-  readHops, readOwnId, readPayloadBytes, type EventSource,
+  decodeEventHead, isEventHeard, readDeliverAt, readEventCreatedMs, readEventKey, readEventName,
+  readEventRecordId, readEventSource, readHops, readPayloadBytes, type EventSource,
 } from '../deliveries/event-record.ts';
-import { isEventHeard } from './event-columns.ts';
 
 export type PublicEvent = {
   readonly id: string;
@@ -42,7 +41,7 @@ const DELIVERIES_SHOWN_MAX = 100;
 
 /** `find` finds what stands beside the event. */
 export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
-  const id = readOwnId(record);
+  const id = readEventRecordId(record);
   return {
     id,
     createdAt: formatTimestamp(readEventCreatedMs(record)),
@@ -60,7 +59,7 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
 export function listEventDeliveries(store: Store, record: Buffer): readonly EventDelivery[] {
   const find = findCommitted(store);
   const { deliveries, hooks = [] } = decodeEventHead(record);
-  const late = findReceivers({ find }, readOwnId(record));
+  const late = findReceivers({ find }, readEventRecordId(record));
   const receivers = [
     ...deliveries.map((identifier, index) => [identifier, hooks[index]] as const),
     ...late.deliveries.map((identifier, index) => [identifier, late.hooks[index]] as const),

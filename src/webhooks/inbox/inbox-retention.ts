@@ -1,5 +1,5 @@
 /** The retention rules of the inbox: how long, and how many, finished requests are kept. */
-import type { Finish, RetentionRules } from '../durable-queue/queue-retention.ts';
+import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
 import { readRequestState, type RequestState, type RequestStates } from './request-states.ts';
 import type { RequestStatus } from './stored-request.ts';
 
@@ -11,7 +11,7 @@ export type InboxLimits = {
   readonly maxBytes: number;
 };
 
-const FINISHES = {
+const END_KINDS = {
   pending: null, failed: 'failed', done: 'finished', filtered: 'finished', duplicate: 'finished',
   rejected: null,
 } as const satisfies Record<RequestStatus, unknown>;
@@ -21,8 +21,8 @@ export function requestRetention(states: RequestStates, limits: InboxLimits): Re
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
   return {
     follow: (listener) => states.follow(({ id, before, after }) =>
-      listener({ id, before: getFinish(before), after: getFinish(after) })),
-    readFinish: (bytes, find) => getFinish(readRequestState(bytes, find)),
+      listener({ id, before: getEnd(before), after: getEnd(after) })),
+    readEnd: (bytes, find) => getEnd(readRequestState(bytes, find)),
     bytesOf: (id) => states.find(id)?.bytes ?? 0,
     ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
     finishedMax: Infinity, finishedBytesMax: Infinity, otherFinishedBytes: () => 0,
@@ -30,8 +30,8 @@ export function requestRetention(states: RequestStates, limits: InboxLimits): Re
   };
 }
 
-function getFinish(state: RequestState | null): Finish | null {
+function getEnd(state: RequestState | null): ItemEnd | null {
   if (state === null || state.isPinned) return null;
-  const kind = FINISHES[state.status];
+  const kind = END_KINDS[state.status];
   return kind === null ? null : { kind, atMs: state.updatedMs, bytes: state.bytes };
 }

@@ -11,11 +11,13 @@ type RetryInputs = {
   readonly random: number;
 };
 
+/** An action asks for no wait, unlike the target of a webhook. */
+const NO_RETRY_AFTER_MS = 0;
 const REMOVED_MESSAGE = 'The webhook was removed';
 
 /**
  * Returns the request after an attempt of one of its routes; the other routes are as they were.
- * `unparsed` is undefined if the action did not ask for the payload.
+ * `unparsed` is undefined if the action did not ask for the payload, and null if it was parsed.
  */
 export function applyRun(
   before: StoredRequest, index: number,
@@ -25,12 +27,12 @@ export function applyRun(
   },
   { schedule, random }: RetryInputs, nowMs: number,
 ): StoredRequest {
-  const routes = before.routes.map((route, at) => {
-    if (at !== index) return route;
+  const routes = before.routes.map((route, position) => {
+    if (position !== index) return route;
     if (route.status !== 'pending') return applyLateRun(route, attempt);
     // A chain that is too long once is too long in every retry.
     const next = attempt.success || isChainRefused ? null
-      : computeNextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
+      : computeNextAttemptTime(schedule, route.failures + 1, NO_RETRY_AFTER_MS, nowMs, random);
     return addAttempt(route, attempt, next);
   });
   const after = withRoutes(before, routes, nowMs);
@@ -39,6 +41,7 @@ export function applyRun(
 
 /** Applies a run of a route that was given up meanwhile. If it succeeded, the route is done. */
 function applyLateRun(route: RouteDelivery, attempt: RunAttempt): RouteDelivery {
+  // Without a next attempt it would have failed: it keeps its status.
   const after = addAttempt(route, attempt);
   return attempt.success ? after : { ...after, status: route.status };
 }

@@ -21,7 +21,7 @@ import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
-import type { RunAttempt } from '../deliveries/route-delivery.ts';
+import type { RouteDelivery, RunAttempt } from '../deliveries/route-delivery.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
@@ -45,7 +45,10 @@ export type FinishedRun = {
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
-  /** Says of the body that no payload could be made of it; undefined if the action did not ask. */
+  /**
+   * Why no payload could be made of the body; null: it could be parsed; undefined: the action did
+   * not read the payload.
+   */
   readonly unparsed: UnparsedBody | null | undefined;
   readonly lease: QueueLease;
 };
@@ -57,22 +60,15 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
  * Runs the route of a delivery. Returns no promise when the action returns its result at once.
- * Returns null when there is nothing to run, or `cutOff` came first. Throws or rejects when our own
- * state kept the action from running: then there was no attempt.
+ * Returns null when there is nothing to run (see `findPendingRoute`), or `cutOff` came first.
+ * Throws or rejects when our own state kept the action from running: then there was no attempt.
  */
 export function runPendingRoute(
   deps: RunDeps, deliveryId: string, lease: QueueLease, cutOff: AbortSignal,
 ): FinishedRun | typeof NO_ROOM | null | Promise<FinishedRun | null> {
-  const id = parseRequestId(deliveryId);
-  // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
-  // and removes from `recentRequests` each of which a record has changed.
-  const recentRequest = deps.recentRequests.get(id);
-  const storedItem = recentRequest ?? findPending(deps, id);
-  if (storedItem === null) return null;
-  const index = parseRouteIndex(deliveryId);
-  const route = storedItem.item.routes[index];
-  const webhook = deps.webhooks.find(storedItem.item.hook);
-  if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
+  const pendingRoute = findPendingRoute(deps, deliveryId);
+  if (pendingRoute === null) return null;
+  const { storedItem, recentRequest, index, route, webhook } = pendingRoute;
   let unparsedBody: UnparsedBody | null | undefined;
   const end = (outcome: RouteOutcome | null): FinishedRun | null => {
     if (outcome === null) return null;
@@ -90,8 +86,8 @@ export function runPendingRoute(
   const running = runRouteOfStored(deps, webhook, webhookRoute, {
     request: storedItem.item, body, headers: recentRequest?.headers ?? null,
     attempt: route.attemptCount + 1,
-    onRead(read) {
-      unparsedBody = read;
+    onRead(unparsed) {
+      unparsedBody = unparsed;
     },
   });
   if (!isPromised(running)) {
@@ -103,7 +99,31 @@ export function runPendingRoute(
   return unlessCutOff(running, cutOff).then(end);
 }
 
-function findPending({ store }: RunDeps, id: string): StoredItem<StoredRequest> | null {
+type PendingRoute = {
+  readonly storedItem: StoredItem<StoredRequest>;
+  /** The same request with what a run needs of it, if it was received a moment ago. */
+  readonly recentRequest: ReturnType<RecentRequests['get']>;
+  readonly index: number;
+  readonly route: RouteDelivery;
+  readonly webhook: ReadyIncomingWebhook;
+};
+
+/** null: the request is gone, the route is not pending, or the webhook is gone or disabled. */
+function findPendingRoute(deps: RunDeps, deliveryId: string): PendingRoute | null {
+  const id = parseRequestId(deliveryId);
+  // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
+  // and removes from `recentRequests` each of which a record has changed.
+  const recentRequest = deps.recentRequests.get(id);
+  const storedItem = recentRequest ?? findStoredRequest(deps, id);
+  if (storedItem === null) return null;
+  const index = parseRouteIndex(deliveryId);
+  const route = storedItem.item.routes[index];
+  const webhook = deps.webhooks.find(storedItem.item.hook);
+  if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
+  return { storedItem, recentRequest, index, route, webhook };
+}
+
+function findStoredRequest({ store }: RunDeps, id: string): StoredItem<StoredRequest> | null {
   const bytes = store.collection(requestCollection.name).findBytes(id);
   if (bytes === undefined) return null;
   const find = findCommitted(store);

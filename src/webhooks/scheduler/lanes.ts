@@ -5,22 +5,23 @@
  * no I/O and reads no clock.
  *
  * Of each lane at most the first task is offered: it stands among the ready tasks of the queue. A
- * task that is offered may cease to be the first, so `mayStart` is asked before it starts.
+ * task that is offered may cease to be the first, and be offered again, so that it stands there
+ * twice: `mayStart` is asked before it starts, and leaves out what has ceased.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
 import type { Lane, LaneName, Task } from './task.ts';
 
-/** A key of a queue whose first task holds back more than `WAITING_MIN` others. */
+/** A key whose first task holds back `waiting` others, more than `HELD_BACK_THRESHOLD`. */
 export type HeldBackKey = {
   readonly queueKey: string; readonly key: OrderKey; readonly waiting: number;
 };
 
-const WAITING_MIN = 100;
+const HELD_BACK_THRESHOLD = 100;
 
 export class Lanes {
-  /** The lanes of a key that hold back more than `WAITING_MIN` tasks. */
+  /** The lanes of a key that hold back more than `HELD_BACK_THRESHOLD` tasks. */
   readonly #longLanes = new Set<Lane>();
 
   /** Puts a task that is in no lane into that of its queue with this name. */
@@ -40,13 +41,16 @@ export class Lanes {
     if (task.hasBegun) this.begin(task);
   }
 
-  /** Must be called when a task has begun: from now on it holds back those behind it. */
+  /**
+   * Must be called when a task has begun, which is when it is first due: from now on it holds back
+   * those behind it. Its attempts come later: `beginAttempt`.
+   */
   begin(task: Task): void {
     const { lane } = task;
     if (lane === null) return;
     lane.tasks.push(task);
     lane.begunCount += 1;
-    this.#updateLength(lane);
+    this.#updateLongLanes(lane);
     this.offerFirst(lane);
   }
 
@@ -58,7 +62,7 @@ export class Lanes {
     if (lane.offeredTask === task) lane.offeredTask = null;
     lane.size -= 1;
     if (task.hasBegun) lane.begunCount -= 1;
-    this.#updateLength(lane);
+    this.#updateLongLanes(lane);
     this.offerFirst(lane);
     dropIfIdle(lane);
   }
@@ -99,9 +103,9 @@ export class Lanes {
     return heldBack.sort((left, right) => right.waiting - left.waiting).slice(0, max);
   }
 
-  #updateLength(lane: Lane): void {
+  #updateLongLanes(lane: Lane): void {
     if (lane.key === null) return;
-    if (lane.begunCount - 1 > WAITING_MIN) this.#longLanes.add(lane);
+    if (lane.begunCount - 1 > HELD_BACK_THRESHOLD) this.#longLanes.add(lane);
     else this.#longLanes.delete(lane);
   }
 }

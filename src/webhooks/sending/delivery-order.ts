@@ -6,7 +6,7 @@
 import { parseTimestamp } from '../../base/clock.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { StoredDelivery } from '../deliveries/delivery.ts';
-import { findEventRecord, readEventKey, readPayloadBytes } from '../deliveries/event-record.ts';
+import { findEventRecord, readEventKey, readPayloadJson } from '../deliveries/event-record.ts';
 import { Facts } from '../filters/facts.ts';
 import type { KeyReader } from '../filters/order.ts';
 import { createPlace } from '../scheduler/lanes.ts';
@@ -34,7 +34,7 @@ export function findDeliveryLane(
   const eventBytes = readKey === null ? undefined : findEventRecord(store, delivery);
   if (readKey === null || eventBytes === undefined) return null;
   const facts = new Facts({
-    payload: () => JSON.parse(String(readPayloadBytes(eventBytes) ?? 'null')) as unknown,
+    payload: () => JSON.parse(readPayloadJson(eventBytes)) as unknown,
     event: () => delivery.item.event,
   });
   const key = readKey(facts, readEventKey(eventBytes));

@@ -91,3 +91,10 @@ for (const verb of ['retry', 'resend', 'cancel']) {
     assert.equal(gone.status, 404);
   });
 }
+
+test('the body of a route\'s delivery is said to be at its request', async () => {
+  const { status, text } = await relay.ask('GET', `/api/deliveries/${request}.0/body`);
+  assert.deepEqual([status, text.includes('the body of that request')], [404, true], text);
+  const { text: unknown } = await relay.ask('GET', `/api/deliveries/${request}.7/body`);
+  assert.match(unknown, /there is no delivery/);
+});

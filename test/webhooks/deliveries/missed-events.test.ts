@@ -50,7 +50,8 @@ const CASES: readonly Case[] = [
     title: 'is being fanned out to it', record: encode(PLAIN), isMissed: false,
     others: {
       [`fan-outs/${EVENT}`]:
-        `{"identifier":"${EVENT}","seed":"s","event":"order.paid","hooks":["a","mine"]}`,
+        `{"identifier":"${EVENT}","seed":"s","createdAt":"","event":"order.paid",`
+          + '"hooks":["a","mine"]}',
     },
   },
   {

@@ -91,7 +91,7 @@ export class Duplicates {
     });
     const first = this.#findPrevious(event);
     const hasIdOfOtherBody = first !== undefined && hasOtherBody(first, event);
-    const previous = hasIdOfOtherBody ? this.#findPrevious(event.reused()) : first;
+    const previous = hasIdOfOtherBody ? this.#findPrevious(event.toReused()) : first;
     return {
       hasIdOfOtherBody,
       previous: previous === undefined ? null
@@ -116,7 +116,7 @@ export class Duplicates {
       const previous = this.#unfinishedClaims.get(event.key) ?? this.#findPrevious(event);
       if (previous === undefined) return new Claim(event, null, this.#unfinishedClaims);
       if (hasOtherBody(previous, event)) {
-        event = event.reused();
+        event = event.toReused();
         continue;
       }
       if (previous instanceof Claim) return { event, holder: previous };

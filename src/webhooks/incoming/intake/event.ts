@@ -47,7 +47,7 @@ export class Event implements EventKey {
   }
 
   /** The event of a request whose id came before with another body: id and body identify it. */
-  reused(): Event {
+  toReused(): Event {
     return new Event(this.#input, true);
   }
 }

@@ -88,7 +88,7 @@ function matchEvent(transaction: Transaction, { event, nowMs }: Arrival): EventM
   if (storedId === undefined || !hasOtherBody(storedId, event)) {
     return { event, originalId: storedId?.request ?? null };
   }
-  const reusedEvent = event.reused();
+  const reusedEvent = event.toReused();
   return {
     event: reusedEvent, originalId: findEventId(find, reusedEvent, nowMs)?.request ?? null,
   };

@@ -81,7 +81,7 @@ export const BACKFILL_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/missed-events.ts',
-    text: '...findReceivers({ find }, id).hooks, ', replacement: '',
+    text: '...lateWebhookIds, ', replacement: '',
     tests: ['webhooks/deliveries/missed-events.test.ts'],
   },
   {

@@ -23,7 +23,7 @@ const LISTS: readonly PlantedFault[] = [
     tests: ['webhooks/events/event-routes.test.ts'],
   },
   {
-    file: 'webhooks/events/event-columns.ts',
+    file: 'webhooks/deliveries/event-record.ts',
     text: ' || find(receiverCollection.name, id) !== undefined', replacement: '',
     tests: ['webhooks/events/event-routes.test.ts'],
   },

@@ -139,7 +139,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/lanes.ts',
-    text: 'const WAITING_MIN = 100;', replacement: 'const WAITING_MIN = 99;',
+    text: 'const HELD_BACK_THRESHOLD = 100;',
+    replacement: 'const HELD_BACK_THRESHOLD = 99;',
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {

@@ -16,8 +16,8 @@ import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { retryUntilWritten } from '../durable-queue/write-retry.ts';
-import { deleteHold } from '../deliveries/backfill-hold.ts';
-import { stageJobCancel, stageNewJob } from './stage-job.ts';
+import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
+import { stageJobCancel, stageMissingHold, stageNewJob } from './stage-job.ts';
 
 const loadRun = lazyImport(() => import('./run-job.ts'));
 
@@ -199,6 +199,13 @@ export class Jobs {
     this.#runs.set(id, run);
   }
 
+  async #holdAgain(job: Job): Promise<void> {
+    const { store } = this.#deps;
+    if (job.hook === null) return;
+    if (store.collection(backfillCollection.name).findSlot(job.hook) !== -1) return;
+    await store.transact((transaction) => stageMissingHold(transaction, job));
+  }
+
   async #releaseHold({ id, hook }: Job): Promise<void> {
     if (hook === null) return;
     const { store, clock, log } = this.#deps;
@@ -207,15 +214,15 @@ export class Jobs {
       () => store.transact((transaction) => deleteHold(transaction, hook, id)));
   }
 
-  async #run(
-    { id, kind, filter }: Job, begunSelection: RecordSelection | undefined,
-  ): Promise<void> {
+  async #run(job: Job, begunSelection: RecordSelection | undefined): Promise<void> {
+    const { id, kind, filter } = job;
     // The caller may be applying a transaction of which the rest is to come.
     await nextTurn();
     const [{ runJob }, selection] = await Promise.all([
       loadRun((module) => module),
       begunSelection ?? this.#load(kind).then((jobKind) => jobKind.select(filter)),
     ]);
+    await this.#holdAgain(job);
     await runJob({ ...this.#deps, closing: this.#closing.signal }, id, selection);
   }
 }

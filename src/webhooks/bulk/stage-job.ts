@@ -62,37 +62,27 @@ export function cancelHoldingJob(
   deleteHold(transaction, webhookId, jobId);
 }
 
-/** Finds holds whose job does not run, and running jobs that should have a hold and have none. */
+/** Stages the hold of a job that goes on: it has none if it had stopped through a bug. */
+export function stageMissingHold(transaction: Transaction, { id, hook: webhookId }: Job): void {
+  const bytes = transaction.find(jobCollection.name, id);
+  if (webhookId === null || bytes === undefined || decodeJob(bytes).status !== 'running') return;
+  if (findHoldingJobId(transaction, webhookId) === null) putHold(transaction, webhookId, id);
+}
+
+/** Finds holds whose job does not run. */
 export function findHoldProblems(store: Pick<Store, 'collection'>): readonly string[] {
-  const holds = new Map<string, string>();
   const find = findCommitted(store);
   const problems: string[] = [];
-  for (const [webhookId, bytes] of listRecords(store, backfillCollection.name)) {
-    const jobId = decodeHoldingJobId(bytes);
+  const holds = store.collection(backfillCollection.name);
+  const walk = holds.walk();
+  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+    const bytes = holds.bytesAt(slot);
+    if (bytes === undefined) continue;
+    const [webhookId, jobId] = [holds.idAt(slot), decodeHoldingJobId(bytes)];
     const job = find(jobCollection.name, jobId);
-    holds.set(webhookId, jobId);
     if (job !== undefined && decodeJob(job).status === 'running') continue;
     problems.push(`the deliveries of webhook ${webhookId} wait for job ${jobId}, `
       + 'which does not run');
   }
-  for (const [jobId, bytes] of listRecords(store, jobCollection.name)) {
-    const { hook: webhookId, status } = decodeJob(bytes);
-    if (webhookId === null || status !== 'running' || holds.get(webhookId) === jobId) continue;
-    problems.push(`job ${jobId} runs, and the deliveries of webhook ${webhookId} do not wait `
-      + 'for it');
-  }
   return problems;
-}
-
-function listRecords(
-  store: Pick<Store, 'collection'>, name: string,
-): readonly (readonly [id: string, bytes: Buffer])[] {
-  const collection = store.collection(name);
-  const records: (readonly [string, Buffer])[] = [];
-  const walk = collection.walk();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes !== undefined) records.push([collection.idAt(slot) ?? '', bytes]);
-  }
-  return records;
 }

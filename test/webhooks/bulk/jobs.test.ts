@@ -327,6 +327,25 @@ test('a job that stops lets go of the deliveries that it holds', async () => {
   await place.jobs.close();
 });
 
+test('a job that goes on after it had stopped holds deliveries again until its end', async () => {
+  const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
+  const place = new Place(store);
+  await addThings(store, 1);
+  const job = { ...await place.jobs.add('count-up', {}), hook: 'webhook' };
+  await store.transact((transaction) => {
+    transaction.put(jobCollection.name, job.id, encodeJob(job));
+  });
+  const holds: boolean[] = [];
+  store.collection(backfillCollection.name).onChange(({ after }) => holds.push(after !== null));
+  place.jobs.start();
+  await until('the job has ended', async () => {
+    await place.clock.advance(1000);
+    return place.jobs.get(job.id).status === 'done';
+  });
+  assert.deepEqual(holds, [true, false]);
+  await place.jobs.close();
+});
+
 test('leaves a job of an unknown kind alone', () => withPlace(async (place) => {
   await addThings(place.store, 1);
   const job = await place.jobs.add('count-up', {});

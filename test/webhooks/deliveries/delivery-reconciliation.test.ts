@@ -37,8 +37,6 @@ const CASES: readonly (readonly [what: string, records: Records, problems: reado
     [`the deliveries of webhook h1 wait for job ${JOB}, which does not run`]],
   ['a hold of a job that has ended', [hold, job('done')],
     [`the deliveries of webhook h1 wait for job ${JOB}, which does not run`]],
-  ['a job without its hold', [job('running')],
-    [`job ${JOB} runs, and the deliveries of webhook h1 do not wait for it`]],
 ];
 for (const [what, records, expected] of CASES) {
   test(`the reconciliation ${expected.length === 0 ? 'accepts' : 'finds'} ${what}`, async () => {

@@ -201,10 +201,13 @@ test('a search of the inbox goes on by itself, and says what it has found', { sk
     assert.equal(status, 200);
   };
   await send('the first needle');
-  for (let count = 0; count < 5; count += 1) await send('hay');
+  // More than one page of the search.
+  for (let count = 0; count < 120; count += 1) await send('hay');
   await at.open(`#/requests?hook=${hook}`);
-  await person.sees(/^6 requests$/m);
+  await person.sees(/^121 requests$/m);
   await person.find('button', 'Send many again…');
+  await browser.evaluate(setFilter('q', 'hay'));
+  await person.sees(/^120 requests$/m);
   await browser.evaluate(setFilter('q', 'NEEDLE'));
   await person.sees(/^1 request$/m);
   await person.gives(HASH, /q=NEEDLE/);

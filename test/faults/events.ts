@@ -179,8 +179,7 @@ const DELAYS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'return deliverAt === undefined ? findReceivers(webhooks, transaction, emission) : [];',
-    replacement: 'return findReceivers(webhooks, transaction, emission);',
+    text: 'return deliverAt === undefined ? ', replacement: 'return true ? ',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {

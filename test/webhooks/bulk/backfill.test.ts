@@ -196,10 +196,11 @@ test('what it makes of an event from a clock that is ahead is before new deliver
   async (context) => {
     const place = await open(context);
     const ahead = '0fffffff-0000-7000-8000-000000000000';
-    await place.relay.store.transact((transaction) => transaction.put('events', ahead, encodeEvent({
+    const event = encodeEvent({
       identifier: ahead, createdAt: formatTimestamp(Date.now()), name: 'order.paid', source: 'api',
       hops: 1, deliveries: [], webhookIds: [],
-    }, '{"n":1}')));
+    }, '{"n":1}');
+    await place.relay.store.transact((transaction) => transaction.put('events', ahead, event));
     const hook = await place.add({ maxInFlight: 1 });
     assert.equal((await place.backfill(hook)).status, 202);
     await place.emit('order.paid', { n: 2 });

@@ -3,11 +3,8 @@ import { createTurns } from '../base/turns.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
-import type { Logger } from '../base/log.ts';
 import { formatTimestamp } from '../base/clock.ts';
-import type { Store } from '../store/store-port.ts';
 import { cancelHoldingJob, findHoldProblems } from './bulk/stage-job.ts';
-import { convertDeliveries } from './deliveries/convert-deliveries.ts';
 import { DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './deliveries/event-retention.ts';
@@ -18,6 +15,7 @@ import { createSystemEvents, type SystemEvents } from './deliveries/system-event
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
+import { RecordConversion } from './deliveries/record-conversion.ts';
 import type { RequestLookup } from './deliveries/public-route.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
@@ -109,9 +107,8 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     store, eventUse, clock, log, ownership, limits: options.events,
   });
   const keptEvents = new EventService({ store, fanOuts });
+  const conversion = new RecordConversion({ store, log, ownership });
   const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
-  const closing = new AbortController();
-  let converting = Promise.resolve();
   const retirement = { store, webhooks, scheduler, clock };
   return {
     sender, worker, keptEvents,
@@ -127,19 +124,17 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
     },
     async whenEventsReady() {
-      await converting;
+      await conversion.whenConverted();
       await fanOuts.whenWritten();
     },
     isHeldBack: (webhookId) => scheduler.isHeldBack(webhookId),
     start() {
-      // Nodes may share the log with others that cannot read the new form of everything yet.
-      if (store.replica === null) converting = convertFormerRecords(store, log, closing.signal);
+      conversion.start();
       for (const part of [worker, ...upkeep]) part.start();
       keptEvents.prepare();
     },
     async close(graceMs) {
-      closing.abort();
-      await converting;
+      await conversion.close();
       await Promise.all([
         fanOuts.close(graceMs), worker.close(graceMs), ...upkeep.map((part) => part.close()),
       ]);
@@ -148,17 +143,4 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       eventUse.close();
     },
   };
-}
-
-/** Writes in their present form what an older version has left. Reports an error, never rejects. */
-async function convertFormerRecords(
-  store: Store, log: Logger, closing: AbortSignal,
-): Promise<void> {
-  try {
-    const count = await convertDeliveries(store, closing);
-    if (count > 0) log.info('deliveries and events were converted', { count });
-  } catch (thrown) {
-    // They are read in both forms, so the next start may do the rest.
-    log.warning('older deliveries and events were not all converted', { error: thrown });
-  }
 }

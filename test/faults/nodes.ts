@@ -41,6 +41,27 @@ const FORMS: readonly PlantedFault[] = [
   },
 ];
 
+const CONVERSION: readonly PlantedFault[] = [
+  {
+    // Records are written that an older node beside us cannot read.
+    file: 'webhooks/deliveries/record-conversion.ts',
+    text: '&& !mustWriteOldForm(findCommitted(this.#deps.store));', replacement: ';',
+    tests: ['webhooks/deliveries/record-conversion.test.ts'],
+  },
+  {
+    // All nodes do the same work at once.
+    file: 'webhooks/deliveries/record-conversion.ts',
+    text: 'if (ownership.isMaintainer()) void', replacement: 'void',
+    tests: ['webhooks/deliveries/record-conversion.test.ts'],
+  },
+  {
+    // The records stay as they are until the next start.
+    file: 'webhooks/deliveries/record-conversion.ts',
+    text: 'store.collection(recordFormCollection.name).onChange(convertIfMaintainer),',
+    replacement: '', tests: ['webhooks/deliveries/record-conversion.test.ts'],
+  },
+];
+
 const LEASES: readonly PlantedFault[] = [
   {
     // Another node claims before the owner has surely ended: an event is delivered twice.
@@ -215,5 +236,5 @@ const MAINTENANCE: readonly PlantedFault[] = [
 ];
 
 export const NODE_FAULTS: readonly PlantedFault[] = [
-  ...FORMS, ...LEASES, ...READS, ...WITHOUT_RECORDS, ...DIRECTORY, ...MAINTENANCE,
+  ...FORMS, ...CONVERSION, ...LEASES, ...READS, ...WITHOUT_RECORDS, ...DIRECTORY, ...MAINTENANCE,
 ];

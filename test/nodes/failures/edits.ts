@@ -68,6 +68,30 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       'records.feed?.notify(sequence, changes), records.feed?.notify(sequence, changes);']],
     scenario: 'everything is as ever', rule: 'stream',
   },
+  'let new deliveries pass a backfill': {
+    edits: [['webhooks/sending/delivery-worker.ts',
+      'after === null ? null : decodeHoldingJobId(after)',
+      'after === null ? null : decodeHoldingJobId(after) && null']],
+    scenario: 'a webhook is made late', rule: 'overtaken',
+  },
+  'forget who had a delivery by a backfill': {
+    edits: [['webhooks/bulk/backfill.ts',
+      'addReceivers(transaction, eventId, [identifier], [hook]);', '']],
+    scenario: 'a webhook is made late', rule: 'delivery',
+  },
+  'begin a cancelled event': {
+    edits: [['webhooks/deliveries/delayed-events.ts',
+      'if (!transaction.delete(delayedEventCollection.name, id)) return false;\n'
+      + '  deleteEvent(transaction, id);',
+      'if (transaction.find(delayedEventCollection.name, id) === undefined) return false;']],
+    scenario: 'everything is as ever', rule: 'cancelled',
+  },
+  'begin an event a second early': {
+    edits: [['webhooks/deliveries/delayed-events.ts',
+      'return computeDueMs(deliverAt, formatTimestamp(createdMs), nowMs);',
+      'return computeDueMs(deliverAt, formatTimestamp(createdMs), nowMs) - 1000;']],
+    scenario: 'everything is as ever', rule: 'early',
+  },
   'renew a lease late, and go on meanwhile': {
     edits: [
       ['nodes/lease-table.ts',

@@ -23,6 +23,7 @@ export type Scenario = {
 };
 
 const ALONE = (): Partial<LifeOptions> => ({ writers: 0, readers: 0, hooks: 0 });
+const MISSED = 200;
 const ROUNDS = 4;
 const WRITES = 4;
 /** Of a node that then counts on no others. */
@@ -42,6 +43,7 @@ const BOOKS_DUE = 8;
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'everything is as ever': { run: (life) => life.progress(100) },
+  'a webhook is made late': { run: missMuch },
   'a connection is cut before a commit was sent': { options: ALONE, run: cutBeforeCommit },
   'the answer to a commit is lost': { options: ALONE, run: loseAnswers },
   'a node does not hear of what another has written': { options: ALONE, run: askWhoIsBehind },
@@ -76,6 +78,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     run: outliveLease,
   },
 };
+
+/** Each of them misses more than one transaction of a backfill makes up for. */
+async function missMuch(life: Life): Promise<void> {
+  await life.progress(MISSED);
+  life.lateHooks?.makeLate();
+  await life.progress(MISSED);
+  life.lateHooks?.makeLate();
+  await life.progress(MISSED);
+}
 
 /** What was acknowledged by then is nowhere. */
 async function cutBeforeCommit(life: Life): Promise<void> {

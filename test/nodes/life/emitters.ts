@@ -14,7 +14,6 @@ type EmitterOptions = {
 
 /** To this all webhooks listen that are told of emissions. */
 export const EMITTED_NAME = 'test.emitted';
-/** So long after its last request an event has begun, when nothing breaks. */
 const DELAY_MS_MAX = 3000;
 const KEYS = 5;
 const PAUSE_MS = 400;

@@ -38,6 +38,7 @@ export class LateHooks {
   readonly #making: Promise<void>[] = [];
   #made = 0;
   #isOver = false;
+  #isClosed = false;
   #toggling: Promise<void> = Promise.resolve();
 
   constructor(options: LateHookOptions) {
@@ -54,7 +55,16 @@ export class LateHooks {
     if (this.#made === LATE_MAX || this.#isOver) return;
     const name = `late${this.#made}`;
     this.#made += 1;
-    this.#making.push(this.#makeLate(name));
+    const making = this.#makeLate(name);
+    this.#making.push(making);
+    // `end` reports what fails.
+    making.catch(() => {});
+  }
+
+  /** Ends it as it is. */
+  close(): void {
+    this.#isOver = true;
+    this.#isClosed = true;
   }
 
   /** Resolves once all webhooks are on, and all backfills have come to their end. */
@@ -109,6 +119,7 @@ export class LateHooks {
     what: string, method: string, path: string, body: unknown, statuses: readonly number[],
   ): Promise<void> {
     await until(what, async () => {
+      if (this.#isClosed) return true;
       const answer = await this.#ask(method, path, body);
       if (typeof answer !== 'string' && statuses.includes(answer.status)) return true;
       await delay(AGAIN_MS);

@@ -29,8 +29,7 @@ export type LifeOptions = {
   readonly hooks?: number;
   readonly writers?: number;
   readonly readers?: number;
-  /** Clients that emit events; also whether there are webhooks that are made late. Default: as long
-   * as there are writers. */
+  /** Without any there are no webhooks that are made late either. Default: none without writers. */
   readonly emitters?: number;
   readonly pauseMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
@@ -60,17 +59,18 @@ const MARK_AGAIN_MS = 5000;
 export class Life {
   readonly shelves: readonly Shelf[];
   readonly workload: Workload;
+  readonly emitters: Emitters;
+  /** Null without emitters. */
+  readonly lateHooks: LateHooks | null;
   readonly receiver: Receiver;
   readonly random: Random;
   readonly rig: EngineRig;
+  /** By how much the wall clock of a node is off: see `moveClock`. */
+  clockOffMs = 0;
   readonly #directory: string;
   readonly #followers: StreamFollower[] = [];
   readonly #frozen: Span[] = [];
   readonly #hooks: readonly string[];
-  readonly emitters: Emitters;
-  readonly lateHooks: LateHooks | null;
-  /** By how much the wall clock of a node is off; set before it is. */
-  clockOffMs = 0;
 
   private constructor(options: LifeOptions, directory: string, receiver: Receiver) {
     const { rig, nodes = 3, hooks = HOOKS, seed, environment = {}, program } = options;
@@ -181,6 +181,7 @@ export class Life {
   }
 
   async close(): Promise<void> {
+    this.lateHooks?.close();
     await Promise.all([this.workload.end(), this.emitters.end()]);
     for (const follower of this.#followers) follower.close();
     await Promise.all(this.shelves.map((shelf) => shelf.stop('SIGKILL')));

@@ -124,7 +124,7 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/runs/request-worker.ts',
-    text: 'if (lane === undefined) this.#idsBeforeRequest.add(id);', replacement: '',
+    text: 'if (lane === undefined) this.#idsAwaitingRequest.add(id);', replacement: '',
     tests: ['webhooks/runs/route-order.test.ts'],
   },
   {
@@ -139,8 +139,7 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/lanes.ts',
-    text: 'const HELD_BACK_THRESHOLD = 100;',
-    replacement: 'const HELD_BACK_THRESHOLD = 99;',
+    text: 'const HELD_BACK_THRESHOLD = 100;', replacement: 'const HELD_BACK_THRESHOLD = 99;',
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {

@@ -2,6 +2,7 @@
  * The delivery of a request to one route of its webhook: the action of the route is run until it
  * succeeds, or the retry schedule is used up. Pure. route-record.ts has the record.
  */
+import { computeDueMs } from '../durable-queue/retry-time.ts';
 
 type RouteStatus = 'pending' | 'done' | 'failed';
 
@@ -72,4 +73,11 @@ export function addAttempt(
     attempts: [...route.attempts, attempt].slice(-ATTEMPTS_MAX),
     failures: route.failures + (success ? 0 : 1), attemptCount: route.attemptCount + 1,
   };
+}
+
+/** Computes when a pending route is due, by a clock that shows `nowMs`: see `computeDueMs`. */
+export function computeRouteDueMs(
+  { nextAttemptAt, updatedAt }: RouteDelivery, nowMs: number,
+): number {
+  return computeDueMs(nextAttemptAt, updatedAt, nowMs);
 }

@@ -5,6 +5,8 @@ import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 const JITTER = 0.1;
 /** The longest pause that a target may ask for. */
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
+/** A clock that was set back by less lengthens a wait by that. */
+const SET_BACK_MS_MIN = 1000;
 
 /** Lengthens a wait of `ms` by up to a tenth. `random` is in [0, 1). */
 export function addJitter(ms: number, random: number): number {
@@ -30,6 +32,7 @@ export function computeNextAttemptTime(
 /**
  * Computes the milliseconds since the epoch at which an item is due, by a clock that shows `nowMs`.
  * If that clock was set back after `writtenAt`, the wait keeps the length it had when written.
+ * `writtenAt` is the time of a version, which may be a few milliseconds ahead of the clock.
  */
 export function computeDueMs(
   nextAttemptAt: string | null, writtenAt: string, nowMs: number,
@@ -38,7 +41,7 @@ export function computeDueMs(
   if (dueAtMs <= nowMs) return dueAtMs;
   const writtenAtMs = parseTimestamp(writtenAt);
   // If it was due before it was written, the clock had been set back already: no correction.
-  const isSetBack = writtenAtMs > nowMs && dueAtMs >= writtenAtMs;
+  const isSetBack = writtenAtMs > nowMs + SET_BACK_MS_MIN && dueAtMs >= writtenAtMs;
   return isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs;
 }
 

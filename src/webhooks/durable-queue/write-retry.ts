@@ -20,29 +20,16 @@ export function isTemporary(thrown: unknown): thrown is AppError {
 
 /** Repeats `write` until the store takes it. Resolves with undefined when `closing` comes first. */
 export async function retryUntilWritten<T>(
-  deps: WriteRetryDeps, message: string, labels: object, write: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await write();
-  } catch (thrown) {
-    return retryWrite(deps, message, labels, write, thrown);
-  }
-}
-
-/** Repeats a `write` whose first try has failed with `thrown`. */
-export async function retryWrite<T>(
   { clock, log, closing }: WriteRetryDeps, message: string, labels: object, write: () => Promise<T>,
-  thrown: unknown,
 ): Promise<T | undefined> {
-  if (!(thrown instanceof AppError)) throw thrown;
-  log.error(message, { ...labels, error: thrown });
-  for (;;) {
-    await sleep(clock, RETRY_MS, closing);
-    if (closing.aborted) return undefined;
+  for (let isFirst = true; ; isFirst = false) {
     try {
       return await write();
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      if (isFirst) log.error(message, { ...labels, error: thrown });
     }
+    await sleep(clock, RETRY_MS, closing);
+    if (closing.aborted) return undefined;
   }
 }

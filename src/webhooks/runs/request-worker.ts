@@ -16,7 +16,7 @@ import type { SystemEvents } from '../deliveries/system-events.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
 import { followPendingRoutes, type RouteChange } from '../inbox/route-changes.ts';
-import type { RouteDelivery } from '../deliveries/route-delivery.ts';
+import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
 import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
@@ -30,8 +30,7 @@ import type { OnRun } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { LaneUpdates } from '../durable-queue/lane-updates.ts';
 import { ResultBatch } from '../durable-queue/result-batch.ts';
-import { computeDueMs } from '../durable-queue/retry-time.ts';
-import { retryWrite } from '../durable-queue/write-retry.ts';
+import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
@@ -69,7 +68,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   readonly #unfollow: readonly (() => void)[];
   readonly #laneUpdates: LaneUpdates;
   /** The deliveries whose lane follows from a request that the same transaction adds after them. */
-  readonly #idsBeforeRequest = new Set<string>();
+  readonly #idsAwaitingRequest = new Set<string>();
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
@@ -99,7 +98,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       followPendingRoutes(store, (change) => this.#applyChange(change)),
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
-        if (this.#idsBeforeRequest.size > 0) this.#setLanes(change.id);
+        if (this.#idsAwaitingRequest.size > 0) this.#setLanes(change.id);
       }),
       store.collection(incomingCollection.name).onChange(({ id }) => this.#onWebhookChange(id)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
@@ -141,13 +140,13 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return !this.#isWaitingForRoom;
   }
 
-  // The task stays due: the loop stops at `mayBegin` until the payload budget has room again.
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal,
   ): AttemptResult<FinishedRun> | null | Promise<AttemptResult<FinishedRun> | null> {
     const run = runPendingRoute(this.#deps, id, lease, cutOff);
     if (run === NO_ROOM) {
       this.#isWaitingForRoom = true;
+      // It stays due: the loop stops at `mayBegin` until the payload budget has room again.
       return { postponedMs: 0 };
     }
     return whenDone(run, toAttemptResult);
@@ -164,16 +163,12 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
 
-  writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
-    const afterWrite = (written: StoredRequest | undefined): StoredRequest | undefined => {
-      this.#log(run, written);
-      return written;
-    };
-    const writeAgain = (thrown: unknown): Promise<StoredRequest | undefined> =>
-      retryWrite(this.#loop.writeRetryDeps, 'the result of a run waits to be written',
-        { request: run.storedItem.item.id }, () => this.#write(run), thrown);
-    return this.#write(run).then(afterWrite, (thrown: unknown) =>
-      writeAgain(thrown).then(afterWrite));
+  async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
+    const written = await retryUntilWritten(this.#loop.writeRetryDeps,
+      'the result of a run waits to be written', { request: run.storedItem.item.id },
+      () => this.#write(run));
+    this.#log(run, written);
+    return written;
   }
 
   dueTimeMs(id: string): number | null {
@@ -181,7 +176,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     if (this.#scheduler.find(id) === undefined) return null;
     const request = findCommittedRequest(this.#deps.store, parseRequestId(id));
     const route = request?.routes[parseRouteIndex(id)];
-    return route?.status === 'pending' ? this.#dueTimeMs(route) : null;
+    return route?.status === 'pending' ? this.#computeDueMs(route) : null;
   }
 
   logLabels(id: string): object {
@@ -194,10 +189,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     if (pending === null) return this.#scheduler.remove(id);
     const { webhookId, route } = pending;
     const task = this.#scheduler.find(id);
-    if (task !== undefined) return this.#scheduler.reschedule(task, this.#dueTimeMs(route));
+    if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(route));
     const lane = this.#findLane(id, webhookId, route.name);
-    if (lane === undefined) this.#idsBeforeRequest.add(id);
-    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#dueTimeMs(route), {
+    if (lane === undefined) this.#idsAwaitingRequest.add(id);
+    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#computeDueMs(route), {
       lane: lane ?? null, place: findRoutePlace(id, route) ?? id,
     });
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
@@ -216,16 +211,16 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return this.#findLane(id, request.hook, route.name) ?? null;
   }
 
-  /** Tasks start in a later turn of the event loop, so none of these has started in no lane. */
+  /** Tasks start in a later turn of the event loop, so each gets its lane before it can start. */
   #setLanes(requestId: string): void {
-    for (const id of this.#idsBeforeRequest) {
+    for (const id of this.#idsAwaitingRequest) {
       if (parseRequestId(id) !== requestId) continue;
-      this.#idsBeforeRequest.delete(id);
+      this.#idsAwaitingRequest.delete(id);
       this.#scheduler.setLane(id, this.#findStoredLane(id));
     }
   }
 
-  /** A request that was staged is recent only if that very record is committed, and as it was. */
+  /** Drops the cached request unless this change adds exactly the record it was staged with. */
   #forgetOutdatedRequest({ id, before, after }: Change): void {
     const { recentRequests } = this.#deps;
     if (before !== null || after === null || recentRequests.find(id, after) === undefined) {
@@ -286,8 +281,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     });
   }
 
-  #dueTimeMs({ createdAt, nextAttemptAt, attempts }: RouteDelivery): number {
-    return computeDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, this.#deps.clock.now());
+  #computeDueMs(route: RouteDelivery): number {
+    return computeRouteDueMs(route, this.#deps.clock.now());
   }
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */

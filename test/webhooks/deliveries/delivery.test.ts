@@ -87,6 +87,11 @@ test('a clock set back does not lengthen a wait that no attempt has begun', () =
   assert.equal(computeDeliveryDueMs(resetForRetry(fresh, writtenMs), nowMs), nowMs);
 });
 
+test('an attempt within the millisecond of the creation does not shorten the wait', () => {
+  const failed = afterAttempt(fresh, outcome('failed'), [5], START_MS, 0);
+  assert.equal(computeDeliveryDueMs(failed, START_MS), START_MS + 5000);
+});
+
 test('an attempt that ends after a cancel is kept, unless it was the proxy that failed', () => {
   const cancelled = cancelIfPending(fresh, START_MS) ?? fresh;
   for (const [kind, status, attempts] of [

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  computeRouteDueMs, createPendingRoute, resetRoute,
+} from '../../../src/webhooks/deliveries/route-delivery.ts';
 import { applyRun, failForRemovedWebhook } from '../../../src/webhooks/runs/apply-run.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 
@@ -19,3 +22,11 @@ for (const [success, status] of [[false, 'failed'], [true, 'done']] as const) {
       [status, status, null, 2]);
   });
 }
+
+test('a clock set back does not lengthen the wait of a route that no run has begun', () => {
+  const at = new Date(NOW_MS + 7_200_000).toISOString();
+  const route = createPendingRoute('default', new Date(NOW_MS).toISOString());
+  const retriedRoute = { ...resetRoute(route, at), updatedAt: at };
+  const nowMs = NOW_MS + 3_600_000;
+  assert.equal(computeRouteDueMs(retriedRoute, nowMs), nowMs);
+});

@@ -52,7 +52,7 @@ export type Outgoing = {
   /** Resolves when all events so far are written in their present form, with their deliveries. */
   whenEventsReady(): Promise<void>;
   /** Whether all deliveries of a webhook that wait do so for the end of its backfill. */
-  isHeldBack(webhookId: string): boolean;
+  isAllHeld(webhookId: string): boolean;
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -127,7 +127,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       await conversion.whenConverted();
       await fanOuts.whenWritten();
     },
-    isHeldBack: (webhookId) => scheduler.isHeldBack(webhookId),
+    isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
     start() {
       conversion.start();
       for (const part of [worker, ...upkeep]) part.start();

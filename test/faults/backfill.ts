@@ -31,7 +31,7 @@ export const BACKFILL_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/bulk/backfill.ts',
-    text: 'if (!isFull || !isHeldBack(webhookId)) throw thrown;', replacement: 'throw thrown;',
+    text: 'if (!isFull || !isAllHeld(webhookId)) throw thrown;', replacement: 'throw thrown;',
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {

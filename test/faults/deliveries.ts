@@ -31,7 +31,7 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delivery-codec.ts',
-    text: 'for (const mark of LATER_MARKS) if (hasMarkAt(bytes, mark, at)) return null;',
+    text: 'for (const mark of POSTPONED_MARKS) if (hasMarkAt(bytes, mark, at)) return null;',
     replacement: '',
     tests: ['webhooks/deliveries/delivery-codec.test.ts'],
   },

@@ -33,7 +33,7 @@ type BackfillDeps = {
   /** Resolves when all events so far are written in their present form, with their deliveries. */
   readonly whenEventsReady: () => Promise<void>;
   /** Whether all deliveries of a webhook that wait do so for the end of its backfill. */
-  readonly isHeldBack: (webhookId: string) => boolean;
+  readonly isAllHeld: (webhookId: string) => boolean;
 };
 
 type MissedEvent = { readonly id: string; readonly record: Buffer };
@@ -121,7 +121,7 @@ function findMissedEvents(
  * what waits for the job: then a chunk may go beyond the limit.
  */
 function assertRoom(
-  { capacity, isHeldBack }: BackfillDeps, transaction: Transaction, webhookId: string,
+  { capacity, isAllHeld }: BackfillDeps, transaction: Transaction, webhookId: string,
   missedEvents: readonly MissedEvent[],
 ): void {
   const { pending } = deliveryQueue.totals.read(transaction);
@@ -130,7 +130,7 @@ function assertRoom(
     capacity.assertRoom(pending, missedEvents.length, bytes);
   } catch (thrown) {
     const isFull = thrown instanceof AppError && thrown.code === 'unavailable';
-    if (!isFull || !isHeldBack(webhookId)) throw thrown;
+    if (!isFull || !isAllHeld(webhookId)) throw thrown;
   }
 }
 

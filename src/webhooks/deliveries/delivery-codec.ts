@@ -3,13 +3,14 @@
  * small. Beside the members that callers see it has:
  *
  * - `message`: the id of the record of `events` that has its event; absent if it is its own id;
- * - `queuedAt`: when it went to the end of its queue again;
+ * - `queuedAt`: the time of its place in the queue, if that is not `createdAt`;
  * - `failures`: how many attempts of the schedule are used up;
  * - `proxyFailures`: how many attempts the proxy failed;
  * - `sent`: the head of the last request, as an array of method, URL, and header names and values
  *   in turn;
  * - `resendOf`: the delivery that was sent again as this one;
- * - `isPayload`: whether the payload itself was sent last; absent if so, or if nothing was sent.
+ * - `isPayload`: whether the payload itself was sent last; absent if so, or if nothing was sent;
+ *   beside a `body` it is absent if not so.
  *
  * A body that was made of the payload is a record of its own: see delivery-body.ts. A record of
  * version 1.0 may have it as `body`, and its event embedded as its last members (event-record.ts).
@@ -35,7 +36,7 @@ export function decodeDelivery(bytes: Buffer): Delivery {
   // An embedded event may be large, so it is kept encoded.
   const eventStart = findEventStart(bytes);
   const record = decodeRecordAs<DeliveryRecord>(
-    eventStart === -1 ? bytes : `${bytes.toString('utf8', 0, eventStart)}}`, isSound);
+    eventStart === -1 ? bytes : `${bytes.toString('utf8', 0, eventStart)}}`, isDeliveryRecord);
   const { identifier, createdAt, status } = record;
   // Member by member: a spread of the record costs as much as parsing it.
   return {
@@ -67,7 +68,7 @@ function decodeSentHead([method = '', url = '', ...headers]: readonly string[]):
   return { method, url, headers };
 }
 
-function isSound({ identifier, status, createdAt }: JsonObject): boolean {
+function isDeliveryRecord({ identifier, status, createdAt }: JsonObject): boolean {
   return typeof identifier === 'string' && typeof createdAt === 'string'
     && DELIVERY_STATUSES.some((candidate) => candidate === status);
 }
@@ -108,8 +109,9 @@ const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('","updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
 const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
-const MEMBER_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
-const LATER_MARKS = [Buffer.from(',"queuedAt":"'), Buffer.from(',"nextAttemptAt":"')] as const;
+// `readUntriedWebhookId` expects these members, in this order, behind the webhook.
+const OPTIONAL_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
+const POSTPONED_MARKS = [Buffer.from(',"queuedAt":"'), Buffer.from(',"nextAttemptAt":"')] as const;
 const WEBHOOK_MARK = Buffer.from('"hook":"');
 const FORMER_BODY_MARK = Buffer.from(',"body":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
@@ -146,12 +148,12 @@ export function readUntriedWebhookId(bytes: Buffer): string | null {
   const start = SECOND_MEMBER_AT + UNTRIED_MARK.length;
   const end = findQuote(bytes, start);
   let at = end + 1;
-  for (const mark of MEMBER_MARKS) {
+  for (const mark of OPTIONAL_MARKS) {
     if (hasMarkAt(bytes, mark, at)) at = findQuote(bytes, at + mark.length) + 1;
   }
   // It looks at the only possible position: searching the record took 2,200 of the 190,000 cycles
   // of an event.
-  for (const mark of LATER_MARKS) if (hasMarkAt(bytes, mark, at)) return null;
+  for (const mark of POSTPONED_MARKS) if (hasMarkAt(bytes, mark, at)) return null;
   return bytes.toString('latin1', start, end);
 }
 

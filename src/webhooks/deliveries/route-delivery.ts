@@ -24,7 +24,7 @@ export type RouteDelivery = {
   /** Is written where the request is staged (inbox/request-changes.ts), not here. */
   readonly updatedAt: string;
   readonly status: RouteStatus;
-  /** When it went to the end of its webhook's queue again; null: it has its first place. */
+  /** The time of its place in the queue; null: that of its creation. */
   readonly queuedAt: string | null;
   /** The newest `ATTEMPTS_MAX` attempts. */
   readonly attempts: readonly RunAttempt[];

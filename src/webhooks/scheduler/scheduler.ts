@@ -181,7 +181,7 @@ export class Scheduler {
   }
 
   /** Whether the queue of that key has tasks, and all of them are held. */
-  isHeldBack(key: string): boolean {
+  isAllHeld(key: string): boolean {
     const place = this.#queues.findHoldPlace(key);
     const queue = this.#queues.find(key);
     if (place === undefined || queue === undefined || queue.size === 0) return false;

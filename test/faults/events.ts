@@ -122,6 +122,11 @@ const DELAYS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'if (reason === null) this.#onStoreRecovery();', replacement: '',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
     // Events of a key begin in another order where their node was away for a while.
     file: 'webhooks/deliveries/delayed-events.ts',
     text: 'deps.ownership.onChange(() => this.#onOwnershipChange()),', replacement: '',

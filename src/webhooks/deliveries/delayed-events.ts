@@ -17,8 +17,9 @@
  * because of several nodes the one was gone that begins them. One that cannot begin for a reason of
  * its own is tried again later, and holds back no other.
  *
- * Some are overdue at a start: their time came while no process was there. No attempt starts until
- * each of these was tried once, because deliveries placed later must not overtake theirs.
+ * Some are overdue: their time came while no process was there, or while the store took no writes.
+ * No attempt starts until each of these was tried once, because deliveries placed later must not
+ * overtake theirs.
  */
 import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -148,7 +149,7 @@ export class DelayedEvents {
   readonly #dueTimes: DueTimes<DelayedEvent>;
   /** Events whose time has come, without those that are beginning. Some may be gone. */
   readonly #dueEvents = new PriorityQueue<DelayedEvent>(isBefore);
-  /** Events that were due at the start, and were not tried since. */
+  /** Events that were due at the start, or when the store recovered, and were not tried since. */
   readonly #overdueEvents = new Set<DelayedEvent>();
   readonly #idleListeners: (() => void)[] = [];
   readonly #beginning: BackgroundTasks;
@@ -169,10 +170,13 @@ export class DelayedEvents {
       followRecords(deps.store.collection(delayedEventCollection.name),
         (change) => this.#applyChange(change)),
       deps.ownership.onChange(() => this.#onOwnershipChange()),
+      deps.store.onFailure((reason) => {
+        if (reason === null) this.#onStoreRecovery();
+      }),
     ];
   }
 
-  /** The number of events that were due at the start, and were not tried since. */
+  /** The number of events that are overdue, and were not tried since. */
   get overdueCount(): number {
     return this.#overdueEvents.size;
   }
@@ -184,8 +188,8 @@ export class DelayedEvents {
 
   start(): void {
     this.#isStarted = true;
-    // Of several nodes another one may have begun with them.
-    if (this.#deps.ownership.isMaintainer()) this.#findOverdueEvents();
+    const nowMs = this.#deps.clock.now();
+    this.#addOverdue(({ dueAtMs }) => dueAtMs <= nowMs);
     this.#dueTimes.start();
   }
 
@@ -193,16 +197,29 @@ export class DelayedEvents {
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#dueTimes.close();
-    this.#pause?.cancel();
+    this.#endPause();
     for (const unfollow of this.#unfollow) unfollow();
     await this.#beginning.whenIdle();
   }
 
-  #findOverdueEvents(): void {
-    const nowMs = this.#deps.clock.now();
+  #addOverdue(isOverdue: (event: DelayedEvent) => boolean): void {
+    // Of several nodes another one may have begun with them.
+    if (!this.#isStarted || !this.#deps.ownership.isMaintainer()) return;
     for (const event of this.#delayedEvents.values()) {
-      if (event.dueAtMs <= nowMs) this.#overdueEvents.add(event);
+      if (isOverdue(event)) this.#overdueEvents.add(event);
     }
+  }
+
+  /** Has those that could not be written begin now, and not after the pause. */
+  #onStoreRecovery(): void {
+    this.#addOverdue(({ state }) => state === 'ready');
+    this.#endPause();
+    this.#beginDueEvents();
+  }
+
+  #endPause(): void {
+    this.#pause?.cancel();
+    this.#pause = null;
   }
 
   #endOverdue(event: DelayedEvent): void {

@@ -405,3 +405,16 @@ for (const isMaintainer of [true, false]) {
     assert.equal(simulation.requests.at(-1)?.result, 200);
   });
 }
+
+test('one that waited for the store begins when that takes writes again, before what came later',
+  async () => {
+    const simulation = new Simulation();
+    await simulation.addHook('there', { order: { key: 'payload.key' } });
+    await delay(simulation, 1000, { key: 1, n: 1 });
+    simulation.store.setFailure(new AppError('storage_full', 'full'));
+    await simulation.clock.advance(10 * 60_000);
+    simulation.store.setFailure(null);
+    await simulation.emit({ key: 1, n: 2 });
+    await simulation.clock.advance(1000);
+    assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
+  });

@@ -107,7 +107,8 @@ export class Scheduler {
   }
 
   /**
-   * Adds a task that the scheduler does not have. If a removed task of the same identifier is not
+   * Adds a task that the scheduler does not have. `settings` are those of its queue if that is new:
+   * one that is there keeps its own (see `update`). If a removed task of the same identifier is not
    * settled yet, the new one counts as unsettled too: two attempts of it must not overlap, and
    * `settle` of the removed one gives it its due time.
    */
@@ -152,7 +153,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Lists up to `max` keys that hold back more than a hundred tasks, the longest first. */
+  /** Lists up to `max` keys of orders whose lanes hold back many tasks, the longest first. */
   listHeldBack(max: number): readonly HeldBackKey[] {
     return this.#queues.listHeldBack(max);
   }
@@ -190,8 +191,9 @@ export class Scheduler {
   }
 
   /**
-   * Starts the next task, or returns null when none may start. The caller must `release` the task
-   * when the attempt is over, and `settle` it when the result is written.
+   * Starts the next task, or returns null when none may start. The task is unsettled from now on:
+   * the caller must `release` it when the attempt is over, and `settle` it when the result is
+   * written.
    */
   startNext(): RunningTask | null {
     const runningTask = this.#queues.startNext();

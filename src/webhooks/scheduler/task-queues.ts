@@ -202,7 +202,7 @@ export class TaskQueues {
     while (this.#runningCount < this.#limits.runningMax) {
       const [queue] = this.#runnableQueues;
       if (queue === undefined) return null;
-      // The queue is added again by what lets it start a task later: `update`, `resume`,
+      // The queue is added again by what lets it start a task later: `update`, `resume`, `hold`,
       // `makeReady`, `release`, or its target when that unblocks it.
       this.#runnableQueues.delete(queue);
       const { target } = queue;

@@ -98,6 +98,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       followRecords(this.#records, (applied) => {
         if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
       }),
+      // The id of a job compares with places: see backfill-hold.ts.
       followRecords(deps.store.collection(backfillCollection.name), ({ id, after }) =>
         deps.scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
       deps.ownership.onChange(() => this.#onOwnershipChange()),

@@ -33,12 +33,6 @@ export function findEmitProblem(name: unknown): string | null {
     ? `must not be ${name}, which hookshelf alone emits, about itself: choose another name` : null;
 }
 
-/** Whether an event's name is the one asked for, or below a prefix that ends in `.*`. */
-export function fitsEventName(nameOrPrefix: string, name: string): boolean {
-  return nameOrPrefix.endsWith('.*') ? name.startsWith(nameOrPrefix.slice(0, -1))
-    : nameOrPrefix === name || nameOrPrefix === EVERY_EVENT;
-}
-
 /** Whether a value is a valid name of an event. Programs and custom actions pass any value. */
 export function isEventName(name: unknown): name is string {
   return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX * 2

@@ -7,6 +7,7 @@ import { createKeyParameter } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../actions/event-name.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
@@ -23,7 +24,10 @@ const members: Readonly<Record<string, MemberSchema>> = {
   },
   until: { schema: timeSchema, description: 'Events made before that time' },
   name: {
-    schema: { kind: 'string', minLength: 1, maxLength: 202 },
+    schema: {
+      kind: 'string', minLength: 1, maxLength: 202, description: NAME_PATTERN_RULE,
+      canonical: (pattern) => createNameTest(pattern) === null ? null : pattern,
+    },
     description: 'Only events of this name; `order.*` is every name below `order.`',
   },
 };

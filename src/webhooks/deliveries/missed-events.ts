@@ -8,7 +8,7 @@
  */
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
-import { fitsEventName } from '../actions/event-name.ts';
+import { EVERY_EVENT, createNameTest } from '../actions/event-name.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
@@ -37,12 +37,14 @@ export function createMissedEventMatcher(
 ): MissedEventMatcher {
   const { identifier: webhookId } = webhook;
   const hears = createEventMatcher(webhook);
+  // A job of an earlier version may have a name that is none: no event has it.
+  const isNamed = createNameTest(criteria.name ?? EVERY_EVENT) ?? (() => false);
   return (id, record, find) => {
     if (isFinishedMarkId(id) || !isInTime(criteria, () => readEventCreatedMs(record))) return false;
     const head = decodeEventHead(record);
     const { name, to } = head;
     if (name === null || to !== undefined) return false;
-    if (criteria.name !== null && !fitsEventName(criteria.name, name)) return false;
+    if (!isNamed(name)) return false;
     if (find(delayedEventCollection.name, id) !== undefined) return false;
     let parsedPayload: JsonValue | undefined;
     const payload = (): JsonValue => parsedPayload ??= parsePayload(record);

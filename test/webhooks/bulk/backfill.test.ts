@@ -221,6 +221,7 @@ test('takes events by their time and name', async (context) => {
     [{ since: createdAt }, 1], [{ since: later }, 0],
     [{ until: createdAt }, 0], [{ until: later }, 1],
     [{ name: 'order.paid' }, 1], [{ name: 'order.*' }, 1], [{ name: 'order' }, 0],
+    [{ name: '*' }, 1],
     [{ name: 'order.p' }, 0], [{ since: createdAt, until: later, name: 'order.paid' }, 1],
   ];
   for (const [body, count] of CASES) {
@@ -364,6 +365,8 @@ const BAD: readonly (readonly [object, number, RegExp])[] = [
   [{ until: 'never' }, 422, /until.*RFC 3339/],
   [{ until: EVER }, 422, /until.*later than since/],
   [{ name: '' }, 422, /name/],
+  [{ name: 'order*' }, 422, /name.*beginning of names before a dot such as book\.\*.*order\*/],
+  [{ name: 'a,b' }, 422, /name/],
   [{ hook: 'x' }, 422, /hook/],
 ];
 for (const [body, status, problem] of BAD) {

@@ -121,7 +121,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/intake/rejected-requests.ts',
-    text: 'this.#count(webhookRequests, -estimateBytes(rejectedRequest));', replacement: '',
+    // A count that never falls would hang.
+    text: '-estimateBytes(rejectedRequest)', replacement: '-2 * estimateBytes(rejectedRequest)',
     tests: ['webhooks/incoming/rejected-requests.test.ts'],
   },
   {

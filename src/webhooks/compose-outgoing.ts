@@ -86,7 +86,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
-  const { webhooks, configurations, actions, runner, health } = shared;
+  const { webhooks, configurations, actions, runner, health, requests } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
@@ -108,14 +108,14 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const keptEvents = new EventService({ store, fanOuts });
   const conversion = new RecordConversion({ store, log, ownership });
+  const deliveries = createDeliveryService({
+    store, fanOuts, webhooks, clock, makeId, capacity, requests,
+    findHoldProblems: () => findHoldProblems(store),
+  });
   const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
   const retirement = { store, webhooks, scheduler, clock };
   return {
-    sender, worker, keptEvents,
-    deliveries: createDeliveryService({
-      store, fanOuts, webhooks, clock, makeId, capacity, requests: shared.requests,
-      findHoldProblems: () => findHoldProblems(store),
-    }),
+    sender, worker, keptEvents, deliveries,
     removal: {
       onRemoved(transaction, webhookId, nowMs) {
         cancelHoldingJob(transaction, webhookId, formatTimestamp(nowMs));
@@ -132,6 +132,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       conversion.start();
       for (const part of [worker, ...upkeep]) part.start();
       keptEvents.prepare();
+      deliveries.prepareLists();
     },
     async close(graceMs) {
       await conversion.close();
@@ -139,6 +140,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
         fanOuts.close(graceMs), worker.close(graceMs), ...upkeep.map((part) => part.close()),
       ]);
       keptEvents.close();
+      deliveries.close();
       capacity.close();
       eventUse.close();
     },

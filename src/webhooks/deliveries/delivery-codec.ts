@@ -113,6 +113,7 @@ const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 const OPTIONAL_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
 const POSTPONED_MARKS = [Buffer.from(',"queuedAt":"'), Buffer.from(',"nextAttemptAt":"')] as const;
 const WEBHOOK_MARK = Buffer.from('"hook":"');
+const EVENT_MARK = Buffer.from('"event":"');
 const FORMER_BODY_MARK = Buffer.from(',"body":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at fixed positions. Looking there costs a
@@ -123,6 +124,27 @@ const THIRD_MEMBER_AT = SECOND_MEMBER_AT + '"updatedAt":"",'.length + TIME_LENGT
 /** Whether it is a queued forward, which has no webhook. */
 export function isForward(bytes: Buffer): boolean {
   return bytes.indexOf(WEBHOOK_MARK) === -1;
+}
+
+/** Reads the webhook of a stored delivery, without parsing; null for a queued forward. */
+export function readWebhookId(bytes: Buffer): string | null {
+  return readTextBeforeEvent(bytes, WEBHOOK_MARK);
+}
+
+/** Reads the name of a stored delivery's event, without parsing; null for a queued forward. */
+export function readEventName(bytes: Buffer): string | null {
+  return readTextBeforeEvent(bytes, EVENT_MARK);
+}
+
+// An event that version 1.0 has embedded may hold any members in its payload.
+function readTextBeforeEvent(bytes: Buffer, mark: Buffer): string | null {
+  const at = bytes.indexOf(mark);
+  if (at === -1) return null;
+  const eventStart = findEventStart(bytes);
+  if (eventStart !== -1 && eventStart < at) return null;
+  const start = at + mark.length;
+  const encodedText = bytes.toString('utf8', start, findQuote(bytes, start));
+  return encodedText.includes('\\') ? String(JSON.parse(`"${encodedText}"`)) : encodedText;
 }
 
 /** Whether the record has the form of version 1.0, with its event or its body embedded. */

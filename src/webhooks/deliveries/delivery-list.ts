@@ -1,24 +1,14 @@
 /** Lists and counts the deliveries that match a filter. */
 import type { Collection, Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
-import { isInTime, type QueueFilter } from '../durable-queue/queue-filter.ts';
+import { isInTime } from '../durable-queue/queue-filter.ts';
 import { readCreatedMs, decodeDelivery, readStatus } from './delivery-codec.ts';
-import {
-  deliveryCollection, type Delivery, type DeliveryKind, type DeliveryStatus,
-} from './delivery.ts';
+import type { DeliveryColumns, DeliveryFilter } from './delivery-columns.ts';
+import { deliveryCollection, type Delivery } from './delivery.ts';
 import { findEventStart } from './event-record.ts';
 import type { RouteDelivery } from './route-delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { decodeRoute, readRouteWebhookId } from './route-record.ts';
-
-export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
-  /** null: no kind was asked for, which means those of webhooks and forwards, not of routes. */
-  readonly kind: DeliveryKind | 'all' | null;
-};
-
-export const NO_FILTER: DeliveryFilter = {
-  kind: null, hook: null, status: null, event: null, sinceMs: null, untilMs: null,
-};
 
 /** The delivery of a request to a route, with the webhook that the route is of. */
 export type ListedRoute = {
@@ -41,23 +31,59 @@ export function listDeliveries(
   });
 }
 
+type ListDeps = {
+  readonly store: Store;
+  readonly columns: DeliveryColumns;
+  readonly findRequestEvent: FindRequestEvent;
+};
+
 /** Does as `listDeliveries`, for deliveries of every kind. */
-export function listOfEveryKind(
-  store: Store, filter: DeliveryFilter, findRequestEvent: FindRequestEvent,
-  page: { readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean },
+export async function listOfEveryKind(
+  { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
+  { after, limit, isNewestFirst }:
+  { readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean },
 ): Promise<(Delivery | ListedRoute)[]> {
-  return listMatches<Delivery | ListedRoute>(
-    store, createDeliveryMatcher(filter, findRequestEvent), { ...page, decode: decodeListed });
+  if (readsRecords(columns, filter)) {
+    return listMatches<Delivery | ListedRoute>(store,
+      createDeliveryMatcher(filter, findRequestEvent),
+      { after, limit, isNewestFirst, decode: decodeListed });
+  }
+  const matches = columns.createMatcher(filter);
+  const page: (Delivery | ListedRoute)[] = [];
+  if (matches === null) return page;
+  const records = store.collection(deliveryCollection.name);
+  const walk = records.walk({ after, isDescending: isNewestFirst });
+  for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
+    const bytes = matches(slot) ? records.bytesAt(slot) : undefined;
+    if (bytes !== undefined) page.push(decodeListed(bytes, records.idAt(slot) ?? ''));
+  }
+  return page;
 }
 
-export function countDeliveries(
-  store: Store, filter: DeliveryFilter, findRequestEvent = NO_EVENT,
+/** Counts the deliveries that `listOfEveryKind` lists, on all pages. */
+export async function countOfEveryKind(
+  { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
 ): Promise<number> {
-  const matches = createDeliveryMatcher(filter, findRequestEvent);
+  const records = store.collection(deliveryCollection.name);
   let count = 0;
-  return countInSteps(store.collection(deliveryCollection.name), (bytes, by, id) => {
-    if (matches(bytes, id)) count += by;
-  }, () => count);
+  if (readsRecords(columns, filter)) {
+    const matches = createDeliveryMatcher(filter, findRequestEvent);
+    return countInSteps(records, (bytes, by, id) => {
+      if (matches(bytes, id)) count += by;
+    }, () => count);
+  }
+  const matches = columns.createMatcher(filter);
+  if (matches === null) return 0;
+  for (let slot = 0; slot < records.slotBound; slot += 1) if (matches(slot)) count += 1;
+  return count;
+}
+
+/**
+ * Whether the records themselves must be looked through: while the columns are being built, and for
+ * the events of requests, which no column has.
+ */
+function readsRecords(columns: DeliveryColumns, { kind, event }: DeliveryFilter): boolean {
+  return !columns.isBuilt || event !== null && (kind === 'route' || kind === 'all');
 }
 
 function decodeListed(bytes: Buffer, id: string): Delivery | ListedRoute {

@@ -26,7 +26,8 @@ import { searchableListResponse, sendSearchableList } from '../search/searchable
 import type { Searches } from '../search/searches.ts';
 import { EVENT_SOURCES } from './searched-event.ts';
 import { DELIVERY_STATUSES, type Delivery, type PublicDelivery } from './delivery.ts';
-import type { DeliveryFilter, ListedRoute } from './delivery-list.ts';
+import type { DeliveryFilter } from './delivery-columns.ts';
+import type { ListedRoute } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';

@@ -9,9 +9,8 @@ import type { Facts } from '../filters/facts.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { decodeDelivery, readCreatedMs, readEventId } from './delivery-codec.ts';
-import {
-  createDeliveryMatcher, decodeListedRoute, type DeliveryFilter, type ListedRoute,
-} from './delivery-list.ts';
+import type { DeliveryFilter } from './delivery-columns.ts';
+import { createDeliveryMatcher, decodeListedRoute, type ListedRoute } from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection, findEventStart } from './event-record.ts';
 import type { RequestLookup } from './public-route.ts';

@@ -10,6 +10,7 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/q
 import type { SearchWalk } from '../search/searches.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
+import { DeliveryColumns, NO_FILTER, type DeliveryFilter } from './delivery-columns.ts';
 import {
   DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
   type Delivery, type DeliveryStatus,
@@ -17,8 +18,7 @@ import {
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
-  NO_FILTER, countDeliveries, decodeListedRoute, listDeliveries, listOfEveryKind,
-  type DeliveryFilter, type ListedRoute,
+  countOfEveryKind, decodeListedRoute, listDeliveries, listOfEveryKind, type ListedRoute,
 } from './delivery-list.ts';
 import { DeliverySearchWalk } from './delivery-search.ts';
 import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
@@ -77,6 +77,9 @@ export interface DeliveryService {
   readonly sendDurably: SendDurably;
   reconcile(): Promise<DeliveryReconciliation>;
   totals(): DeliveryTotals;
+  /** Builds what makes lists fast, in the background. */
+  prepareLists(): void;
+  close(): void;
 }
 
 type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
@@ -92,8 +95,9 @@ type DeliveryServiceDeps = {
 
 export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryService {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
-  const { findEvent } = deps.requests;
   const records = store.collection(deliveryCollection.name);
+  const columns = new DeliveryColumns(records);
+  const listDeps = { store, columns, findRequestEvent: deps.requests.findEvent };
   const findBytes = (identifier: string): Buffer | undefined =>
     isRouteDeliveryId(identifier) ? undefined : records.findBytes(identifier);
   const find = (identifier: string): Delivery | undefined => {
@@ -115,16 +119,18 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
     },
     totals: () => deliveryQueue.totals.readCommitted(store),
+    prepareLists: () => columns.prepare(),
+    close: () => columns.close(),
     async list(filter, after, limit, isNewestFirst) {
       await fanOuts.whenWritten();
       const page = { after, limit, isNewestFirst: isNewestFirst ?? false };
-      return listOfEveryKind(store, filter, findEvent, page);
+      return listOfEveryKind(listDeps, filter, page);
     },
     openSearch: (filter, before) => openSearch(deps, filter, before),
     async count(filter) {
       await fanOuts.whenWritten();
       return isByStatusAlone(filter) ? countByStatus(store, filter.status, fanOuts.unwrittenCount)
-        : countDeliveries(store, filter, findEvent);
+        : countOfEveryKind(listDeps, filter);
     },
     async retry(identifier) {
       const nowMs = clock.now();

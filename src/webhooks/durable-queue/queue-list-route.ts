@@ -138,13 +138,13 @@ export async function sendFilteredList<Item, Filter>(
     filteredList.list(filter, start, count, order === 'newest');
   const encode = (item: Item | undefined): Buffer | null =>
     item === undefined ? null : encodeItem(filteredList, item);
-  const headers = [
-    'Content-Type', 'application/json', 'X-Total-Count', String(await filteredList.count(filter)),
-  ];
+  const totalCount = await filteredList.count(filter);
+  const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(totalCount)];
   if (limit === null) {
     return exchange.sendStream(200, headers, pullAll(filteredList, list, from, encode));
   }
-  const items = await list(from, limit + 1);
+  // Looking for the first page of nothing takes as long as counting.
+  const items = totalCount === 0 ? [] : await list(from, limit + 1);
   const page = items.slice(0, limit);
   const last = page.at(-1);
   if (items.length > limit && last !== undefined) {

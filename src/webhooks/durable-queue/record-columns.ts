@@ -3,7 +3,8 @@
  * hundred thousand records is found without touching them. The columns are built from the stored
  * records in the background, follow every change from then on, and are never written anywhere.
  *
- * A change of a record must not change what its columns have, unless `refresh` is called.
+ * A change of a record must not change what its columns have, unless `refresh` is called. A column
+ * of what changes follows that by itself, if it is said to be one (`changingColumns`).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -30,26 +31,39 @@ const matchNone = (): boolean => false;
 export class RecordColumns {
   readonly #collection: Collection;
   readonly #columns: readonly RecordColumn[];
+  readonly #changingColumns: readonly RecordColumn[];
   readonly #isListed: (id: string, record: Buffer) => boolean;
   /** Whether the record of a slot is in the columns. */
   #entered = new Uint8Array(0);
   #count = 0;
   #building: Promise<void> | null = null;
+  #isBuilt = false;
   #unlisten: (() => void) | null = null;
 
-  /** Records for which `isListed` is false are in no column. */
-  constructor(
-    collection: Collection, columns: readonly RecordColumn[],
-    isListed: (id: string, record: Buffer) => boolean = () => true,
-  ) {
+  /**
+   * Records for which `isListed` is false are in no column. `changingColumns` are those of
+   * `columns` that are set anew whenever a record changes.
+   */
+  constructor(collection: Collection, columns: readonly RecordColumn[], {
+    changingColumns = [], isListed = () => true,
+  }: {
+    readonly changingColumns?: readonly RecordColumn[];
+    readonly isListed?: (id: string, record: Buffer) => boolean;
+  } = {}) {
     this.#collection = collection;
     this.#columns = columns;
+    this.#changingColumns = changingColumns;
     this.#isListed = isListed;
   }
 
   /** How many records are in the columns. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Whether every record is in its columns. */
+  get isBuilt(): boolean {
+    return this.#isBuilt;
   }
 
   /** Resolves once every record is in its columns. */
@@ -89,13 +103,19 @@ export class RecordColumns {
       if (record !== null) this.#apply(slot, record, collection.idAt(slot) ?? '');
       if (slot % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn();
     }
+    this.#isBuilt = true;
   }
 
   #apply(slot: number, record: Buffer | null, id: string): void {
     const isEntered = this.#entered[slot] === 1;
     if (record === null) {
       if (isEntered) this.#clear(slot);
-    } else if (!isEntered && this.#isListed(id, record)) {
+    } else if (isEntered) {
+      for (const column of this.#changingColumns) {
+        column.clear(slot);
+        column.set(slot, record, id);
+      }
+    } else if (this.#isListed(id, record)) {
       this.#enter(slot, record, id);
     }
   }
@@ -122,16 +142,16 @@ export class RecordColumns {
 
 /** A column of texts that many records share, such as webhooks. Each text has a number. */
 export class SharedTextColumn implements RecordColumn {
-  readonly #read: (record: Buffer) => string | null;
+  readonly #read: (record: Buffer, id: string) => string | null;
   readonly #numbers = new TextNumbers();
   #column = new Uint32Array(0);
 
-  constructor(read: (record: Buffer) => string | null) {
+  constructor(read: (record: Buffer, id: string) => string | null) {
     this.#read = read;
   }
 
-  set(slot: number, record: Buffer): void {
-    const text = this.#read(record);
+  set(slot: number, record: Buffer, id: string): void {
+    const text = this.#read(record, id);
     this.#column[slot] = text === null ? 0 : this.#numbers.intern(text);
   }
 

@@ -38,7 +38,8 @@ export class EventColumns {
     this.#keys = new RareTextColumn(events, readEventKey);
     this.#heard = new FlagColumn((event, id) => isEventHeard(find, id, event));
     this.#columns = new RecordColumns(
-      events, [this.#names, this.#sources, this.#keys, this.#heard, this.#times], isEvent);
+      events, [this.#names, this.#sources, this.#keys, this.#heard, this.#times],
+      { isListed: isEvent });
     this.#unlisten = receivers.onChange(({ id, after }) => {
       if (after !== null) this.#columns.refresh(events.findSlot(id));
     });

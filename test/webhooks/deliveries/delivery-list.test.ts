@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_FILTER, listDeliveries } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { listDeliveries } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import type { DeliveryStatus } from '../../../src/webhooks/deliveries/delivery.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
@@ -31,6 +33,23 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
   await simulation.clock.advance(3_600_000);
   assert.equal(simulation.delivery(own)?.status, 'delivered');
   assert.deepEqual(await found(), [[own], 1]);
+});
+
+test('a list by status has what has become of a delivery since the last list', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('a', { kind: 'answer', status: 500 });
+  await simulation.addHook('a');
+  const { deliveries } = simulation.webhooks;
+  const [own = ''] = await simulation.emit();
+  deliveries.prepareLists();
+  const list = async (status: DeliveryStatus): Promise<unknown> =>
+    (await deliveries.list({ ...NO_FILTER, kind: 'all', status }, null, 10))
+      .map(({ identifier }) => identifier);
+  assert.deepEqual([await list('pending'), await list('delivered')], [[own], []]);
+  simulation.targets.set('a', UP);
+  await simulation.clock.advance(3_600_000);
+  assert.deepEqual([await list('pending'), await list('delivered')], [[], [own]]);
+  assert.equal(await deliveries.count({ ...NO_FILTER, kind: 'all', status: 'delivered' }), 1);
 });
 
 test('a list by webhook or event looks at no payload that a delivery embeds', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { isUuid } from '../../../src/base/uuid.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 

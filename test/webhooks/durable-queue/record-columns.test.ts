@@ -17,7 +17,8 @@ function openColumns(isListed?: (id: string, record: Buffer) => boolean) {
   const keys = new RareTextColumn(things, (record) => parse(record).key ?? null);
   const times = new TimeColumn((record) => parse(record).at ?? 0);
   const flags = new FlagColumn((record) => parse(record).key !== undefined);
-  const columns = new RecordColumns(things, [kinds, keys, times, flags], isListed);
+  const columns = new RecordColumns(
+    things, [kinds, keys, times, flags], isListed === undefined ? {} : { isListed });
   return { store, things, kinds, keys, times, flags, columns };
 }
 
@@ -113,3 +114,17 @@ test('a record that is refreshed has what its columns read now', async () => {
   assert.deepEqual(select(things, columns.createMatcher([flags.createTest(true)])), ['a']);
   assert.equal(columns.count, 1);
 });
+
+test('a column of what changes has the present text of a record, and forgets the former one',
+  async () => {
+    const store = createMemoryStore([{ name: 'things', key: 'id' }]);
+    const things = store.collection('things');
+    const kinds = new SharedTextColumn((record) => parse(record).kind ?? null);
+    const columns = new RecordColumns(things, [kinds], { changingColumns: [kinds] });
+    await put(store, 'a', { kind: 'x' });
+    await columns.whenBuilt();
+    await put(store, 'a', { kind: 'y' });
+    assert.deepEqual(select(things, columns.createMatcher([kinds.createTest('y')])), ['a']);
+    assert.equal(columns.createMatcher([kinds.createTest('x')]), null);
+    assert.equal(columns.count, 1);
+  });

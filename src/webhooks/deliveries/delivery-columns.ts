@@ -1,0 +1,70 @@
+/**
+ * The columns that the list of deliveries filters by. The event of a route's delivery is that of
+ * its request, and so in none of them.
+ */
+import type { Collection } from '../../store/store-port.ts';
+import type { QueueFilter } from '../durable-queue/queue-filter.ts';
+import {
+  FlagColumn, RecordColumns, SharedTextColumn, TimeColumn, type SlotTest,
+} from '../durable-queue/record-columns.ts';
+import { readCreatedMs, readEventName, readStatus, readWebhookId } from './delivery-codec.ts';
+import type { DeliveryKind, DeliveryStatus } from './delivery.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
+
+export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
+  /** null: no kind was asked for, which means those of webhooks and forwards, not of routes. */
+  readonly kind: DeliveryKind | 'all' | null;
+};
+
+export const NO_FILTER: DeliveryFilter = {
+  kind: null, hook: null, status: null, event: null, sinceMs: null, untilMs: null,
+};
+
+export class DeliveryColumns {
+  readonly #routes = new FlagColumn((_, id) => isRouteDeliveryId(id));
+  readonly #forwards = new FlagColumn((record) => readWebhookId(record) === null);
+  readonly #statuses = new SharedTextColumn(readStatus);
+  readonly #webhooks = new SharedTextColumn(readWebhookId);
+  readonly #events = new SharedTextColumn((record, id) =>
+    isRouteDeliveryId(id) ? null : readEventName(record));
+  readonly #times = new TimeColumn(readCreatedMs);
+  readonly #columns: RecordColumns;
+
+  constructor(deliveries: Collection) {
+    this.#columns = new RecordColumns(
+      deliveries,
+      [this.#routes, this.#forwards, this.#statuses, this.#webhooks, this.#events, this.#times],
+      { changingColumns: [this.#statuses] });
+  }
+
+  /** Puts every delivery in its columns, in the background. */
+  prepare(): void {
+    void this.#columns.whenBuilt();
+  }
+
+  /** Whether every delivery is in its columns. */
+  get isBuilt(): boolean {
+    return this.#columns.isBuilt;
+  }
+
+  close(): void {
+    this.#columns.close();
+  }
+
+  /** Makes the matcher of a filter; null when no delivery can match. */
+  createMatcher(
+    { kind, status, hook, event, sinceMs, untilMs }: DeliveryFilter,
+  ): ((slot: number) => boolean) | null {
+    return this.#columns.createMatcher([
+      ...this.#createKindTests(kind), this.#statuses.createTest(status),
+      this.#webhooks.createTest(hook), this.#events.createTest(event),
+      this.#times.createTest(sinceMs, untilMs),
+    ]);
+  }
+
+  #createKindTests(kind: DeliveryFilter['kind']): readonly SlotTest[] {
+    if (kind === 'all') return [];
+    const isForward = kind === null || kind === 'route' ? null : kind === 'forward';
+    return [this.#routes.createTest(kind === 'route'), this.#forwards.createTest(isForward)];
+  }
+}

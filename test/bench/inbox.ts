@@ -1,21 +1,17 @@
-/** Requests that are kept: what it costs to keep them, and to hold and list many. */
+/** Requests that are kept: what it costs to keep them, and to search many. */
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { getText, temporaryFolder } from './books.ts';
 import { bare, ours } from './catalog.ts';
-import {
-  WARM, compare, heading, median, print, residentBytes, start, stop, whole,
-} from './harness.ts';
+import { WARM, compare, heading, print, start, stop, whole } from './harness.ts';
 import type { Contestant, Scenario } from './harness.ts';
 import { SECRET, makeBody, makeRelay, signedRequest } from './relay.ts';
 
 const KEPT = 100_000;
 const CONNECTIONS = 64;
-const PAGES = 200;
-const MEGABYTE = 1e6;
 // All that is kept in a run stays: what is measured is the keeping, not what it pushes out. The
 // rounds of a scenario share a directory, and keep more than the 100 000 of the default together.
-const ROOM = {
+export const ROOM = {
   HOOKSHELF_INBOX_MAX_COUNT: '10000000', HOOKSHELF_INBOX_MAX_BYTES: String(8 * 2 ** 30),
 };
 
@@ -69,38 +65,6 @@ function hook(name: string, options: readonly string[]): Contestant {
   };
 }
 
-/** What a hundred thousand kept requests take, and how fast pages of them come. */
-export async function inboxKept(): Promise<void> {
-  const folder = makeRelay('nothing', {}, ['--inbox', 'all']);
-  const filling = await start(ours(folder).command, ROOM);
-  await sendMany(filling.port, KEPT);
-  await stop(filling);
-  const empty = await start(ours(temporaryFolder()).command);
-  await getText(empty.port, '/api/requests?limit=1');
-  const emptyBytes = residentBytes(empty.child.pid);
-  await stop(empty);
-  const server = await start(ours(folder).command, ROOM);
-  await getText(server.port, '/api/requests?limit=1');
-  const metrics = await getText(server.port, '/metrics');
-  const [, stored] = /record_bytes\{collection="requests"\} (\d+)/.exec(metrics) ?? [];
-  const taken = residentBytes(server.child.pid) - emptyBytes;
-  heading(`Memory of ${whole(KEPT)} kept requests of 1 KB`, '1.6 × the bytes of their records');
-  print(`${(taken / MEGABYTE).toFixed(0)} MB for ${(Number(stored) / MEGABYTE).toFixed(0)} MB: `
-    + `${(taken / Number(stored)).toFixed(2)} ×`);
-  heading(`A page of ${whole(KEPT)} kept requests`, '10 ms');
-  for (const query of ['limit=20', 'limit=100', 'limit=20&status=done', 'limit=20&status=failed']) {
-    const samples: number[] = [];
-    for (let page = 0; page < PAGES; page += 1) {
-      const startedAt = performance.now();
-      await getText(server.port, `/api/requests?${query}`);
-      samples.push(performance.now() - startedAt);
-    }
-    print(`${query}: median ${median(samples).toFixed(1)} ms, slowest `
-      + `${Math.max(...samples).toFixed(1)} ms`);
-  }
-  await stop(server);
-}
-
 /** How long a search takes until it has gone through all that is kept, and holds the loop. */
 export async function search(): Promise<void> {
   const folder = makeRelay('nothing', {}, ['--inbox', 'all']);
@@ -138,7 +102,7 @@ async function searchWhole(port: number, path: string): Promise<number> {
 }
 
 /** Sends different bodies to the hook over kept connections. */
-async function sendMany(port: number, count: number): Promise<void> {
+export async function sendMany(port: number, count: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let next = 0;
   const sendRest = async (): Promise<void> => {

@@ -6,8 +6,9 @@
  *
  * with `queuedAt` if its place in the queue is not that of its creation, `nextAttemptAt` while it
  * is pending, `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept.
- * Members with their default value are left out, `updatedAt` if it is `createdAt`. `status` is that
- * of a delivery: a route that is done is `delivered`. An attempt writes this record alone. It is
+ * Members with their default value are left out: `updatedAt` if it is `createdAt`, and
+ * `nextAttemptAt` if it is that or the route is not pending. `status` is that of a delivery: a
+ * route that is done is `delivered`. An attempt writes this record alone. It is
  * `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data that
  * is empty.
  */
@@ -39,8 +40,8 @@ export function decodeRoute(bytes: Buffer): RouteDelivery {
     && typeof status === 'string' && Object.hasOwn(ROUTE_STATUS, status));
   const { createdAt, updatedAt = createdAt, status, route: name } = record;
   const attempts = (record.attempts ?? []).map(decodeAttempt);
-  const { queuedAt = null, nextAttemptAt = null, failures = 0 } = record;
-  const { attemptCount = attempts.length } = record;
+  const { queuedAt = null, failures = 0, attemptCount = attempts.length } = record;
+  const { nextAttemptAt = status === 'pending' ? createdAt : null } = record;
   return {
     name, createdAt, updatedAt, status: ROUTE_STATUS[status], queuedAt, attempts, nextAttemptAt,
     failures, attemptCount,
@@ -75,7 +76,9 @@ export function encodeRoute(
   json += `,"status":"${DELIVERY_STATUS[status]}","hook":"${webhookId}"`
     + `,"route":${encodeString(name)}`;
   if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
-  if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
+  if (nextAttemptAt !== null && nextAttemptAt !== createdAt) {
+    json += `,"nextAttemptAt":"${nextAttemptAt}"`;
+  }
   if (failures !== 0) json += `,"failures":${failures}`;
   if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;
   if (attempts.length > 0) json += `,"attempts":[${attempts.map(encodeAttempt).join(',')}]`;

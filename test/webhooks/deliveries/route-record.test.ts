@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import { decodeRoute, encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
+
+const REQUEST = '01a21995-ecc6-7183-907d-90ca39773a8a';
+const AT = '2026-11-26T20:39:45.605Z';
+const LATER = '2026-11-26T20:39:50.605Z';
+const ATTEMPT = { at: AT, durationMs: 1, success: false, message: 'no', data: {} };
+
+const encode = (route: Parameters<typeof encodeRoute>[3]): string =>
+  encodeRoute(REQUEST, 0, 'hook', route);
+
+test('a route due since its creation is written without that time, and read with it', () => {
+  const route = createPendingRoute('default', AT);
+  assert.doesNotMatch(encode(route), /nextAttemptAt/);
+  assert.deepEqual(decodeRoute(Buffer.from(encode(route))), route);
+});
+
+test('a route that waits for a retry, is done or has failed is read as it was written', () => {
+  const route = createPendingRoute('default', AT);
+  for (const written of [
+    addAttempt(route, ATTEMPT, LATER), addAttempt(route, ATTEMPT, AT), addAttempt(route, ATTEMPT),
+    addAttempt(route, { ...ATTEMPT, success: true, message: null }),
+  ]) assert.deepEqual(decodeRoute(Buffer.from(encode(written))), written);
+});

@@ -6,6 +6,7 @@ import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { addRecord, ask } from './ask.ts';
+import { openScreen, readLook } from './console-look.ts';
 import { startServer, type Running } from './processes.ts';
 
 const skip = lacksBrowser;
@@ -136,6 +137,16 @@ test('mistakes of an event are told at their fields', { skip }, async () => {
   await person.press('Escape');
   await person.sees('Emit it', false);
   assert.deepEqual(await listEvents('hand.wrong'), []);
+});
+
+test('the dialog that emits an event can be used at 360 pixels', { skip }, async () => {
+  await browser.look(360, 740, 'dark');
+  await openScreen(browser, server.url, '#/events');
+  await fillEvent({ Name: 'hand.small' });
+  const { overflow, small, broken, pale } = await readLook(browser);
+  await browser.look(1280, 900, 'light');
+  assert.deepEqual({ overflow, small, broken, pale },
+    { overflow: 0, small: [], broken: [], pale: [] });
 });
 
 test('one emits an event for later, after a delay or at a time, and takes it back', {

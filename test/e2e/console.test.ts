@@ -14,7 +14,8 @@ import { startServer, type Running } from './processes.ts';
 const skip = lacksBrowser;
 const LISTS = [
   '#/', '#/books', '#/books?as=cards', '#/books/new', '#/books/import', '#/incoming',
-  '#/incoming/new', '#/requests', '#/outgoing', '#/deliveries', '#/log', '#/settings', '#/nowhere',
+  '#/incoming/new', '#/requests', '#/outgoing', '#/events', '#/deliveries',
+  '#/deliveries?kind=all&where=payload.id%3D1', '#/log', '#/settings', '#/nowhere',
 ];
 /** Roles of what people use; each needs a name (WCAG 2.2, 4.1.2). */
 const NAMED = new Set([

@@ -12,6 +12,14 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
     replacement: 'bytesMax', tests: ['server/body-budget.test.ts'],
   },
   {
+    file: 'server/documents/console-routes.ts', text: '[...scripts, secondScript]',
+    replacement: 'scripts', tests: ['e2e/console-routes.test.ts'],
+  },
+  {
+    file: 'server/documents/console-routes.ts', text: 'exchange.params[0] !== scriptName',
+    replacement: 'exchange.params[0] === undefined', tests: ['e2e/console-routes.test.ts'],
+  },
+  {
     file: 'server/query.ts', text: 'if (values.has(name))', replacement: 'if (value === name)',
     tests: ['resources/resource-routes.test.ts', 'server/routing/query.test.ts'],
   },

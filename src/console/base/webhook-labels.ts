@@ -50,7 +50,7 @@ export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
 }
 
 /** Formats name and endpoint, such as `crm (api.example.com/hooks)`. */
-export function formatWebhookName(identifier: string): string {
+function formatWebhookName(identifier: string): string {
   const { title, endpoint } = resolveWebhookLabel(identifier);
   return title === endpoint ? title : `${title} (${endpoint})`;
 }
@@ -84,6 +84,11 @@ export function formatIncomingName(calledName: string): string {
 /** Formats the outgoing webhook that an address names; an unknown name stays as it is. */
 export function formatOutgoingName(calledName: string): string {
   return formatNameAmong(outgoing, calledName);
+}
+
+/** Formats the webhook that an address names, the outgoing one of two with the same name. */
+export function formatCalledName(calledName: string): string {
+  return formatNameAmong(new Map([...outgoing, ...incoming]), calledName);
 }
 
 function formatNameAmong(webhooks: ReadonlyMap<string, ListedWebhook>, calledName: string): string {

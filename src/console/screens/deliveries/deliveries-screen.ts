@@ -1,7 +1,7 @@
 /** The screen of deliveries: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
 import { timeElement } from '../../base/format.ts';
-import { listWebhookIds, formatWebhookName } from '../../base/webhook-labels.ts';
+import { listWebhookIds, formatCalledName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
@@ -46,7 +46,7 @@ export const deliveriesScreen: Screen = {
         { name: 'event', label: 'Event' },
         { name: 'status', label: 'Status', values: STATUSES },
         {
-          name: 'hook', label: 'Webhook', formatLabel: formatWebhookName, values: listWebhookIds(),
+          name: 'hook', label: 'Webhook', formatLabel: formatCalledName, values: listWebhookIds(),
         },
         { name: 'kind', label: 'Kind', values: KINDS, noneLabel: 'webhook or forward' },
         ...TIME_FILTERS,

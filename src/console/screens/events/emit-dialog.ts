@@ -13,7 +13,7 @@ import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts
 import { cancelEvent, postPayload } from './event-calls.ts';
 
 /** What the API says of an emitted event; `event` is null if it is not kept. */
-type EmitReply = { readonly event: string | null; readonly deliveries: readonly string[] };
+type EmitAnswer = { readonly event: string | null; readonly deliveries: readonly string[] };
 
 const TEXTS: FieldTexts = {
   name: ['Name', 'Such as `order.created`'],
@@ -49,7 +49,7 @@ export async function openEmitDialog(
       },
       otherButtons: [h('button', { onclick: close }, 'Cancel')],
       save: async ({ payload = '{}', ...members }) => {
-        const emission = await postPayload<EmitReply>('/api/events', members, String(payload));
+        const emission = await postPayload<EmitAnswer>('/api/events', members, String(payload));
         const beginMs = computeBeginMs(members);
         fill(content, h('p', { role: 'status' }, ...describeOutcome(emission, beginMs)),
           h('div.actions', {}, ...eventActions(emission, beginMs, cancel),
@@ -110,7 +110,7 @@ function computeBeginMs(
 }
 
 function eventActions(
-  { event }: EmitReply, beginMs: number | null, cancel: (id: string) => Promise<void>,
+  { event }: EmitAnswer, beginMs: number | null, cancel: (id: string) => Promise<void>,
 ): HTMLElement[] {
   if (event === null) return [];
   const view = h('a.button', { href: href(['events', event]) }, 'To the event');
@@ -118,7 +118,7 @@ function eventActions(
   return [asyncButton('Cancel it', () => cancel(event), 'danger'), view];
 }
 
-function describeOutcome({ event, deliveries }: EmitReply, beginMs: number | null): Child[] {
+function describeOutcome({ event, deliveries }: EmitAnswer, beginMs: number | null): Child[] {
   if (event === null) {
     return ['No webhook has heard it, and it is not kept: the setting events.keep is heard.'];
   }

@@ -123,8 +123,8 @@ export async function openRelayOn(
   };
 }
 
-/** Opens the records of the relay alone. */
-export function openOn(files: SimulatedFiles, clock = new ManualClock()): Promise<OpenedStore> {
+/** Opens the records of the relay. */
+function openOn(files: SimulatedFiles, clock = new ManualClock()): Promise<OpenedStore> {
   const logger = createLogger({ level: 'error', format: 'json', now: () => 0, write: () => {} });
   return openStore({ directory: DIRECTORY, files, clock, logger, specs: webhookCollections });
 }

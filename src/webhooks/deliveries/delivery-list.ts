@@ -43,21 +43,12 @@ export async function listOfEveryKind(
   { after, limit, isNewestFirst }:
   { readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean },
 ): Promise<(Delivery | ListedRoute)[]> {
+  const page = { after, limit, isNewestFirst, decode: decodeListed };
   if (readsRecords(columns, filter)) {
-    return listMatches<Delivery | ListedRoute>(store,
-      createDeliveryMatcher(filter, findRequestEvent),
-      { after, limit, isNewestFirst, decode: decodeListed });
+    return listMatches(store, createDeliveryMatcher(filter, findRequestEvent), page);
   }
-  const matches = columns.createMatcher(filter);
-  const page: (Delivery | ListedRoute)[] = [];
-  if (matches === null) return page;
-  const records = store.collection(deliveryCollection.name);
-  const walk = records.walk({ after, isDescending: isNewestFirst });
-  for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
-    const bytes = matches(slot) ? records.bytesAt(slot) : undefined;
-    if (bytes !== undefined) page.push(decodeListed(bytes, records.idAt(slot) ?? ''));
-  }
-  return page;
+  const matchesSlot = columns.createMatcher(filter);
+  return matchesSlot === null ? [] : listMatches(store, () => true, { ...page, matchesSlot });
 }
 
 /** Counts the deliveries that `listOfEveryKind` lists, on all pages. */
@@ -132,14 +123,16 @@ function hasMember(bytes: Buffer, mark: Buffer): boolean {
 
 async function listMatches<T>(
   store: Store, matches: Matcher,
-  { after, limit, isNewestFirst, decode }: {
+  { after, limit, isNewestFirst, decode, matchesSlot = () => true }: {
     readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean;
     readonly decode: (bytes: Buffer, id: string) => T;
+    readonly matchesSlot?: (slot: number) => boolean;
   },
 ): Promise<T[]> {
   const deliveries: T[] = [];
   const collection: Collection = store.collection(deliveryCollection.name);
   await visitInSteps(collection, (bytes, slot) => {
+    if (!matchesSlot(slot)) return 'passed';
     const id = collection.idAt(slot) ?? '';
     if (!matches(bytes, id)) return 'searched';
     deliveries.push(decode(bytes, id));

@@ -11,7 +11,7 @@ const PARSED_WEIGHT = 16;
 const AFTER_EVERY_ID = '\uffff';
 
 /** Looks at a record. Returns how closely, because that is the cost; `done` ends the scan. */
-type RecordVisitor = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
+type RecordVisitor = (bytes: Buffer, slot: number) => 'passed' | 'searched' | 'parsed' | 'done';
 
 /** Visits records in order of identifier, in steps. */
 export async function visitInSteps(
@@ -26,7 +26,8 @@ export async function visitInSteps(
     const cost = visit(bytes, slot);
     if (cost === 'done') return;
     records += 1;
-    weight += cost === 'parsed' ? bytes.length * PARSED_WEIGHT : bytes.length;
+    if (cost === 'searched') weight += bytes.length;
+    if (cost === 'parsed') weight += bytes.length * PARSED_WEIGHT;
     if (records < STEP_RECORDS && weight < STEP_BYTES) continue;
     [records, weight] = [0, 0];
     await nextTurn();

@@ -38,8 +38,8 @@ async function emitAnyhow(node: Node, name: string, payload: object): Promise<vo
     (await post(node, '/api/events', { name, payload })).status === 202, { msMax: WAIT_MS_MAX });
 }
 
-async function countDeliveries(node: Node, hook: string): Promise<number> {
-  const { headers } = await node.ask(`/api/deliveries?hook=${hook}&limit=1`);
+async function countDeliveries(node: Node, hook: string, filter = ''): Promise<number> {
+  const { headers } = await node.ask(`/api/deliveries?hook=${hook}&limit=1${filter}`);
   return Number(headers['x-total-count']);
 }
 
@@ -162,6 +162,18 @@ async function untilArrived({ arrived }: StoppedBackfill, count: number): Promis
     { msMax: WAIT_MS_MAX, seen: () => String(arrived.length) });
 }
 
+/**
+ * Resolves when all that the stopped job has made is delivered on disk, too. Without that, what has
+ * arrived may arrive again from the next node: the write of its result may have failed together
+ * with that of the job.
+ */
+async function untilDelivered(node: Node, backfill: StoppedBackfill): Promise<void> {
+  await untilArrived(backfill, backfill.done);
+  await until('their results are written', async () =>
+    await countDeliveries(node, backfill.hook, '&status=delivered') === backfill.done,
+    { msMax: WAIT_MS_MAX });
+}
+
 /** Finds the node that runs jobs, and the others. */
 async function splitNodes(nodes: readonly Node[]): Promise<readonly [Node, readonly Node[]]> {
   let runner: Node | undefined;
@@ -179,7 +191,7 @@ test('when the node that runs a backfill goes away, another goes on; new events 
   () => withNodes(3, async (nodes, apps) => {
     const [runner, others] = await splitNodes(nodes);
     const backfill = await stopInMidst(nodes, apps);
-    await untilArrived(backfill, backfill.done);
+    await untilDelivered(runner, backfill);
     for (const [index, node] of nodes.entries()) {
       await emitAnyhow(node, 'thing.happened', { n: EVENTS + index });
     }
@@ -203,7 +215,7 @@ test('a backfill goes on after a restart of all nodes, and new events wait until
   withNodes(1, async ([node], apps) => {
     assert.ok(node !== undefined);
     const backfill = await stopInMidst([node], apps);
-    await untilArrived(backfill, backfill.done);
+    await untilDelivered(node, backfill);
     await emitAnyhow(node, 'thing.happened', { n: EVENTS });
     await node.app.close();
     const again = await apps.start(node.id);

@@ -133,6 +133,18 @@ const DELAYS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {
+    // A node that starts sends what came later before it is the maintainer that begins them.
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'else if (!this.#wasMaintainer) this.#addOverdue();', replacement: '',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
+    // A full engine stops all deliveries.
+    file: 'webhooks/deliveries/delayed-events.ts',
+    text: 'if (store.failure === null) this.#endAllOverdue();', replacement: '',
+    tests: ['webhooks/deliveries/delayed-events.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delayed-events.ts',
     text: ': left.deliverAt < right.deliverAt;', replacement: ': left.id < right.id;',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
@@ -156,8 +168,8 @@ const DELAYS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delayed-events.ts',
-    text: 'see event-use.ts.\n  transaction.delete(delayedEventCollection.name, id);',
-    replacement: 'see event-use.ts.',
+    text: 'of `EventUse` is called.\n  transaction.delete(delayedEventCollection.name, id);',
+    replacement: 'of `EventUse` is called.',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {

@@ -14,12 +14,13 @@
  * An event whose time has come begins although the queue is full: there was room when it came, and
  * `QueueCapacity` has counted it since. Events begin in the order of their times, as their
  * deliveries may have an order: also when they had to wait because the store took no writes, or
- * because of several nodes the one was gone that begins them. One that cannot begin for a reason of
- * its own is tried again later, and holds back no other.
+ * while there was no maintainer, which is the node that begins them. One that cannot begin for a
+ * reason of its own is tried again later, and holds back no other.
  *
- * Some are overdue: their time came while no process was there, or while the store took no writes.
- * No attempt starts until each of these was tried once, because deliveries placed later must not
- * overtake theirs.
+ * Some are overdue: their time came while no maintainer was there, or while the store took no
+ * writes. The maintainer starts no attempt until it has tried each of these once, because
+ * deliveries placed later must not overtake theirs. If there is no room for one, although the store
+ * takes writes, attempts start without these events: nothing says when there will be room.
  */
 import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -60,7 +61,7 @@ type DelayedEventDeps = {
 /** Says who hears an event at this moment, and what becomes of one that nobody hears. */
 export interface Audience {
   /** The identifiers of the webhooks that hear an event of that name. */
-  findReceivers(transaction: Transaction, name: string, payloadJson: string): readonly string[];
+  findWebhookIds(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   /** Whether an event that no webhook hears is kept. */
   mayKeepUnheard(find: FindRecord): boolean;
 }
@@ -74,7 +75,9 @@ type DelayedEvent = TimedTask & {
 
 /** Events that begin at the same time: their transactions share a batch of the journal. */
 const RUNNING_MAX = 64;
-/** The waits after failures of its own double from the first of these to the second. */
+/** The pause after the store took no writes. */
+const PAUSE_MS = 1000;
+/** The backoff of an event that cannot begin for a reason of its own: it doubles each time. */
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
 
@@ -112,7 +115,7 @@ function stageBegin(
   }
   const name = readEventName(eventRecord) ?? '';
   const payloadJson = readPayloadJson(eventRecord);
-  const webhookIds = audience.findReceivers(transaction, name, payloadJson);
+  const webhookIds = audience.findWebhookIds(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
     if (!audience.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);
@@ -137,7 +140,7 @@ function stageBegin(
     });
   }
   addReceivers(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
-  // The last one, so that the event is in use throughout: see event-use.ts.
+  // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
   transaction.delete(delayedEventCollection.name, id);
 }
 
@@ -149,12 +152,14 @@ export class DelayedEvents {
   readonly #dueTimes: DueTimes<DelayedEvent>;
   /** Events whose time has come, without those that are beginning. Some may be gone. */
   readonly #dueEvents = new PriorityQueue<DelayedEvent>(isBefore);
-  /** Events that were due at the start, or when the store recovered, and were not tried since. */
+  /** Events that hold back all attempts: see the head of this file. */
   readonly #overdueEvents = new Set<DelayedEvent>();
-  readonly #idleListeners: (() => void)[] = [];
+  readonly #overdueEndListeners: (() => void)[] = [];
   readonly #beginning: BackgroundTasks;
   readonly #unfollow: readonly (() => void)[];
   #isStarted = false;
+  /** Whether this node was the maintainer at the last change of ownership. */
+  #wasMaintainer = false;
   /** Whether the last transaction failed, because the store takes no writes. */
   #isFailing = false;
   /** The pause after that. */
@@ -182,14 +187,14 @@ export class DelayedEvents {
   }
 
   /** Calls `listener` when no event is overdue any more. */
-  onIdle(listener: () => void): void {
-    this.#idleListeners.push(listener);
+  onOverdueEnd(listener: () => void): void {
+    this.#overdueEndListeners.push(listener);
   }
 
   start(): void {
     this.#isStarted = true;
-    const nowMs = this.#deps.clock.now();
-    this.#addOverdue(({ dueAtMs }) => dueAtMs <= nowMs);
+    this.#wasMaintainer = this.#deps.ownership.isMaintainer();
+    if (this.#wasMaintainer) this.#addOverdue();
     this.#dueTimes.start();
   }
 
@@ -202,17 +207,17 @@ export class DelayedEvents {
     await this.#beginning.whenIdle();
   }
 
-  #addOverdue(isOverdue: (event: DelayedEvent) => boolean): void {
-    // Of several nodes another one may have begun with them.
-    if (!this.#isStarted || !this.#deps.ownership.isMaintainer()) return;
+  /** Makes all events overdue whose time has come. Only the maintainer may have any. */
+  #addOverdue(): void {
+    const nowMs = this.#deps.clock.now();
     for (const event of this.#delayedEvents.values()) {
-      if (isOverdue(event)) this.#overdueEvents.add(event);
+      if (event.dueAtMs <= nowMs) this.#overdueEvents.add(event);
     }
   }
 
   /** Has those that could not be written begin now, and not after the pause. */
   #onStoreRecovery(): void {
-    this.#addOverdue(({ state }) => state === 'ready');
+    if (this.#isStarted && this.#deps.ownership.isMaintainer()) this.#addOverdue();
     this.#endPause();
     this.#beginDueEvents();
   }
@@ -224,7 +229,11 @@ export class DelayedEvents {
 
   #endOverdue(event: DelayedEvent): void {
     if (!this.#overdueEvents.delete(event) || this.#overdueEvents.size > 0) return;
-    for (const listener of this.#idleListeners) listener();
+    for (const listener of this.#overdueEndListeners) listener();
+  }
+
+  #endAllOverdue(): void {
+    for (const event of this.#overdueEvents) this.#endOverdue(event);
   }
 
   #applyChange({ id, after }: Change): void {
@@ -258,9 +267,11 @@ export class DelayedEvents {
   }
 
   #onOwnershipChange(): void {
-    if (!this.#deps.ownership.isMaintainer()) {
-      for (const event of this.#overdueEvents) this.#endOverdue(event);
-    }
+    if (!this.#isStarted) return;
+    const isMaintainer = this.#deps.ownership.isMaintainer();
+    if (!isMaintainer) this.#endAllOverdue();
+    else if (!this.#wasMaintainer) this.#addOverdue();
+    this.#wasMaintainer = isMaintainer;
     this.#beginDueEvents();
   }
 
@@ -292,17 +303,19 @@ export class DelayedEvents {
     }
   }
 
-  /** What is staged fails together, so no later event has begun. */
+  /** Transactions staged together fail together, so pushing the event back keeps the order. */
   #onStoreFailure(event: DelayedEvent, error: unknown): void {
-    const { clock, log } = this.#deps;
+    const { store, clock, log } = this.#deps;
     if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
     this.#isFailing = true;
     if (event.state === 'unsettled') {
       event.state = 'ready';
       this.#dueEvents.push(event);
     }
+    // It is tried again before the later ones, so if it alone let attempts go, these never would.
+    if (store.failure === null) this.#endAllOverdue();
     if (!this.#isStarted) return;
-    this.#pause ??= clock.startTimer(RETRY_MS_MIN, () => {
+    this.#pause ??= clock.startTimer(PAUSE_MS, () => {
       this.#pause = null;
       this.#beginDueEvents();
     });

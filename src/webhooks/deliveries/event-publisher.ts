@@ -132,8 +132,8 @@ export function createEventPublisher(deps: {
     stageEvent,
     emitJson,
     mayKeepUnheard,
-    findReceivers: (transaction, name, payloadJson) =>
-      findReceivers(webhooks, transaction, { name, payloadJson }),
+    findWebhookIds: (transaction, name, payloadJson) =>
+      findWebhookIds(webhooks, transaction, { name, payloadJson }),
     mayKeep: (name, kind) =>
       webhooks.findTriggered(name, kind).length > 0 || mayKeepUnheard(find),
     emitValue: async (name, payload) =>
@@ -249,11 +249,11 @@ function checkAndFindReceivers(
   }
   // This throws when the chain is too long, whether or not a webhook is triggered.
   nextHop(inputs.hops, () => describeReceivers(webhooks, name));
-  return deliverAt === undefined ? findReceivers(webhooks, transaction, emission) : [];
+  return deliverAt === undefined ? findWebhookIds(webhooks, transaction, emission) : [];
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */
-function findReceivers(
+function findWebhookIds(
   webhooks: Pick<OutgoingWebhookIndex, 'findMatching'>, transaction: Transaction,
   event: Pick<Emission, 'name' | 'payloadJson' | 'except' | 'isSystem'>,
 ): readonly string[] {

@@ -50,7 +50,7 @@ type DeliveryWorkerDeps = RequestDeps & {
   readonly ownership: Ownership;
   readonly sender: Pick<WebhookSender, 'attempt'>;
   readonly fanOuts: Pick<FanOuts, 'unwrittenCount' | 'onIdle'>;
-  readonly delayedEvents: Pick<DelayedEvents, 'overdueCount' | 'onIdle'>;
+  readonly delayedEvents: Pick<DelayedEvents, 'overdueCount' | 'onOverdueEnd'>;
   readonly log: Logger;
   readonly turns: Turns;
   /** Seconds between attempts. */
@@ -104,9 +104,8 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       deps.ownership.onChange(() => this.#onOwnershipChange()),
     ];
     deps.webhooks.onChange((webhookId) => this.#onWebhookChange(webhookId));
-    for (const part of [deps.fanOuts, deps.delayedEvents]) {
-      part.onIdle(() => this.#loop.requestRun());
-    }
+    deps.fanOuts.onIdle(() => this.#loop.requestRun());
+    deps.delayedEvents.onOverdueEnd(() => this.#loop.requestRun());
   }
 
   start(): void {

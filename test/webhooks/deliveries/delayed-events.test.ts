@@ -11,6 +11,7 @@ import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulat
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const WRITE_MS = 500;
 
 /** Emits an event that begins after `delayMs`, and returns its id. */
 async function delay(
@@ -25,6 +26,12 @@ async function delay(
 
 const count = ({ store }: Simulation, collection: string): number =>
   store.collection(collection).size;
+
+function listIds({ store }: Simulation, name: string): readonly string[] {
+  const collection = store.collection(name);
+  return Array.from({ length: collection.slotBound }, (_, slot) => collection.idAt(slot))
+    .filter((id) => id !== undefined);
+}
 
 /** How many records there are of what may be left of an event. */
 const countRecords = (simulation: Simulation): readonly number[] =>
@@ -321,30 +328,88 @@ async function delayInTurn(simulation: Simulation, delaysMs: readonly number[]):
   for (const [n, delayMs] of delaysMs.entries()) await delay(simulation, delayMs, n);
 }
 
+/** A node among several, which has no lease at first, and is not the maintainer. */
+function createNode() {
+  const node = { isMaintainer: false };
+  const listeners = new Set<() => void>();
+  const ownership: Ownership = {
+    ...ALL_OWNED, isMaintainer: () => node.isMaintainer,
+    findLease: (key) => node.isMaintainer ? ALL_OWNED.findLease(key) : null,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  return {
+    ownership,
+    /** Gives it all leases, with which it becomes the maintainer. */
+    ownAll() {
+      node.isMaintainer = true;
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
 test('of several nodes the maintainer begins them; one that takes its place does so in order',
   async () => {
-    let isMaintainer = false;
-    let tell = (): void => {};
-    const ownership: Ownership = {
-      ...ALL_OWNED, isMaintainer: () => isMaintainer,
-      onChange(listener) {
-        const before = tell;
-        tell = () => {
-          before();
-          listener();
-        };
-        return () => {};
-      },
-    };
+    const { ownership, ownAll } = createNode();
     const simulation = await open({ ownership, outgoing: { maxInFlightPerHook: 1 } });
     await delayInTurn(simulation, [900, 300, 700, 1300, 100]);
     await simulation.clock.advance(2 * HOUR_MS + 50);
     assert.deepEqual(countRecords(simulation), [5, 5, 0, 0, 0]);
-    isMaintainer = true;
-    tell();
+    ownAll();
     await simulation.clock.advance(100);
     assert.deepEqual(simulation.requests.map(({ body }) => body), ['4', '1', '2', '0', '3']);
   });
+
+test('a node that becomes the maintainer begins all that is overdue before it sends anything',
+  async () => {
+    const { ownership, ownAll } = createNode();
+    const simulation = new Simulation({ ownership });
+    await simulation.addHook('there', { order: { key: 'payload.key' } });
+    await delay(simulation, 1000, { key: 1, n: 1 });
+    await simulation.clock.advance(HOUR_MS);
+    await simulation.emit({ key: 1, n: 2 });
+    // A write takes longer than it takes to send.
+    const { store, clock } = simulation;
+    const { transact } = store;
+    store.transact = async (run) => {
+      await new Promise<void>((resolve) => void clock.startTimer(WRITE_MS, resolve));
+      return transact.call(store, run) as never;
+    };
+    ownAll();
+    await simulation.clock.advance(10_000);
+    assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
+  });
+
+test('those for which there is no room hold back no delivery at a start', async () => {
+  const simulation = await open();
+  // More than begin at the same time.
+  for (let n = 0; n < 100; n += 1) await delay(simulation, HOUR_MS, n);
+  simulation.targets.set('there', DOWN);
+  await simulation.emit('before');
+  await simulation.clock.advance(1000);
+  await simulation.crash();
+  simulation.clock.standStill(2 * HOUR_MS);
+  await simulation.crash();
+  simulation.targets.set('there', UP);
+  // Some transactions are refused, but the store takes others.
+  const { store } = simulation;
+  const { transact } = store;
+  const eventIds = listIds(simulation, 'delayed-events');
+  store.transact = (run) => transact.call(store, (transaction) => {
+    const result = run(transaction);
+    if (eventIds.every((id) => transaction.find('delayed-events', id) !== undefined)) return result;
+    throw new AppError('storage_full', 'full');
+  }) as never;
+  await simulation.clock.advance(60_000);
+  assert.equal(count(simulation, 'delayed-events'), 100);
+  assert.deepEqual(simulation.requests.map(({ body, result }) => [body, result]).at(-1),
+    ['"before"', 200]);
+  store.transact = transact;
+  await simulation.clock.advance(60_000);
+  assert.equal(count(simulation, 'delayed-events'), 0);
+});
 
 test('those that had to wait for the store begin in their order, whenever they came due',
   async () => {

@@ -107,7 +107,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     store, eventUse, clock, log, ownership, limits: options.events,
   });
   const keptEvents = new EventService({ store, fanOuts });
-  const conversion = new RecordConversion({ store, log, ownership });
+  const conversion = new RecordConversion({ store, log, ownership, fanOuts });
   const deliveries = createDeliveryService({
     store, fanOuts, webhooks, clock, makeId, capacity, requests,
     findHoldProblems: () => findHoldProblems(store),
@@ -124,6 +124,8 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
     },
     async whenEventsReady() {
+      // The conversion leaves events whose deliveries are still being written.
+      await fanOuts.whenWritten();
       await conversion.whenConverted();
       await fanOuts.whenWritten();
     },

@@ -427,7 +427,7 @@ const SENDING: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/convert-deliveries.ts',
-    text: '&& store.collection(fanOutCollection.name).findSlot(id) === -1,', replacement: ',',
+    text: 'if (fanOuts.findSlot(id) === -1) return true;', replacement: 'return true;',
     tests: ['webhooks/deliveries/convert-deliveries.test.ts'],
   },
   {

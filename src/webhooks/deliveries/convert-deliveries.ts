@@ -2,7 +2,7 @@
  * Writes deliveries and events of version 1.0 in their present form, a chunk in each transaction.
  * It may be interrupted anywhere, also by a crash: each record is readable in both forms, and the
  * next call goes on with those that are left. An event whose deliveries are still being written is
- * left to the next call: its webhooks follow from its deliveries.
+ * left to a later call: its webhooks follow from its deliveries.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
@@ -18,17 +18,28 @@ import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 type FormerRecord = { readonly id: string; readonly bytes: number };
 
-/** Converts all records, or those up to an abort of `closing`. Resolves with how many. */
-export async function convertDeliveries(store: Store, closing: AbortSignal): Promise<number> {
+/** How many records were converted, and whether none of the former form is left. */
+export type ConversionResult = { readonly count: number; readonly isComplete: boolean };
+
+/** Converts all records, or those up to an abort of `closing`. */
+export async function convertDeliveries(
+  store: Store, closing: AbortSignal,
+): Promise<ConversionResult> {
+  const fanOuts = store.collection(fanOutCollection.name);
+  let isComplete = true;
   const deliveries = await convertAll(store, closing, deliveryCollection.name,
     (id, record) => !isRouteDeliveryId(id) && isFormerDelivery(record), convertChunk);
   const events = await convertAll(store, closing, eventCollection.name,
-    (id, record) => !isFinishedMarkId(id) && isFormerEvent(record)
-      && store.collection(fanOutCollection.name).findSlot(id) === -1,
+    (id, record) => {
+      if (isFinishedMarkId(id) || !isFormerEvent(record)) return false;
+      if (fanOuts.findSlot(id) === -1) return true;
+      isComplete = false;
+      return false;
+    },
     (transaction, ids) => {
       for (const id of ids) convertEvent(transaction, id);
     });
-  return deliveries + events;
+  return { count: deliveries + events, isComplete: isComplete && !closing.aborted };
 }
 
 async function convertAll(

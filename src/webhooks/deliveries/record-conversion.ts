@@ -1,7 +1,8 @@
 /**
- * Converts in the background what version 1.0 has left (convert-deliveries.ts). Where several nodes
- * share the log, the maintainer does it, as soon as no node of version 1.0 is there that could not
- * read it (record-form.ts); another node goes on when the maintainer is gone.
+ * Converts in the background the records of the former form, which version 1.0 has written
+ * (convert-deliveries.ts). Where several nodes share the log, the maintainer does it, as soon as no
+ * node of version 1.0 is there that could not read the present form (record-form.ts); another node
+ * goes on when the maintainer is gone.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
@@ -10,11 +11,13 @@ import type { Store } from '../../store/store-port.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { mustWriteOldForm, recordFormCollection } from '../durable-queue/record-form.ts';
 import { convertDeliveries } from './convert-deliveries.ts';
+import type { FanOuts } from './fan-out.ts';
 
 type RecordConversionDeps = {
   readonly store: Store;
   readonly log: Logger;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
+  readonly fanOuts: Pick<FanOuts, 'onIdle'>;
 };
 
 export class RecordConversion {
@@ -30,7 +33,7 @@ export class RecordConversion {
   }
 
   start(): void {
-    const { store, ownership } = this.#deps;
+    const { store, ownership, fanOuts } = this.#deps;
     this.#isStarted = true;
     const convertIfMaintainer = (): void => {
       if (ownership.isMaintainer()) void this.whenConverted();
@@ -39,14 +42,19 @@ export class RecordConversion {
       ownership.onChange(convertIfMaintainer),
       store.collection(recordFormCollection.name).onChange(convertIfMaintainer),
     ];
+    // An event is left while its deliveries are being written.
+    fanOuts.onIdle(convertIfMaintainer);
     convertIfMaintainer();
   }
 
   /**
-   * Resolves when no record of the former form is left, or none may be converted now. What another
-   * node has not converted yet, this one converts.
+   * Resolves when no record of the former form is left, but for events whose deliveries are still
+   * being written; or when none may be converted now, or an error was logged. What another node has
+   * not converted yet, this one converts.
    */
-  whenConverted(): Promise<void> {
+  async whenConverted(): Promise<void> {
+    // One that runs may have left events whose deliveries are written by now.
+    await this.#running;
     const mayConvert = this.#isStarted && !this.#isDone && !this.#closing.signal.aborted
       && !mustWriteOldForm(findCommitted(this.#deps.store));
     if (this.#running === null && mayConvert) {
@@ -54,7 +62,7 @@ export class RecordConversion {
         this.#running = null;
       });
     }
-    return this.#running ?? Promise.resolve();
+    await this.#running;
   }
 
   /** Resolves when nothing is being converted. Idempotent. */
@@ -64,19 +72,19 @@ export class RecordConversion {
     await this.#running;
   }
 
-  /** Reports an error, never rejects. */
+  /** Logs an error, never rejects. */
   async #convert(): Promise<void> {
     const { store, log } = this.#deps;
-    const { signal } = this.#closing;
     // The transaction that begins the new form may still be being applied.
     await nextTurn();
     try {
-      const count = await convertDeliveries(store, signal);
-      this.#isDone = !signal.aborted;
+      const { count, isComplete } = await convertDeliveries(store, this.#closing.signal);
+      this.#isDone = isComplete;
       if (count > 0) log.info('deliveries and events were converted', { count });
     } catch (thrown) {
-      // They are read in both forms, so the next start or maintainer may do the rest.
-      log.warning('older deliveries and events were not all converted', { error: thrown });
+      // They are read in both forms, so a later call may do the rest.
+      log.warning('deliveries and events of the former form were not all converted',
+        { error: thrown });
     }
   }
 }

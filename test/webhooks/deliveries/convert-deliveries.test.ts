@@ -105,10 +105,10 @@ async function assertDelivered(simulation: Simulation): Promise<void> {
 test('the conversion writes every former record once, and loses nothing of it', async () => {
   const store = createMemoryStore(webhookCollections);
   await putFormerRecords(store, 'h1');
-  assert.equal(await convertDeliveries(store, OPEN), 5);
+  assert.equal((await convertDeliveries(store, OPEN)).count, 5);
   assertConverted(store, 'h1');
   const { length } = store.lines;
-  assert.equal(await convertDeliveries(store, OPEN), 0);
+  assert.equal((await convertDeliveries(store, OPEN)).count, 0);
   assert.equal(store.lines.length, length);
 });
 
@@ -146,14 +146,14 @@ test('a conversion that ends between two transactions is gone on with by the nex
     const closing = new AbortController();
     const before = store.lines.length;
     const unfollow = store.collection('events').onChange(() => closing.abort());
-    count += await convertDeliveries(store, closing.signal);
+    count += (await convertDeliveries(store, closing.signal)).count;
     unfollow();
     assert.equal(store.lines.length, before + 1);
     const { problems } = await reconcileDeliveries(store, { unwrittenCount: 0 }, 0);
     assert.deepEqual(problems, []);
   }
   assert.ok(count < 605, String(count));
-  count += await convertDeliveries(store, OPEN);
+  count += (await convertDeliveries(store, OPEN)).count;
   assert.equal(count, 605);
   assertConverted(store, 'h1');
 });
@@ -168,12 +168,12 @@ test('an event whose deliveries are still being written is converted with all of
       }));
       transaction.put('deliveries', FIRST, encodeFormerShare(FIRST, 'a', FIRST));
     });
-    assert.equal(await convertDeliveries(store, OPEN), 0);
+    assert.deepEqual(await convertDeliveries(store, OPEN), { count: 0, isComplete: false });
     await store.transact((transaction) => {
       transaction.put('deliveries', SECOND, encodeFormerShare(SECOND, 'b', FIRST));
       transaction.delete('fan-outs', FIRST);
     });
-    assert.equal(await convertDeliveries(store, OPEN), 1);
+    assert.deepEqual(await convertDeliveries(store, OPEN), { count: 1, isComplete: true });
     assert.deepEqual(recordOf(store, 'events', FIRST)['hooks'], ['a', 'b']);
   });
 

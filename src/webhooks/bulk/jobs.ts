@@ -2,7 +2,8 @@
  * The jobs of a data directory. One of each kind runs at a time, of some kinds one for each
  * webhook. A second one is refused: mostly it is the same request sent again, and both would do the
  * same to the records that both select. A job starts when its record is applied. A job that stops
- * through a bug goes on at the next start, and from then on holds no deliveries.
+ * through a bug goes on at the next start, or on the next maintainer, and holds no deliveries until
+ * then.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
@@ -41,6 +42,8 @@ export class Jobs {
   readonly #closing = new AbortController();
   /** The jobs that run in this process, by id. */
   readonly #runs = new Map<string, Promise<void>>();
+  /** The jobs that have stopped through a bug in this process, which does not run them again. */
+  readonly #stoppedIds = new Set<string>();
   /**
    * The selections of jobs that this process has added and not started yet, by id. They go on with
    * the job, because they know which records were added since it began.
@@ -127,10 +130,10 @@ export class Jobs {
     const [jobKind] = await Promise.all([this.#load(kind), loadRun(() => null)]);
     await jobKind.whenReady?.();
     const selection = jobKind.select(filter);
-    const hook = jobKind.findHeldWebhookId?.(filter) ?? null;
+    const webhookId = jobKind.findHeldWebhookId?.(filter) ?? null;
     this.#begunSelections.set(id, selection);
     try {
-      const job = await this.#begin({ id, kind, filter, hook }, selection);
+      const job = await this.#begin({ id, kind, filter, hook: webhookId }, selection);
       const oldJobs = this.list().filter(({ status }) => status !== 'running')
         .slice(FINISHED_MAX - 1);
       await store.transact((transaction) => {
@@ -140,7 +143,7 @@ export class Jobs {
       });
       return job;
     } finally {
-      // The selection is still there if the job was not started: `#resumeJob` takes it.
+      // `#resumeJob` has taken the selection if the job was started.
       if (this.#begunSelections.delete(id)) selection.end();
     }
   }
@@ -178,40 +181,47 @@ export class Jobs {
 
   #resumeJob(id: string, bytes: Buffer): void {
     const mayRun = this.#isStarted && this.#deps.ownership.isMaintainer();
-    if (!mayRun || this.#runs.has(id)) return;
+    if (!mayRun || this.#runs.has(id) || this.#stoppedIds.has(id)) return;
     const job = decodeJob(bytes);
     if (job.status !== 'running') return;
     const begunSelection = this.#begunSelections.get(id);
     this.#begunSelections.delete(id);
-    let hasFailed = false;
-    const run = this.#run(job, begunSelection).catch((thrown: unknown) => {
-      hasFailed = true;
+    this.#runs.set(id, this.#runOrStop(job, begunSelection));
+  }
+
+  async #runOrStop(job: Job, begunSelection: RecordSelection | undefined): Promise<void> {
+    const { id, kind } = job;
+    try {
+      await this.#run(job, begunSelection);
+    } catch (thrown) {
+      this.#stoppedIds.add(id);
       this.#deps.log.error('a job has stopped until the next start',
-        { job: id, kind: job.kind, error: thrown });
-      return this.#releaseHold(job);
-    }).finally(() => {
+        { job: id, kind, error: thrown });
+      await this.#releaseHold(job);
+    } finally {
       begunSelection?.end();
       this.#runs.delete(id);
-    }).then(() => {
-      // Another node may have been the maintainer for a moment, which ended the run here.
-      if (!hasFailed) this.#resumeAll();
-    });
-    this.#runs.set(id, run);
+    }
+    // Another node may have been the maintainer for a moment, which ended the run here.
+    this.#resumeAll();
   }
 
   async #holdAgain(job: Job): Promise<void> {
-    const { store } = this.#deps;
-    if (job.hook === null) return;
-    if (store.collection(backfillCollection.name).findSlot(job.hook) !== -1) return;
-    await store.transact((transaction) => stageMissingHold(transaction, job));
+    const { id, hook: webhookId } = job;
+    if (webhookId === null) return;
+    const { store, clock, log } = this.#deps;
+    if (store.collection(backfillCollection.name).findSlot(webhookId) !== -1) return;
+    await retryUntilWritten({ clock, log, closing: this.#closing.signal },
+      'a job waits to hold deliveries', { job: id },
+      () => store.transact((transaction) => stageMissingHold(transaction, job)));
   }
 
-  async #releaseHold({ id, hook }: Job): Promise<void> {
-    if (hook === null) return;
+  async #releaseHold({ id, hook: webhookId }: Job): Promise<void> {
+    if (webhookId === null) return;
     const { store, clock, log } = this.#deps;
     await retryUntilWritten({ clock, log, closing: this.#closing.signal },
       'a job that has stopped still holds deliveries', { job: id },
-      () => store.transact((transaction) => deleteHold(transaction, hook, id)));
+      () => store.transact((transaction) => deleteHold(transaction, webhookId, id)));
   }
 
   async #run(job: Job, begunSelection: RecordSelection | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { silentLogger } from '../../../src/base/log.ts';
+import { createLogger, silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { encodeJob, jobCollection, toPublicJob, type Job } from '../../../src/webhooks/bulk/job.ts';
 import { Jobs } from '../../../src/webhooks/bulk/jobs.ts';
@@ -13,6 +13,7 @@ import { until } from '../../support/until.ts';
 import { THINGS, Trouble, addThings, createCountUp, idOf, putThing, thingsIn }
   from './fake-kind.ts';
 
+const TURNS = 50;
 const KINDS = ['count-up', 'count-more'] as const;
 
 class Place {
@@ -20,15 +21,27 @@ class Place {
   readonly clock = new ManualClock();
   readonly trouble = new Trouble();
   readonly jobs: Jobs;
+  /** The messages of errors and warnings. */
+  readonly logLines: string[] = [];
 
   constructor(store = createMemoryStore([THINGS, jobCollection])) {
     this.store = store;
     const kind = createCountUp(store, this.trouble);
     this.jobs = new Jobs({
-      store, clock: this.clock, log: silentLogger, makeId: createIdSource(this.clock),
-      ownership: ALL_OWNED,
+      store, clock: this.clock, makeId: createIdSource(this.clock), ownership: ALL_OWNED,
+      log: createLogger({
+        level: 'warning', format: 'json', now: () => this.clock.now(),
+        write: (line) => this.logLines.push(JSON.parse(line).message),
+      }),
       kinds: Object.fromEntries(KINDS.map((name) => [name, () => Promise.resolve(kind)])),
     });
+  }
+
+  /** Resolves when what has begun must have come to its end. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
   }
 
   /** The number of things that were counted up so often. */
@@ -345,6 +358,45 @@ test('a job that goes on after it had stopped holds deliveries again until its e
   assert.deepEqual(holds, [true, false]);
   await place.jobs.close();
 });
+
+test('a job that has stopped stays so until the next start, whatever else ends', async () => {
+  const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
+  const place = new Place(store);
+  await addThings(store, 1);
+  const job = { ...await place.jobs.add('count-up', {}), kind: 'unknown', hook: 'webhook' };
+  await store.transact((transaction) => {
+    transaction.put(jobCollection.name, job.id, encodeJob(job));
+  });
+  const holds: boolean[] = [];
+  store.collection(backfillCollection.name).onChange(({ after }) => holds.push(after !== null));
+  place.jobs.start();
+  await until('it has stopped', () => place.logLines.length > 0);
+  await place.ended(await place.jobs.add('count-more', {}));
+  await place.settle();
+  assert.deepEqual(place.logLines, ['a job has stopped until the next start']);
+  assert.deepEqual(holds, []);
+  await place.jobs.close();
+});
+
+for (const code of ['unavailable', 'storage_full'] as const) {
+  test(`a job waits with its hold while the store takes no writes (${code})`, async () => {
+    const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
+    const place = new Place(store);
+    await addThings(store, 1);
+    const job = { ...await place.jobs.add('count-up', {}), hook: 'webhook' };
+    await store.transact((transaction) => {
+      transaction.put(jobCollection.name, job.id, encodeJob(job));
+    });
+    store.failNextBatch(new AppError(code, 'not now'));
+    place.jobs.start();
+    await until('the job has ended', async () => {
+      await place.clock.advance(1000);
+      return place.jobs.get(job.id).status === 'done';
+    }, { msMax: 10_000 });
+    assert.deepEqual(place.logLines, ['a job waits to hold deliveries']);
+    await place.jobs.close();
+  });
+}
 
 test('leaves a job of an unknown kind alone', () => withPlace(async (place) => {
   await addThings(place.store, 1);

@@ -3,6 +3,12 @@ import type { PlantedFault } from './fault.ts';
 
 export const BACKFILL_FAULTS: readonly PlantedFault[] = [
   {
+    // A job that stops through a bug does so again whenever another one ends.
+    file: 'webhooks/bulk/jobs.ts',
+    text: ' || this.#stoppedIds.has(id)', replacement: '',
+    tests: ['webhooks/bulk/jobs.test.ts'],
+  },
+  {
     file: 'webhooks/bulk/backfill.ts',
     text: 'addReceivers(transaction, eventId, [identifier], [hook]);', replacement: '',
     tests: ['webhooks/bulk/backfill.test.ts'],

@@ -202,6 +202,12 @@ const EVENTS: readonly PlantedFault[] = [
 
 const DURABLE_QUEUE: readonly PlantedFault[] = [
   {
+    // Whoever closes a second time goes on while attempts are under way.
+    file: 'webhooks/durable-queue/queue-worker.ts',
+    text: 'return this.#whenClosed;', replacement: 'return Promise.resolve();',
+    tests: ['webhooks/durable-queue/queue-worker.test.ts'],
+  },
+  {
     file: 'webhooks/durable-queue/queue-worker.ts',
     text: 'if (!ownership.mayBegin()) return;', replacement: '',
     tests: ['webhooks/durable-queue/ownership.test.ts'],

@@ -96,7 +96,8 @@ const KEEPING: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-use.ts',
-    text: "if (queued > 0) return 'queued';", replacement: "if (queued >= 0) return 'queued';",
+    text: "if (queuedCount > 0) return 'queued';",
+    replacement: "if (queuedCount >= 0) return 'queued';",
     tests: ['webhooks/deliveries/event-use.test.ts'],
   },
 ];

@@ -60,6 +60,17 @@ const CONVERSION: readonly PlantedFault[] = [
     text: 'store.collection(recordFormCollection.name).onChange(convertIfMaintainer),',
     replacement: '', tests: ['webhooks/deliveries/record-conversion.test.ts'],
   },
+  {
+    // An event stays in the former form until its deliveries, and with them its webhooks, are gone.
+    file: 'webhooks/deliveries/record-conversion.ts',
+    text: 'fanOuts.onIdle(convertIfMaintainer);', replacement: '',
+    tests: ['webhooks/deliveries/record-conversion.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/convert-deliveries.ts',
+    text: 'isComplete = false;', replacement: '',
+    tests: ['webhooks/deliveries/record-conversion.test.ts'],
+  },
 ];
 
 const LEASES: readonly PlantedFault[] = [

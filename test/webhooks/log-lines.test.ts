@@ -101,7 +101,7 @@ for (const [path, level, statusCode] of ENDS) {
       { pathSegment, inbox: 'all', answer: 'accepted' });
     const from = relay.logLines.length;
     await relay.ask('POST', `/webhook/in/${pathSegment}`, {});
-    const line = await lineSince(from, 'a kept request was run');
+    const line = await lineSince(from, 'a stored request was run');
     assert.deepEqual(
       ['level', 'hook', 'webhook', 'route', 'action', 'attempt', 'status']
         .map((name) => line[name]),

@@ -19,7 +19,7 @@ import { isRouteDeliveryId } from './route-delivery-id.ts';
 type FormerRecord = { readonly id: string; readonly bytes: number };
 
 /** How many records were converted, and whether none of the former form is left. */
-export type ConversionResult = { readonly count: number; readonly isComplete: boolean };
+type ConversionResult = { readonly count: number; readonly isComplete: boolean };
 
 /** Converts all records, or those up to an abort of `closing`. */
 export async function convertDeliveries(

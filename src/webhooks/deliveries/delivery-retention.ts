@@ -15,7 +15,7 @@ const END_KINDS = {
 export function deliveryRetention(limits: {
   readonly retentionMs: number; readonly retentionCount: number; readonly retentionBytes: number;
   readonly failedRetentionMs: number;
-}, store: Store, eventUse: Pick<EventUse, 'bytesBeside' | 'finishedBytes'>): RetentionRules {
+}, store: Store, eventUse: Pick<EventUse, 'computeBytesBeside' | 'finishedBytes'>): RetentionRules {
   const deliveries = store.collection(deliveryCollection.name);
   return {
     follow: (listener) => followRecords(deliveries, ({ id, before, after }) => {
@@ -26,7 +26,7 @@ export function deliveryRetention(limits: {
     bytesOf(id) {
       const bytes = deliveries.findBytes(id);
       if (bytes === undefined) return 0;
-      return bytes.length + eventUse.bytesBeside(id, bytes);
+      return bytes.length + eventUse.computeBytesBeside(id, bytes);
     },
     ageMsMax: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
     finishedMax: limits.retentionCount,

@@ -24,15 +24,18 @@ import { delayedEventCollection } from './delayed-events.ts';
 import { eventCollection, findEventStart, isFinishedMarkId } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
-/** How many deliveries of an event are kept, and how many of them are queued. */
-type UseCounts = { readonly kept: number; readonly queued: number };
+/**
+ * How many deliveries of an event are kept, and how many of them are queued. A delayed event counts
+ * as one more that is both.
+ */
+type UseCounts = { readonly keptCount: number; readonly queuedCount: number };
 type UseKind = 'queued' | 'finished' | 'unused';
 type BodyUseKind = Exclude<UseKind, 'unused'>;
 
 // Compared by identity: a change between the same two changes nothing.
-const NO_USE: UseCounts = { kept: 0, queued: 0 };
-const FINISHED_USE: UseCounts = { kept: 1, queued: 0 };
-const QUEUED_USE: UseCounts = { kept: 1, queued: 1 };
+const NO_USE: UseCounts = { keptCount: 0, queuedCount: 0 };
+const FINISHED_USE: UseCounts = { keptCount: 1, queuedCount: 0 };
+const QUEUED_USE: UseCounts = { keptCount: 1, queuedCount: 1 };
 const CAPACITY_MIN = 1024;
 
 export class EventUse {
@@ -82,8 +85,8 @@ export class EventUse {
     return this.#keptBySlot[slot] === 0;
   }
 
-  /** The bytes that a delivery has beside its record: its body, and its part of its event. */
-  bytesBeside(id: string, delivery: Buffer): number {
+  /** Computes the bytes of a delivery beside its record: of its body, and its part of its event. */
+  computeBytesBeside(id: string, delivery: Buffer): number {
     const bodyBytes = this.#bodies.findBytes(id)?.length ?? 0;
     const slot = this.#events.findSlot(readEventId(delivery));
     const eventBytes = this.#events.bytesAt(slot)?.length ?? 0;
@@ -112,7 +115,7 @@ export class EventUse {
     const counts = this.#countsAt(slot);
     this.#eventBytes[useKindOf(counts)] -= before.length;
     if (after !== null) this.#eventBytes[useKindOf(counts)] += after.length;
-    else if (counts.kept > 0) this.#countsWithoutEvent.set(id, counts);
+    else if (counts.keptCount > 0) this.#countsWithoutEvent.set(id, counts);
   }
 
   #applyDelivery({ id, before, after }: Change): void {
@@ -129,12 +132,13 @@ export class EventUse {
     const counts = slot === -1
       ? this.#countsWithoutEvent.get(eventId) ?? NO_USE : this.#countsAt(slot);
     const next = {
-      kept: counts.kept + to.kept - from.kept, queued: counts.queued + to.queued - from.queued,
+      keptCount: counts.keptCount + to.keptCount - from.keptCount,
+      queuedCount: counts.queuedCount + to.queuedCount - from.queuedCount,
     };
     if (slot !== -1) this.#setCounts(slot, next, this.#events.bytesAt(slot)?.length ?? 0);
-    else if (next.kept > 0) this.#countsWithoutEvent.set(eventId, next);
+    else if (next.keptCount > 0) this.#countsWithoutEvent.set(eventId, next);
     else this.#countsWithoutEvent.delete(eventId);
-    if (next.kept === 0) for (const listener of this.#unusedListeners) listener(eventId);
+    if (next.keptCount === 0) for (const listener of this.#unusedListeners) listener(eventId);
   }
 
   #applyBody({ id, before, after }: Change): void {
@@ -150,15 +154,17 @@ export class EventUse {
   }
 
   #countsAt(slot: number): UseCounts {
-    return { kept: this.#keptBySlot[slot] ?? 0, queued: this.#queuedBySlot[slot] ?? 0 };
+    return {
+      keptCount: this.#keptBySlot[slot] ?? 0, queuedCount: this.#queuedBySlot[slot] ?? 0,
+    };
   }
 
   /** Sets the counts of an event, whose bytes were counted by its former ones as `countedBytes`. */
   #setCounts(slot: number, counts: UseCounts, countedBytes: number): void {
     this.#makeRoom(slot);
     this.#eventBytes[useKindOf(this.#countsAt(slot))] -= countedBytes;
-    this.#keptBySlot[slot] = counts.kept;
-    this.#queuedBySlot[slot] = counts.queued;
+    this.#keptBySlot[slot] = counts.keptCount;
+    this.#queuedBySlot[slot] = counts.queuedCount;
     this.#eventBytes[useKindOf(counts)] += this.#events.bytesAt(slot)?.length ?? 0;
   }
 
@@ -171,9 +177,9 @@ export class EventUse {
   }
 }
 
-function useKindOf({ kept, queued }: UseCounts): UseKind {
-  if (queued > 0) return 'queued';
-  return kept > 0 ? 'finished' : 'unused';
+function useKindOf({ keptCount, queuedCount }: UseCounts): UseKind {
+  if (queuedCount > 0) return 'queued';
+  return keptCount > 0 ? 'finished' : 'unused';
 }
 
 /** How a delivery counts for its event. One of version 1.0 that embeds it counts for none. */

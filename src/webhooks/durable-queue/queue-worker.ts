@@ -10,7 +10,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { isPromised } from '../../base/when-done.ts';
+import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { RunningTask, TargetHealth } from '../scheduler/task.ts';
@@ -23,29 +23,33 @@ import { retryUntilWritten } from './write-retry.ts';
 export type AttemptResult<Result> = { readonly result: Result } | { readonly postponedMs: number };
 
 /** Makes the attempts of one queue and writes their results. An `id` is that of a task. */
-export interface AttemptRunner<Result, Recorded> {
+export interface AttemptRunner<Result, Item> {
   /** The name of an item for messages, in the singular with its article. */
   readonly noun: string;
   /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
   mayBegin(): boolean;
   /**
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
-   * when the attempt could not be prepared. The result is written only if `lease` is held then.
+   * when our own state kept it from having a result: then no attempt is counted, and the task is
+   * due again after seconds, without end. The result is written only if `lease` is held then.
    */
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal,
-  ): AttemptResult<Result> | null | Promise<AttemptResult<Result> | null>;
+  ): MaybePromise<AttemptResult<Result> | null>;
   /** Counts the attempt as soon as it is over, before its result is written. */
   countAttempt(result: Result): void;
   /** Returns what the attempt showed of its target's health; null for nothing. */
   assessTarget(result: Result): TargetHealth | null;
-  /** Writes the result. Resolves with undefined when there is no record any more to write it to. */
-  writeResult(result: Result): Promise<Recorded | undefined>;
   /**
-   * Returns when the task is due by its stored record; null when it is done. `written` may be an
+   * Writes the result, and resolves with the item as written. Resolves with undefined when nothing
+   * was written: the record is gone, the lease has ended, or the worker is closing.
+   */
+  writeResult(result: Result): Promise<Item | undefined>;
+  /**
+   * Finds when the task is due by its stored record; null when it is done. `written` may be an
    * older version of that record.
    */
-  dueTimeMs(id: string, written: Recorded | undefined): number | null;
+  findDueMs(id: string, written: Item | undefined): number | null;
   /** The labels of a log line about the task. */
   logLabels(id: string): object;
 }
@@ -70,9 +74,9 @@ const NO_LEASE_DELAY_MS = 1000;
 /** Attempts may end at once and make room for more; after this long others get their turn. */
 const TURN_MS_MAX = 5;
 
-export class QueueWorker<Result, Recorded> {
+export class QueueWorker<Result, Item> {
   readonly #deps: QueueWorkerDeps;
-  readonly #runner: AttemptRunner<Result, Recorded>;
+  readonly #runner: AttemptRunner<Result, Item>;
   readonly #background: BackgroundTasks;
   readonly #closing = new AbortController();
   /** Aborts the attempts that are still under way when the time to close is over. */
@@ -80,10 +84,12 @@ export class QueueWorker<Result, Recorded> {
   /** For a lease that may end: the signal that aborts when it has ended, or `close` cuts off. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
   #isStarted = false;
+  /** Resolves when nothing is under way; null before `close`. */
+  #whenClosed: Promise<void> | null = null;
   #isRunRequested = false;
   #storeTimer: Timer | null = null;
 
-  constructor(deps: QueueWorkerDeps, runner: AttemptRunner<Result, Recorded>) {
+  constructor(deps: QueueWorkerDeps, runner: AttemptRunner<Result, Item>) {
     this.#deps = deps;
     this.#runner = runner;
     this.#background = new BackgroundTasks(
@@ -106,9 +112,16 @@ export class QueueWorker<Result, Recorded> {
     this.#deps.scheduler.start(() => this.requestRun());
   }
 
-  /** Gives attempts `graceMs` to end. What is cut off after that counts as not attempted. */
-  async close(graceMs: number): Promise<void> {
-    if (this.#closing.signal.aborted) return;
+  /**
+   * Gives attempts `graceMs` to end. What is cut off after that counts as not attempted.
+   * Idempotent: a later call has the time that the first one gave.
+   */
+  close(graceMs: number): Promise<void> {
+    this.#whenClosed ??= this.#close(graceMs);
+    return this.#whenClosed;
+  }
+
+  async #close(graceMs: number): Promise<void> {
     this.#closing.abort();
     this.#deps.scheduler.close();
     this.#storeTimer?.cancel();
@@ -193,7 +206,7 @@ export class QueueWorker<Result, Recorded> {
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         scheduler.release(runningTask, null);
-        return this.#postpone(id, 'could not be prepared', thrown);
+        return this.#postpone(id, 'ended without a result', thrown);
       }
       if (attemptResult === null || 'postponedMs' in attemptResult) {
         scheduler.release(runningTask, null);
@@ -202,7 +215,7 @@ export class QueueWorker<Result, Recorded> {
       }
       const { result } = attemptResult;
       scheduler.release(runningTask, this.#countAndAssess(id, result));
-      let item: Recorded | undefined;
+      let item: Item | undefined;
       try {
         item = await this.#runner.writeResult(result);
       } catch (thrown) {
@@ -225,10 +238,14 @@ export class QueueWorker<Result, Recorded> {
     }
   }
 
-  #settleByRecord(id: string, written: Recorded | undefined): void {
+  /**
+   * The record is asked although its applied change has told the scheduler: that changes nothing of
+   * an unsettled task. The record says more than `written`, too, as it may have changed since.
+   */
+  #settleByRecord(id: string, written: Item | undefined): void {
     let dueAtMs: number | null;
     try {
-      dueAtMs = this.#runner.dueTimeMs(id, written);
+      dueAtMs = this.#runner.findDueMs(id, written);
     } catch (thrown) {
       return this.#postpone(id, 'has an unreadable record', thrown);
     }

@@ -5,10 +5,13 @@
  * The tasks follow the records of the inbox from the constructor on, but none starts before
  * `start`. `QueueWorker` is the loop that starts the tasks; `Scheduler` says which one is next, and
  * its comment tells the three steps of an attempt.
+ *
+ * After a failure a route is attempted again, as often as the schedule says. The last attempt is
+ * that after which `applyRun` finds no next time: then the route has failed.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import type { Turns } from '../../base/turns.ts';
-import { whenDone } from '../../base/when-done.ts';
+import { whenDone, type MaybePromise } from '../../base/when-done.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
@@ -142,7 +145,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
 
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal,
-  ): AttemptResult<FinishedRun> | null | Promise<AttemptResult<FinishedRun> | null> {
+  ): MaybePromise<AttemptResult<FinishedRun> | null> {
     const run = runPendingRoute(this.#deps, id, lease, cutOff);
     if (run === NO_ROOM) {
       this.#isWaitingForRoom = true;
@@ -171,7 +174,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return written;
   }
 
-  dueTimeMs(id: string): number | null {
+  findDueMs(id: string): number | null {
     // Most tasks are done by now, and then the record need not be looked up.
     if (this.#scheduler.find(id) === undefined) return null;
     const request = findCommittedRequest(this.#deps.store, parseRequestId(id));
@@ -245,9 +248,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       isNewlyUnparsed = before.unparsed === null && after.unparsed !== null;
       return after;
     };
-    // The request cannot fail here, so there is no system event.
-    const isQuiet = attempt.success && routes.length === 1 && health.isWritten(webhookId);
-    const written = await this.#results.write(storedItem, lease, change, isQuiet ? null
+    // The request cannot fail here, and nothing of its webhook's health is left to be written.
+    const writesResultAlone =
+      attempt.success && routes.length === 1 && health.isWritten(webhookId);
+    const written = await this.#results.write(storedItem, lease, change, writesResultAlone ? null
       : (transaction, after) => {
         if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(attempt.at));
         health.stage(transaction, webhookId);
@@ -272,7 +276,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
     const { status = null, nextAttemptAt = null } = written?.routes[index] ?? {};
     const { labels = { hook, hookName: null }, routes = [] } = this.#deps.webhooks.find(hook) ?? {};
-    logRun(this.#deps, 'a kept request was run', {
+    logRun(this.#deps, 'a stored request was run', {
       labels: {
         request: id, ...labels, route, status, attempt: attemptCount + 1, nextAttemptAt,
       },

@@ -175,7 +175,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return recordOutcome(this.#deps, attempt);
   }
 
-  dueTimeMs(id: string, written: Delivery | undefined): number | null {
+  findDueMs(id: string, written: Delivery | undefined): number | null {
     const bytes = this.#records.findBytes(id);
     if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
     const isCurrent = written !== undefined
@@ -194,7 +194,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     if (after === null || readStatus(after) !== 'pending') return scheduler.remove(id);
     // A new delivery is not looked up: among many tasks that costs a cache miss or two.
     const task = before === null ? undefined : scheduler.find(id);
-    // Such a task gets its next time when its result is written: see `dueTimeMs`.
+    // Such a task gets its next time when its result is written: see `findDueMs`.
     if (task?.state === 'unsettled') return;
     // Most deliveries are new and due at once. They need not be decoded.
     const untriedWebhookId = task === undefined ? readUntriedWebhookId(after) : null;

@@ -32,7 +32,7 @@ function open(members: Partial<Runner> = {}) {
         written.push(result);
         return result;
       },
-      dueTimeMs: () => null, logLabels: (id) => ({ id }), ...members,
+      findDueMs: () => null, logLabels: (id) => ({ id }), ...members,
     });
   scheduler.add('task', { key: 'queue', target: 'there', mayStart: true }, 0);
   return { worker, scheduler, store, clock, written, logLines };
@@ -59,7 +59,7 @@ for (const [title, members] of [
   test(`a task waits again if nobody can say when it is due, ${title}`, async () => {
     let isBroken = true;
     const { worker, scheduler, clock } = open({
-      ...members, dueTimeMs: () => isBroken ? throwPlanted() : null,
+      ...members, findDueMs: () => isBroken ? throwPlanted() : null,
     });
     worker.start();
     await turnsUntil(() => scheduler.find('task')?.state === 'waiting');
@@ -81,3 +81,24 @@ test('a worker that was closed in the turn in which it was to start tasks starts
     await closing;
     assert.equal(clock.timerCount, 0);
   });
+
+test('a second close resolves when the attempts have ended, too', async () => {
+  let endAttempt = (): void => {};
+  const { worker, scheduler } = open({
+    runAttempt: () => new Promise((resolve) => {
+      endAttempt = () => resolve(null);
+    }),
+  });
+  worker.start();
+  await turnsUntil(() => scheduler.runningCount === 1);
+  void worker.close(1000);
+  let isClosed = false;
+  const closing = worker.close(1000).then(() => {
+    isClosed = true;
+  });
+  await new Promise(setImmediate);
+  assert.equal(isClosed, false);
+  endAttempt();
+  await closing;
+  assert.equal(scheduler.runningCount, 0);
+});

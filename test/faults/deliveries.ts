@@ -93,8 +93,38 @@ const DELIVERIES: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/queue-capacity.test.ts'],
   },
   {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'return capacity.reserveWhile(sum, commit);', replacement: 'return commit();',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/bulk/delivery-resend.ts',
+    text: 'service.reserveResends(ids, as, commit)', replacement: 'commit()',
+    tests: ['webhooks/bulk/delivery-resend.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'capacity.isEventQueued(eventId) ? 0 : ', replacement: '',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'stored.bytes.length + bodyBytes', replacement: 'stored.bytes.length',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'countedEventIds.has(eventId) || ', replacement: '',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
     file: 'webhooks/deliveries/delivery-service.ts',
-    text: "if (status === 'delivered' || status === 'cancelled') {",
+    text: '.pending, wanted.length, 0)', replacement: '.pending, deliveries.length, 0)',
+    tests: ['webhooks/deliveries/queue-capacity.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/resend.ts',
+    text: 'if (!statuses.includes(status)) {',
     replacement: "if (status === 'cancelled') {",
     tests: ['webhooks/deliveries/deliveries.test.ts'],
   },

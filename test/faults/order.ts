@@ -154,8 +154,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/resend.ts',
-    text: 'eventId, resendOf }, createdAt);\n  changeDeliveries',
-    replacement: 'eventId, resendOf, queuedAt: stored.item.createdAt }, createdAt);\n'
+    text: 'resendOf: identifier }, createdAt);\n  changeDeliveries',
+    replacement: 'resendOf: identifier, queuedAt: stored.item.createdAt }, createdAt);\n'
       + '  changeDeliveries',
     tests: ['webhooks/sending/order.test.ts'],
   },

@@ -10,7 +10,7 @@ import { countEach, createSelection } from './record-selection.ts';
 
 type DeliveryResendDeps = {
   readonly store: Store;
-  readonly service: Pick<DeliveryService, 'stageResend'>;
+  readonly service: Pick<DeliveryService, 'stageResend' | 'reserveResends'>;
   /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
 };
@@ -31,6 +31,7 @@ export function createDeliveryResend(
           await whenFannedOut();
           return selection.begin();
         },
+        reserveWhile: (ids, commit) => service.reserveResends(ids, as, commit),
         stage(transaction, ids, { nowMs, seed }) {
           const nextSeed = deriveIds(seed);
           return countEach(ids, (id) => {

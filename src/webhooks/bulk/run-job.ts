@@ -89,10 +89,10 @@ async function commitFailure(
 
 function commitChunk(
   { store, clock, makeId }: RunJobDeps, job: Job, { ids, isEnd }: Chunk,
-  selection: Pick<RecordSelection, 'stage'>,
+  selection: Pick<RecordSelection, 'stage' | 'reserveWhile'>,
 ): Promise<void> {
   const inputs = { nowMs: clock.now(), seed: makeId(), hops: 0 };
-  return store.transact((transaction) => {
+  const commit = (): Promise<void> => store.transact((transaction) => {
     const bytes = transaction.find(jobCollection.name, job.id);
     const current = bytes === undefined ? null : decodeJob(bytes);
     // The job was cancelled meanwhile, or a commit whose outcome was unknown had succeeded.
@@ -102,4 +102,5 @@ function commitChunk(
     const next = advance(current, counts, after, isEnd, formatTimestamp(inputs.nowMs));
     stageJobChange(transaction, next);
   });
+  return selection.reserveWhile === undefined ? commit() : selection.reserveWhile(ids, commit);
 }

@@ -15,7 +15,7 @@ import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { receiverCollection } from './event-receivers.ts';
 import {
-  decodeEventHead, eventCollection, findForwardUrl, isFinishedMarkId, readDeliverAt,
+  decodeEventHead, eventCollection, readForwardUrl, isFinishedMarkId, readDeliverAt,
   someListedDelivery,
 } from './event-record.ts';
 import { deliveryQueue } from './delivery-changes.ts';
@@ -63,7 +63,7 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
   await visitInSteps(events, (bytes, slot) => {
     const id = events.idAt(slot) ?? '';
     if (isFinishedMarkId(id)) return 'searched';
-    if (findForwardUrl(bytes) === null) {
+    if (readForwardUrl(bytes) === null) {
       const deliverAt = readDeliverAt(bytes);
       if (deliverAt === null || parseTimestamp(deliverAt) <= nowMs) return 'searched';
       if (mayBegin(findCommitted(store), id, bytes)) return 'parsed';

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
@@ -23,11 +24,13 @@ import {
 import { DeliverySearchWalk } from './delivery-search.ts';
 import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
-import { eventCollection, findForwardUrl } from './event-record.ts';
+import { findForwardTarget } from './event-record.ts';
 import { cancelEvent } from './cancel-event.ts';
 import { createDurableSender, type SendDurably } from './durable-send.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
-import { isWebhookGone, stageResend, type ResendMode } from './resend.ts';
+import {
+  isWebhookGone, reserveResends, stageResend, stageRetry, type ResendMode,
+} from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
@@ -52,19 +55,26 @@ export interface DeliveryService {
     identifier: string,
   ): { readonly delivery: Delivery; readonly sent: SentHttpRequest | null } | undefined;
   /**
-   * Makes a delivery due now. Throws `not_found`, `unavailable`, and `conflict` if it was delivered
-   * or cancelled.
+   * Makes a delivery due now: see `stageRetry`. Throws what it throws, and `conflict` if it was
+   * delivered or cancelled.
    */
   retry(identifier: string): Promise<Delivery>;
   /** Makes all failed deliveries due now, and returns how many. */
   retryFailed(): Promise<number>;
   /** Sends a delivery again: see `stageResend`. What `onStaged` stages is committed with it. */
   resend(identifier: string, mode: ResendMode, onStaged?: OnStaged): Promise<Delivery>;
-  /** Does what `resend` does in another transaction. `seed` is a UUIDv7 used for nothing else. */
+  /**
+   * Does what `resend` does in another transaction, which runs in `reserveResends`. `seed` is a
+   * UUIDv7 used for nothing else.
+   */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
     inputs: Omit<TransactionInputs, 'hops'>,
   ): Delivery;
+  /** Reserves room for resends while `commit` runs: see `reserveResends` in resend.ts. */
+  reserveResends<T>(
+    ids: readonly string[], mode: ResendMode, commit: () => Promise<T>,
+  ): Promise<T>;
   /**
    * Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed.
    */
@@ -132,24 +142,26 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       return isByStatusAlone(filter) ? countByStatus(store, filter.status, fanOuts.unwrittenCount)
         : countOfEveryKind(listDeps, filter);
     },
-    async retry(identifier) {
+    retry(identifier) {
       const nowMs = clock.now();
-      return changeDelivery(store, identifier, (transaction, before) =>
-        retryDelivery(transaction, before, nowMs, capacity));
+      return store.transact((transaction) =>
+        stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, capacity));
     },
     retryFailed: () => retryAllFailed(store, clock, capacity),
     resend(identifier, mode, onStaged) {
       const inputs = { nowMs: clock.now(), seed: makeId() };
-      return store.transact((transaction) => {
+      const commit = (): Promise<Delivery> => store.transact((transaction) => {
         const delivery = stageResend(transaction, identifier, mode, inputs, capacity);
         onStaged?.(transaction, delivery);
         return delivery;
       });
+      return reserveResends(store, [identifier], mode, capacity, commit);
     },
     stageResend: (...args) => stageResend(...args, capacity),
+    reserveResends: (ids, mode, commit) => reserveResends(store, ids, mode, capacity, commit),
     async cancel(identifier) {
       const nowMs = clock.now();
-      return changeDelivery(store, identifier, (_, before) => {
+      return changeDelivery(store, identifier, (before) => {
         if (before.status === 'pending') return cancelIfPending(before, nowMs);
         if (before.status === 'cancelled') return null;
         throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
@@ -202,7 +214,7 @@ function countByStatus(
 /** Changes a delivery as `apply` says; null leaves it as it is. Throws `not_found`. */
 function changeDelivery(
   store: Store, identifier: string,
-  apply: (transaction: Transaction, before: Delivery) => Delivery | null,
+  apply: (before: Delivery) => Delivery | null,
 ): Promise<Delivery> {
   return store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
@@ -210,7 +222,7 @@ function changeDelivery(
     checkNoRoute(identifier);
     const delivery = decodeDelivery(bytes);
     const after = changeDeliveries(transaction, (unit) =>
-      unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
+      unit.change(identifier, apply, { bytes, item: delivery }));
     return after ?? delivery;
   });
 }
@@ -237,36 +249,14 @@ async function retryAllFailed(
 
 /** Finds the target. A finished delivery has the one it went to, even if the webhook changed. */
 function findTarget(
-  store: Store, { hook, status, sent, embeddedEvent, eventId }: Delivery,
-  webhook: OutgoingWebhook | undefined,
+  store: Store, delivery: Delivery, webhook: OutgoingWebhook | undefined,
 ): string | null {
-  if (hook === null) {
-    const bytes = embeddedEvent ?? store.collection(eventCollection.name).findBytes(eventId);
-    const url = bytes === undefined ? null : findForwardUrl(Buffer.from(bytes));
-    return url === null ? null : formatTargetLabel(url);
-  }
+  const { hook, status, sent } = delivery;
+  if (hook === null) return findForwardTarget(findCommitted(store), delivery);
   const [first, second] = status === 'pending'
     ? [webhook?.targetUrl, sent?.url] : [sent?.url, webhook?.targetUrl];
   const url = first ?? second;
   return url === undefined ? null : formatTargetLabel(url);
-}
-
-function retryDelivery(
-  transaction: Transaction, before: Delivery, nowMs: number, capacity: QueueCapacity,
-): Delivery {
-  const { status, identifier } = before;
-  if (status === 'delivered' || status === 'cancelled') {
-    throw new AppError('conflict', `delivery ${identifier} is ${status}; only failed and pending `
-      + 'ones can be tried again, and this one resent');
-  }
-  if (isWebhookGone(transaction, before)) {
-    throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
-  }
-  // The bytes of a failed delivery count already.
-  if (status === 'failed') {
-    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, 0);
-  }
-  return resetForRetry(before, nowMs);
 }
 
 /** Makes failed deliveries due now, but those of removed webhooks. Resolves with how many. */
@@ -274,9 +264,10 @@ function retryChunk(
   store: Store, deliveries: readonly Delivery[], nowMs: number, capacity: QueueCapacity,
 ): Promise<number> {
   return store.transact((transaction) => {
-    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, deliveries.length, 0);
-    return changeDeliveries(transaction, (unit) => deliveries.filter((delivery) =>
-      !isWebhookGone(transaction, delivery) && unit.change(delivery.identifier, (before) =>
+    const wanted = deliveries.filter((delivery) => !isWebhookGone(transaction, delivery));
+    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, wanted.length, 0);
+    return changeDeliveries(transaction, (unit) => wanted.filter(({ identifier }) =>
+      unit.change(identifier, (before) =>
         before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length);
   });
 }

@@ -33,11 +33,12 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeString } from '../../base/json/encode.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
-import type { CollectionSpec, FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { StoredDelivery } from './delivery.ts';
+import { formatTargetLabel } from '../webhook-label.ts';
+import type { Delivery, StoredDelivery } from './delivery.ts';
 import { deleteReceivers, receiverCollection } from './event-receivers.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
@@ -293,8 +294,8 @@ export function decodeForward(bytes: Buffer): Forward {
   return { ...forward, body: text === null ? null : Buffer.from(text, encoding) };
 }
 
-/** Finds the URL of a queued forward without parsing, as it may be large; null for an event. */
-export function findForwardUrl(bytes: Buffer): string | null {
+/** Reads the URL of a queued forward without parsing, as it may be large; null for an event. */
+export function readForwardUrl(bytes: Buffer): string | null {
   const start = bytes.indexOf(FORWARD_URL_PREFIX) + FORWARD_URL_PREFIX.length;
   if (start < FORWARD_URL_PREFIX.length) return null;
   return String(JSON.parse(`"${bytes.toString('utf8', start, findQuote(bytes, start))}"`));
@@ -332,14 +333,29 @@ function findListEnd(bytes: Buffer, start: number): number {
 }
 
 /** Finds the record that has a delivery's event; undefined when it is gone. */
-export function findEventRecord(store: Store, { bytes, item }: StoredDelivery): Buffer | undefined {
-  return item.embeddedEvent === null
-    ? store.collection(eventCollection.name).findBytes(item.eventId) : bytes;
+export function findEventRecord(
+  find: FindRecord, { bytes, item }: StoredDelivery,
+): Buffer | undefined {
+  return item.embeddedEvent === null ? find(eventCollection.name, item.eventId) : bytes;
+}
+
+/** Finds the URL that a queued forward goes to; null when its event is gone. */
+export function findForwardUrl(
+  find: FindRecord, { embeddedEvent, eventId }: Delivery,
+): string | null {
+  const bytes = embeddedEvent ?? find(eventCollection.name, eventId);
+  return bytes === undefined ? null : readForwardUrl(bytes);
+}
+
+/** Finds the host and path that a queued forward goes to; null when its event is gone. */
+export function findForwardTarget(find: FindRecord, delivery: Delivery): string | null {
+  const url = findForwardUrl(find, delivery);
+  return url === null ? null : formatTargetLabel(url);
 }
 
 /** Finds how many hops led to a delivery; 0 when its event is gone. */
-export function findHops(store: Store, delivery: StoredDelivery): number {
-  const bytes = findEventRecord(store, delivery);
+export function findHops(find: FindRecord, delivery: StoredDelivery): number {
+  const bytes = findEventRecord(find, delivery);
   if (bytes === undefined) return 0;
   return readPayloadBytes(bytes) === null
     ? parseHops(decodeForward(bytes).headers[CHAIN_HEADER]) : readHops(bytes);

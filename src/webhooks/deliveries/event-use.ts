@@ -80,6 +80,12 @@ export class EventUse {
     return this.#eventBytes.unused;
   }
 
+  /** Whether a delivery of an event is queued, or the event is delayed. */
+  isQueued(eventId: string): boolean {
+    const slot = this.#events.findSlot(eventId);
+    return slot !== -1 && this.#countsAt(slot).queued > 0;
+  }
+
   /** Whether nothing uses the event in a slot. */
   isUnused(slot: number): boolean {
     return this.#keptBySlot[slot] === 0;

@@ -32,7 +32,7 @@ type BodyRoom = 'free' | 'later' | 'never';
 export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
-  readonly #eventUse: Pick<EventUse, 'queuedBytes'>;
+  readonly #eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>;
   readonly #delayedEvents: Collection;
   /** The seeds of delayed events that are staged, and may not be committed yet. */
   readonly #stagedSeeds = new Set<string>();
@@ -44,7 +44,7 @@ export class QueueCapacity {
   #reservedBytes = 0;
 
   constructor(
-    store: Store, eventUse: Pick<EventUse, 'queuedBytes'>,
+    store: Store, eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>,
     limits: { readonly pendingMax: number; readonly bytesMax: number },
   ) {
     this.#eventUse = eventUse;
@@ -62,6 +62,11 @@ export class QueueCapacity {
   /** The bytes of the pending and the failed deliveries, with their events and bodies. */
   get bytes(): number {
     return this.#recordBytes + this.#eventUse.queuedBytes;
+  }
+
+  /** Whether the bytes of an event count already. */
+  isEventQueued(eventId: string): boolean {
+    return this.#eventUse.isQueued(eventId);
   }
 
   /** Reserves bytes while `accept` runs, whether or not there is room. */

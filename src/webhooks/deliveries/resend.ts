@@ -6,54 +6,131 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import { findStaged } from '../../store/find-record.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
+import type {
+  FindRecord, Store, Transaction, TransactionInputs,
+} from '../../store/store-port.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
+import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
-  countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
-  type Delivery, type StoredDelivery,
+  DELIVERY_STATUSES, countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
+  type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
 import { addReceivers } from './event-receivers.ts';
-import { decodeForward, encodeForward, eventCollection } from './event-record.ts';
-import { checkNoRoute } from './route-delivery-id.ts';
+import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
+import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
 import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
+type ResendCapacity = Pick<QueueCapacity, 'assertRoom' | 'isEventQueued'>;
+
 /**
- * Stages the resend and returns the delivery that is due now. Throws `not_found`; `conflict` when
- * the event or the webhook is gone, and for a new delivery of a pending one; `unavailable` when the
- * queue is full.
+ * Stages the resend and returns the delivery that is due now. Its bytes must be reserved: see
+ * `reserveResends`. Throws `not_found`; `conflict` when the event or the webhook is gone, for a
+ * delivery to a route, and for a new delivery of a pending one; `unavailable` when the queue is
+ * full, and for a new delivery while there are nodes of an older version.
  */
 export function stageResend(
   transaction: Transaction, identifier: string, mode: ResendMode,
-  inputs: Omit<TransactionInputs, 'hops'>,
-  capacity: Pick<QueueCapacity, 'assertRoom'>,
+  inputs: Omit<TransactionInputs, 'hops'>, capacity: ResendCapacity,
 ): Delivery {
+  return mode === 'new' ? stageNewDelivery(transaction, identifier, inputs, capacity)
+    : stageRetry(transaction, identifier, DELIVERY_STATUSES, inputs.nowMs, capacity);
+}
+
+/**
+ * Stages that a delivery is due now, if it has one of the `statuses`. It may still have to wait:
+ * for those before it in a strict order, and for a backfill of its webhook, which holds what is
+ * placed behind its begin. Throws what `stageResend` throws, and `conflict` for another status.
+ */
+export function stageRetry(
+  transaction: Transaction, identifier: string, statuses: readonly DeliveryStatus[], nowMs: number,
+  capacity: ResendCapacity,
+): Delivery {
+  const stored = getDelivery(transaction, identifier);
+  const { status } = stored.item;
+  if (!statuses.includes(status)) {
+    throw new AppError('conflict', `delivery ${identifier} is ${status}; only `
+      + `${statuses.join(' and ')} ones can be tried again, and this one resent`);
+  }
+  checkWebhookExists(transaction, stored.item);
+  const eventRecord = getEventRecord(transaction, stored);
+  if (status !== 'pending') {
+    const bytes = countBytes(findStaged(transaction), stored, eventRecord, 'retry', capacity);
+    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes, bytes);
+  }
+  const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
+  return changeDeliveries(transaction, (unit) =>
+    unit.change(identifier, change, stored)) ?? stored.item;
+}
+
+/**
+ * Reserves the bytes by which resends lengthen the queue while `commit` runs, which stages them.
+ * An event that several of them share is counted once.
+ */
+export function reserveResends<T>(
+  store: Pick<Store, 'collection'>, ids: readonly string[], mode: ResendMode,
+  capacity: Pick<QueueCapacity, 'reserveWhile' | 'isEventQueued'>, commit: () => Promise<T>,
+): Promise<T> {
+  const find = findCommitted(store);
+  const countedEventIds = new Set<string>();
+  const isEventQueued = (eventId: string): boolean =>
+    countedEventIds.has(eventId) || capacity.isEventQueued(eventId);
+  let sum = 0;
+  for (const id of ids) {
+    const bytes = isRouteDeliveryId(id) ? undefined : find(deliveryCollection.name, id);
+    if (bytes === undefined) continue;
+    const stored = { bytes, item: decodeDelivery(bytes) };
+    const eventRecord = findEventRecord(find, stored);
+    // Staging it throws.
+    if (eventRecord === undefined) continue;
+    sum += countBytes(find, stored, eventRecord, mode, { isEventQueued });
+    countedEventIds.add(stored.item.eventId);
+  }
+  return capacity.reserveWhile(sum, commit);
+}
+
+/** Counts the bytes that a resend adds to those of the queue, beside the record of a new one. */
+function countBytes(
+  find: FindRecord, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
+  capacity: Pick<QueueCapacity, 'isEventQueued'>,
+): number {
+  const { identifier, hook, status, embeddedEvent, eventId } = stored.item;
+  // A new forward has an event of its own.
+  if (mode === 'new' && hook === null) return eventRecord.length;
+  // What a pending or failed delivery has counts already.
+  if (countsAsQueued(status)) return 0;
+  const eventBytes = capacity.isEventQueued(eventId) ? 0 : eventRecord.length;
+  if (mode === 'new') return eventBytes;
+  const bodyBytes = find(deliveryBodyCollection.name, identifier)?.length ?? 0;
+  return stored.bytes.length + bodyBytes + (embeddedEvent === null ? eventBytes : 0);
+}
+
+function getDelivery(transaction: Transaction, identifier: string): StoredDelivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
   if (bytes === undefined) throw notFoundError('delivery', identifier);
   checkNoRoute(identifier);
-  const stored = { bytes, item: decodeDelivery(bytes) };
-  const eventRecord = getEventRecord(transaction, stored);
-  return mode === 'new' ? stageNewDelivery(transaction, stored, eventRecord, inputs, capacity)
-    : stageRetry(transaction, stored, eventRecord, inputs.nowMs, capacity);
+  return { bytes, item: decodeDelivery(bytes) };
 }
 
-/** Returns the record that has the event. Throws `conflict` if it or the webhook is gone. */
-function getEventRecord(transaction: Transaction, { bytes, item }: StoredDelivery): Buffer {
-  const { identifier, embeddedEvent, eventId } = item;
-  if (isWebhookGone(transaction, item)) {
-    throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
+function checkWebhookExists(transaction: Transaction, delivery: Delivery): void {
+  if (isWebhookGone(transaction, delivery)) {
+    throw new AppError('conflict', `the webhook of delivery ${delivery.identifier} is gone`);
   }
-  const eventRecord = embeddedEvent === null
-    ? transaction.find(eventCollection.name, eventId) : bytes;
+}
+
+/** Returns the record that has the event of a delivery. Throws `conflict` if it is gone. */
+function getEventRecord(transaction: Transaction, stored: StoredDelivery): Buffer {
+  const eventRecord = findEventRecord(findStaged(transaction), stored);
   // Version 1.0.0 kept no events of deliveries that were delivered or cancelled.
   if (eventRecord === undefined) {
-    throw new AppError('conflict', `what delivery ${identifier} sent has not been kept`);
+    throw new AppError('conflict',
+      `what delivery ${stored.item.identifier} sent has not been kept`);
   }
   return eventRecord;
 }
@@ -65,42 +142,30 @@ export function isWebhookGone(
   return webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined;
 }
 
-function stageRetry(
-  transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, nowMs: number,
-  capacity: Pick<QueueCapacity, 'assertRoom'>,
-): Delivery {
-  const { identifier, status, embeddedEvent } = stored.item;
-  if (status !== 'pending') {
-    // The bytes of a failed delivery count already.
-    const bytes = countsAsQueued(status) ? 0
-      : stored.bytes.length + (embeddedEvent === null ? eventRecord.length : 0);
-    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes);
-  }
-  const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
-  return changeDeliveries(transaction, (unit) =>
-    unit.change(identifier, change, stored)) ?? stored.item;
-}
-
 /** Stages a delivery that shares the event of the one that is resent. */
 function stageNewDelivery(
-  transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer,
-  inputs: Omit<TransactionInputs, 'hops'>,
-  capacity: Pick<QueueCapacity, 'assertRoom'>,
+  transaction: Transaction, identifier: string, inputs: Omit<TransactionInputs, 'hops'>,
+  capacity: ResendCapacity,
 ): Delivery {
-  const { identifier: resendOf, status, hook, event, eventId } = stored.item;
+  const stored = getDelivery(transaction, identifier);
+  checkWebhookExists(transaction, stored.item);
+  const eventRecord = getEventRecord(transaction, stored);
+  const { status, hook, event, eventId } = stored.item;
   if (status === 'pending') {
-    throw new AppError('conflict', `delivery ${resendOf} is still pending: resend it as "retry", `
+    throw new AppError('conflict', `delivery ${identifier} is still pending: resend it as "retry", `
       + 'which makes it due now');
   }
   const { pending } = deliveryQueue.totals.read(transaction);
-  capacity.assertRoom(pending, 1, eventRecord.length);
+  const bytes = countBytes(findStaged(transaction), stored, eventRecord, 'new', capacity);
+  capacity.assertRoom(pending, 1, bytes, bytes);
   const nextId = deriveIds(inputs.seed);
   const createdAt = formatTimestamp(inputs.nowMs);
   if (hook === null) {
     // The request of a forward is deleted with its delivery, so another delivery has its own.
     const origin = { identifier: nextId(), createdAt };
-    const delivery = createDelivery(
-      { identifier: nextId(), hook, event, eventId: origin.identifier, resendOf }, createdAt);
+    const delivery = createDelivery({
+      identifier: nextId(), hook, event, eventId: origin.identifier, resendOf: identifier,
+    }, createdAt);
     const json = encodeForward(origin, delivery.identifier, decodeForward(eventRecord));
     changeDeliveries(transaction, (unit) =>
       acceptDeliveries(transaction, unit, [delivery], { identifier: origin.identifier, json }));
@@ -108,10 +173,10 @@ function stageNewDelivery(
   }
   checkNewForm(findStaged(transaction), 'resending as a new delivery');
   const delivery =
-    createDelivery({ identifier: nextId(), hook, event, eventId, resendOf }, createdAt);
+    createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
   changeDeliveries(transaction, (unit) => {
     // An event that is embedded becomes a record that both share.
-    if (stored.item.embeddedEvent !== null) unit.change(resendOf, (before) => before, stored);
+    if (stored.item.embeddedEvent !== null) unit.change(identifier, (before) => before, stored);
     acceptDeliveries(transaction, unit, [delivery], null);
   });
   addReceivers(transaction, eventId, [delivery.identifier], [hook]);

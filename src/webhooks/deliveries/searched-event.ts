@@ -3,7 +3,7 @@
  * sends. It may stand in a record of its own or, from an older version, in that of its delivery.
  */
 import { Facts, type FactSource } from '../filters/facts.ts';
-import { decodeForward, findForwardUrl, readPayloadBytes } from './event-record.ts';
+import { decodeForward, readForwardUrl, readPayloadBytes } from './event-record.ts';
 
 /** The facts that the conditions of a search among events or deliveries may read. */
 export const EVENT_SOURCES: readonly FactSource[] = ['payload', 'event'];
@@ -12,7 +12,7 @@ export const EVENT_SOURCES: readonly FactSource[] = ['payload', 'event'];
 export function readSearchedPayload(eventRecord: Buffer | undefined): Buffer | null {
   if (eventRecord === undefined) return null;
   const payload = readPayloadBytes(eventRecord);
-  if (payload !== null || findForwardUrl(eventRecord) === null) return payload;
+  if (payload !== null || readForwardUrl(eventRecord) === null) return payload;
   return decodeForward(eventRecord).body;
 }
 

@@ -25,7 +25,7 @@ export type PublicSentRequest = {
 
 /** Returns null if nothing was sent, or if version 1.0.0 sent it, which kept no requests. */
 export function findSentRequest(store: Store, delivery: StoredDelivery): SentHttpRequest | null {
-  const eventRecord = findEventRecord(store, delivery);
+  const eventRecord = findEventRecord(findCommitted(store), delivery);
   const { attempts, sent, hook } = delivery.item;
   if (attempts.length === 0 || eventRecord === undefined) return null;
   if (hook === null) {

@@ -4,12 +4,13 @@
  * has been delivered must not be sent again.
  */
 import { parseTimestamp } from '../../base/clock.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import {
   afterAttempt, afterLateAttempt, type Delivery, type DeliveryStatus, type StoredDelivery,
   type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
-import { findHops } from '../deliveries/event-record.ts';
+import { findForwardTarget, findHops } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { disablesWhenFailing, stageAttemptResult } from '../outgoing/automatic-disabling.ts';
@@ -19,7 +20,6 @@ import type {
 import type { QueueLease } from '../durable-queue/ownership.ts';
 import type { ResultBatch } from '../durable-queue/result-batch.ts';
 import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
-import { findForwardTarget } from './request-builder.ts';
 import {
   retireWebhook, type AttemptEvents, type DeliveryWrite, type RetirementDeps,
 } from './webhook-retirement.ts';
@@ -110,16 +110,17 @@ function createAttemptEvents(
   nowMs: number,
 ): AttemptEvents {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
+  const find = findCommitted(store);
   const { hook: webhookId, identifier, event } = storedDelivery.item;
   return {
     deliveryFailed(transaction, after) {
-      const inputs = { nowMs, seed: failedSeed, hops: findHops(store, storedDelivery) };
+      const inputs = { nowMs, seed: failedSeed, hops: findHops(find, storedDelivery) };
       systemEvents.deliveryFailed(transaction, inputs, after);
     },
     webhookDisabled(transaction, reason) {
       const webhook = webhookId === null ? undefined : webhooks.find(webhookId);
       if (webhook === undefined) return;
-      const inputs = { nowMs, seed: disabledSeed, hops: findHops(store, storedDelivery) };
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops(find, storedDelivery) };
       systemEvents.webhookDisabled(transaction, inputs, {
         identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
         delivery: { identifier, event },
@@ -204,10 +205,11 @@ function logAttempt(
 ): void {
   const isQuiet = outcome.kind === 'delivered' || outcome.isChainRefused === true;
   if (isQuiet && log.writesDebug === false) return;
-  const { identifier, hook, event } = storedDelivery.item;
+  const { item } = storedDelivery;
+  const { identifier, hook, event } = item;
   const { statusCode, error, durationMs } = outcome.attempt;
   const labels = hook === null
-    ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, storedDelivery) } }
+    ? { hook, ...isQuiet ? {} : { target: findForwardTarget(findCommitted(store), item) } }
     : webhooks.find(hook)?.labels ?? { hook, hookName: null };
   log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
     delivery: identifier, ...labels, event, statusCode, error, durationMs,

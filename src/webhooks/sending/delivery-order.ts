@@ -4,6 +4,7 @@
  * is stored nowhere.
  */
 import { parseTimestamp } from '../../base/clock.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { StoredDelivery } from '../deliveries/delivery.ts';
 import { findEventRecord, readEventKey, readPayloadJson } from '../deliveries/event-record.ts';
@@ -31,7 +32,7 @@ export function computeTaskOrder(
 export function findDeliveryLane(
   store: Store, delivery: StoredDelivery, readKey: KeyReader | null,
 ): LaneName | null {
-  const eventBytes = readKey === null ? undefined : findEventRecord(store, delivery);
+  const eventBytes = readKey === null ? undefined : findEventRecord(findCommitted(store), delivery);
   if (readKey === null || eventBytes === undefined) return null;
   const facts = new Facts({
     payload: () => JSON.parse(readPayloadJson(eventBytes)) as unknown,

@@ -219,7 +219,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     const { hook: webhookId } = storedDelivery.item;
     // A delivery without a webhook is a queued forward.
     return webhookId === null
-      ? this.#forwardQueueSettings(findForwardHost(this.#deps.store, storedDelivery))
+      ? this.#forwardQueueSettings(findForwardHost(this.#deps.store, storedDelivery.item))
       : this.#webhookQueueSettings(webhookId);
   }
 

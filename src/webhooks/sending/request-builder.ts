@@ -11,13 +11,13 @@ import type { BodyMaker } from './body-maker.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
 import {
-  deliveryCollection, type StoredDelivery, type AttemptOutcome, type SentHead,
+  deliveryCollection, type AttemptOutcome, type Delivery, type SentHead, type StoredDelivery,
 } from '../deliveries/delivery.ts';
 import {
   deliveryBodyCollection, encodeBodyRecord, findMadeBody,
 } from '../deliveries/delivery-body.ts';
 import {
-  decodeForward, readHops, findEventRecord, readPayloadBytes,
+  decodeForward, findEventRecord, findForwardUrl, readHops, readPayloadBytes,
 } from '../deliveries/event-record.ts';
 import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
 import { mustWriteOldForm } from '../durable-queue/record-form.ts';
@@ -28,7 +28,6 @@ import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
-import { formatTargetLabel } from '../webhook-label.ts';
 import { buildRequest, type DeliveryRequest } from './webhook-sender.ts';
 
 export type RequestDeps = {
@@ -64,7 +63,7 @@ export function prepareRequest(
   if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   const storedDelivery = { bytes, item: decodeDelivery(bytes) };
   const delivery = storedDelivery.item;
-  const eventRecord = findEventRecord(deps.store, storedDelivery);
+  const eventRecord = findEventRecord(findCommitted(deps.store), storedDelivery);
   const fail = (failure: AttemptOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
@@ -186,14 +185,8 @@ export function createFailure(clock: Clock, error: string): AttemptOutcome {
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }
 
-/** Finds the host and path that a queued forward goes to; null when its event is gone. */
-export function findForwardTarget(store: Store, storedDelivery: StoredDelivery): string | null {
-  const bytes = findEventRecord(store, storedDelivery);
-  return bytes === undefined ? null : formatTargetLabel(decodeForward(bytes).url);
-}
-
 /** Finds the `host:port` that a queued forward goes to; empty when its event is gone. */
-export function findForwardHost(store: Store, storedDelivery: StoredDelivery): string {
-  const bytes = findEventRecord(store, storedDelivery);
-  return bytes === undefined ? '' : new URL(decodeForward(bytes).url).host;
+export function findForwardHost(store: Pick<Store, 'collection'>, delivery: Delivery): string {
+  const url = findForwardUrl(findCommitted(store), delivery);
+  return url === null ? '' : new URL(url).host;
 }

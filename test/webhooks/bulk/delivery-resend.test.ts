@@ -110,3 +110,25 @@ test('waits while the queue is full, and takes what there is room for', () =>
       Number((await place.relay.ask('GET', path)).json['done']) === 14);
     await place.relay.ask('DELETE', path);
   }, { maxPending: 7, retrySchedule: [3600] }));
+
+test('a job takes no more bytes than the queue has room for', async () => {
+  const relay = await startRelay({ outgoing: { maxPendingBytes: 55_000, retrySchedule: [3600] } });
+  try {
+    await relay.ask('POST', '/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'order.*' });
+    for (let n = 0; n < 20; n += 1) {
+      const emitted = await relay.webhooks.emit('order.paid', 'x'.repeat(10_000));
+      await Promise.all(emitted.map((one) => relay.webhooks.deliveries.cancel(one)));
+    }
+    const { json } = await relay.ask('POST', '/api/deliveries/resend', { status: 'cancelled' });
+    relay.webhooks.start();
+    const path = `/api/jobs/${String(json['id'])}`;
+    const getJob = async (): Promise<Answer['json']> => (await relay.ask('GET', path)).json;
+    await until('there is room no more', async () => Number((await getJob())['done']) >= 5);
+    const { status, done } = await getJob();
+    assert.deepEqual({ status, done }, { status: 'running', done: 5 });
+    await relay.ask('DELETE', path);
+  } finally {
+    await relay.close();
+  }
+});

@@ -182,3 +182,85 @@ test('a body that can never have room fails its attempt and says so', async () =
   await simulation.clock.advance(1000);
   assert.match(String(simulation.delivery(id)?.attempts[0]?.error), /no room to keep its body/);
 });
+
+/** A simulation with delivered deliveries of large payloads. */
+async function withDelivered(
+  count: number, options: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly simulation: Simulation; readonly ids: readonly string[] }> {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  simulation.targets.set('there', UP);
+  await simulation.addHook('there', options);
+  const ids: string[] = [];
+  for (let emitted = 0; emitted < count; emitted += 1) {
+    ids.push(...await simulation.emit(PAYLOAD));
+    await simulation.clock.advance(1000);
+  }
+  assert.equal(simulation.webhooks.deliveries.totals().delivered, count);
+  simulation.targets.set('there', DOWN);
+  return { simulation, ids };
+}
+
+for (const mode of ['retry', 'new'] as const) {
+  test(`resends at the same time do not all find the same room (${mode})`, async () => {
+    const { simulation, ids } = await withDelivered(10);
+    const works = ids.map((id) => simulation.webhooks.deliveries.resend(id, mode));
+    const [accepted] = await Promise.all([acceptedOf(works), simulation.clock.advance(0)]);
+    assert.equal(accepted, 3);
+  });
+}
+
+test('the body that was made counts when its delivery is resent', async () => {
+  const { simulation, ids: [id = ''] } = await withDelivered(1, {
+    payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(3) }),
+  });
+  assert.ok(keptBytes(simulation) > 40_000);
+  await assert.rejects(simulation.run(simulation.webhooks.deliveries.resend(id, 'retry')), isFull);
+});
+
+test('an event that waits for another webhook does not count again for a resend', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 15_000 } });
+  simulation.targets.set('there', UP);
+  simulation.targets.set('elsewhere', DOWN);
+  await simulation.addHook('there');
+  await simulation.addHook('elsewhere');
+  const ids = await simulation.emit(PAYLOAD);
+  await simulation.clock.advance(1000);
+  const delivered = ids.find((id) => simulation.delivery(id)?.status === 'delivered') ?? '';
+  for (const mode of ['new', 'retry'] as const) {
+    await simulation.run(simulation.webhooks.deliveries.resend(delivered, mode));
+  }
+  assert.equal(simulation.webhooks.deliveries.totals().accepted, 3);
+});
+
+test('failed deliveries of removed webhooks need no room when the others are retried', async () => {
+  const simulation = new Simulation({ outgoing: { maxPending: 4, retrySchedule: [] } });
+  for (const host of ['gone', 'there']) {
+    simulation.targets.set(host, DOWN);
+    const hook = await simulation.addHook(host);
+    for (let count = 0; count < 3; count += 1) {
+      await simulation.emit('small');
+      await simulation.clock.advance(1000);
+    }
+    if (host === 'gone') await simulation.run(simulation.webhooks.resources.outgoing.remove(hook));
+  }
+  assert.equal(simulation.webhooks.deliveries.totals().failed, 6);
+  assert.equal(await simulation.run(simulation.webhooks.deliveries.retryFailed()), 3);
+});
+
+test('an event that several resends of one transaction share is reserved once', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 15_000 } });
+  simulation.targets.set('there', UP);
+  await simulation.addHook('there');
+  await simulation.addHook('there');
+  const ids = await simulation.emit(PAYLOAD);
+  await simulation.clock.advance(1000);
+  const { webhooks, clock } = simulation;
+  const inputs = { nowMs: clock.now(), seed: '019b76da-a800-7e30-b965-6d04b8000000' };
+  await simulation.run(webhooks.deliveries.reserveResends(ids, 'retry', () =>
+    simulation.store.transact((transaction) => {
+      for (const id of ids) {
+        webhooks.deliveries.stageResend(transaction, id, 'retry', inputs);
+      }
+    })));
+  assert.equal(webhooks.deliveries.totals().pending, 2);
+});

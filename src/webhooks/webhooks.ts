@@ -20,7 +20,7 @@ import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import type { EventPublisher } from './deliveries/event-publisher.ts';
 import { deliveryBodyCollection } from './deliveries/delivery-body.ts';
-import { receiverCollection } from './deliveries/event-receivers.ts';
+import { lateDeliveryCollection } from './deliveries/late-deliveries.ts';
 import { eventCollection } from './deliveries/event-record.ts';
 import { delayedEventCollection } from './deliveries/delayed-events.ts';
 import { emitRoutes } from './deliveries/emit-routes.ts';
@@ -71,7 +71,7 @@ import { ALL_OWNED } from './durable-queue/ownership.ts';
 /** The collections that the store must have before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
-  eventCollection, receiverCollection, delayedEventCollection, deliveryCollection,
+  eventCollection, lateDeliveryCollection, delayedEventCollection, deliveryCollection,
   deliveryBodyCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
   jobCollection, backfillCollection, recordFormCollection,

@@ -10,7 +10,7 @@ export const BACKFILL_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/bulk/backfill.ts',
-    text: 'addReceivers(transaction, eventId, [identifier], [hook]);', replacement: '',
+    text: 'addLateDeliveries(transaction, eventId, [identifier], [hook]);', replacement: '',
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {

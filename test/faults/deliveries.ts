@@ -209,7 +209,7 @@ const EVENTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-retention.ts',
-    text: 'if (findReceivers(transaction, id).deliveries.some(isKept)) return false;',
+    text: 'if (findLateDeliveries(transaction, id).deliveries.some(isKept)) return false;',
     replacement: '',
     tests: ['webhooks/deliveries/event-retention.test.ts'],
   },
@@ -225,7 +225,8 @@ const EVENTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/resend.ts',
-    text: 'addReceivers(transaction, eventId, [delivery.identifier], [hook]);', replacement: '',
+    text: 'addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);',
+    replacement: '',
     tests: ['webhooks/deliveries/written-records.test.ts'],
   },
 ];

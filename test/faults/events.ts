@@ -24,7 +24,7 @@ const LISTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-record.ts',
-    text: ' || find(receiverCollection.name, id) !== undefined', replacement: '',
+    text: ' || find(lateDeliveryCollection.name, id) !== undefined', replacement: '',
     tests: ['webhooks/events/event-routes.test.ts'],
   },
   {
@@ -51,7 +51,7 @@ const LISTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/events/public-event.ts',
-    text: 'receivers.slice(0, DELIVERIES_SHOWN_MAX)', replacement: 'receivers',
+    text: 'listed.slice(0, DELIVERIES_SHOWN_MAX)', replacement: 'listed',
     tests: ['webhooks/events/event-routes.test.ts'],
   },
 ];

@@ -73,8 +73,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-record.ts',
-    text: 'const head = bytes.subarray(0, Math.max(0, findEventStart(bytes)));',
-    replacement: 'const head = bytes;',
+    text: 'return bytes.subarray(0, Math.max(0, findEmbeddedPart(bytes)));',
+    replacement: 'return bytes;',
     tests: ['webhooks/sending/delivery-order.test.ts'],
   },
   {

@@ -14,7 +14,7 @@ import {
   acceptDeliveries, changeDeliveries, deliveryQueue,
 } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
-import { addReceivers } from '../deliveries/event-receivers.ts';
+import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection, readDeliverAt } from '../deliveries/event-record.ts';
 import {
   createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
@@ -145,7 +145,7 @@ function stageDeliveries(
   const deliveries = missedEvents.map(({ id: eventId, record }) => {
     const { name: event } = decodeEventHead(record);
     const identifier = nextId();
-    addReceivers(transaction, eventId, [identifier], [hook]);
+    addLateDeliveries(transaction, eventId, [identifier], [hook]);
     return {
       ...createDelivery({ identifier, hook, event, eventId }, createdAt),
       queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, record), beginMs - 1)),

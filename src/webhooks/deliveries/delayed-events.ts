@@ -40,7 +40,7 @@ import { isTemporary } from '../durable-queue/write-retry.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
 import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
-import { addReceivers } from './event-receivers.ts';
+import { addLateDeliveries } from './late-deliveries.ts';
 import {
   deleteEvent, encodeEvent, eventCollection, readEventCreatedMs, readEventName, readPayloadJson,
   type EventHead,
@@ -139,7 +139,7 @@ function stageBegin(
       ...queuedAt === null ? {} : { queuedAt },
     });
   }
-  addReceivers(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
+  addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
   transaction.delete(delayedEventCollection.name, id);
 }

@@ -27,14 +27,14 @@ import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
   DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type SentHead,
 } from './delivery.ts';
-import { findEventStart, findQuote } from './event-record.ts';
+import { findEmbeddedPart, findQuote } from './event-record.ts';
 
 const QUOTE = 0x22;
 
 /** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
   // An embedded event may be large, so it is kept encoded.
-  const eventStart = findEventStart(bytes);
+  const eventStart = findEmbeddedPart(bytes);
   const record = decodeRecordAs<DeliveryRecord>(
     eventStart === -1 ? bytes : `${bytes.toString('utf8', 0, eventStart)}}`, isDeliveryRecord);
   const { identifier, createdAt, status } = record;
@@ -149,7 +149,7 @@ function readTextBeforeEvent(bytes: Buffer, mark: Buffer): string | null {
 
 /** Whether the record has the form of version 1.0, with its event or its body embedded. */
 export function isFormerDelivery(bytes: Buffer): boolean {
-  return findEventStart(bytes) !== -1 || bytes.indexOf(FORMER_BODY_MARK) !== -1;
+  return findEmbeddedPart(bytes) !== -1 || bytes.indexOf(FORMER_BODY_MARK) !== -1;
 }
 
 /** Reads the status of a stored delivery, without parsing: its first letter identifies it. */

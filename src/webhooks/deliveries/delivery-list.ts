@@ -5,7 +5,7 @@ import { isInTime } from '../durable-queue/queue-filter.ts';
 import { readCreatedMs, decodeDelivery, readStatus } from './delivery-codec.ts';
 import type { DeliveryColumns, DeliveryFilter } from './delivery-columns.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
-import { findEventStart } from './event-record.ts';
+import { findEmbeddedPart } from './event-record.ts';
 import type { RouteDelivery } from './route-delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { decodeRoute, readRouteWebhookId } from './route-record.ts';
@@ -117,7 +117,7 @@ function isOfKind(kind: DeliveryFilter['kind'], bytes: Buffer, id: string): bool
 function hasMember(bytes: Buffer, mark: Buffer): boolean {
   const markAt = bytes.indexOf(mark);
   if (markAt === -1) return false;
-  const eventStart = findEventStart(bytes);
+  const eventStart = findEmbeddedPart(bytes);
   return eventStart === -1 || markAt < eventStart;
 }
 

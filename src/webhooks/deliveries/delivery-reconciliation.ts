@@ -13,7 +13,7 @@ import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, readStatus } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { receiverCollection } from './event-receivers.ts';
+import { lateDeliveryCollection } from './late-deliveries.ts';
 import {
   decodeEventHead, eventCollection, readForwardUrl, isFinishedMarkId, readDeliverAt,
   someListedDelivery,
@@ -35,8 +35,8 @@ export async function reconcileDeliveries(
       ...await findEventProblems(store, nowMs), ...await findBodies(store),
       ...await findWithoutEvent(store, delayedEventCollection, (id) =>
         `delayed event ${id} has lost its payload`),
-      ...await findWithoutEvent(store, receiverCollection, (id) =>
-        `the receivers of event ${id} have lost it`),
+      ...await findWithoutEvent(store, lateDeliveryCollection, (id) =>
+        `the late deliveries of event ${id} have lost it`),
       ...otherProblems,
     ],
     countUnwritten: () => ({ pending: fanOuts.unwrittenCount }),
@@ -82,7 +82,8 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
  */
 function mayBegin(find: FindRecord, id: string, event: Buffer): boolean {
   return find(delayedEventCollection.name, id) !== undefined
-    || find(receiverCollection.name, id) !== undefined || decodeEventHead(event).to !== undefined;
+    || find(lateDeliveryCollection.name, id) !== undefined
+    || decodeEventHead(event).to !== undefined;
 }
 
 /** Finds records that stand beside an event that is gone. */

@@ -8,8 +8,8 @@
  *
  * - `to` is the only webhook that an event is for, if it was sent to that one;
  * - `hooks` and `deliveries` are parallel: the deliveries that were made with the event, and their
- *   webhooks. What is made later is in the collection `event-receivers` (event-receivers.ts);
- * - `depth` is the number of hops that led to the event;
+ *   webhooks. What is made later is in the collection `event-receivers` (late-deliveries.ts);
+ * - `depth` is the number of hops that led to the event: see `readHops`;
  * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
  *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
  *
@@ -20,14 +20,16 @@
  *      "deliveries":["<delivery>"],
  *      "forward":{"url","method","headers","hiddenParameters","encoding"},"text":"<body>"}
  *
- * `text` is the received body in UTF-8, or in base64 if `encoding` says so, or null.
+ * `text` is the received body in UTF-8, or in base64 if `encoding` says so, or null. The `depth` of
+ * a forward says nothing: its hops are in a header of the request, where `findHops` finds them.
  *
  * Up to version 1.0 an event of several deliveries had neither `source` nor `hooks`, and one of a
  * single delivery was embedded in the delivery's record: its last members were `"depth",
  * "deliveries":[], "payload"`, or those of a forward. `encodeConvertedEvent` makes the present form
  * of both, with a member `"converted":true` before `depth`: the record is not that of a new event.
- * Beside a finished event stood a mark, `{"identifier":"<the event's>~","bytes"}`. It
- * means nothing any more, and is deleted with its event.
+ * The members from `depth` on are still called the embedded part. Beside a finished event stood a
+ * mark, `{"identifier":"<the event's>~","bytes"}`. It means nothing any more, and is deleted with
+ * its event.
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
@@ -39,7 +41,7 @@ import { isSystemEventName } from '../actions/event-name.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import type { Delivery, StoredDelivery } from './delivery.ts';
-import { deleteReceivers, receiverCollection } from './event-receivers.ts';
+import { deleteLateDeliveries, lateDeliveryCollection } from './late-deliveries.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
@@ -68,6 +70,18 @@ export type EventHead = {
   readonly webhookIds: readonly string[];
 };
 
+/** The members that the record of an event or a queued forward has in any form. */
+export type DecodedEventHead = Pick<EventHead, 'createdAt' | 'deliveries' | 'to'> & {
+  /** null for a queued forward. */
+  readonly name: string | null;
+  /** undefined: the webhooks of the deliveries were not recorded. */
+  readonly webhookIds: readonly string[] | undefined;
+};
+
+type EventHeadRecord = Pick<DecodedEventHead, 'createdAt' | 'deliveries' | 'name'> & {
+  readonly to?: string; readonly hooks?: readonly string[];
+};
+
 type ForwardRecord = {
   readonly forward: Omit<Forward, 'body'> & { readonly encoding?: 'base64' };
   readonly text: string | null;
@@ -78,7 +92,8 @@ const ID_PREFIX = Buffer.from('{"identifier":"');
 const CREATED_PREFIX = Buffer.from('"createdAt":"');
 const CONVERTED_MEMBER = ',"converted":true';
 const CONVERTED_BYTES = Buffer.from(CONVERTED_MEMBER);
-const START_PREFIX = Buffer.from(',"depth":');
+// The embedded part of an event: what version 1.0 had in the record of a delivery begins here.
+const EMBEDDED_PART_PREFIX = Buffer.from(',"depth":');
 const NAME_PREFIX = Buffer.from(',"name":"');
 const SOURCE_PREFIX = Buffer.from(',"source":"');
 const KEY_PREFIX = Buffer.from(',"key":"');
@@ -106,14 +121,14 @@ export function isEvent(id: string, record: Buffer): boolean {
 
 /** Whether an event has or had a delivery: one that was made with it, or later. */
 export function isEventHeard(find: FindRecord, id: string, event: Buffer): boolean {
-  return listsDeliveries(event) || find(receiverCollection.name, id) !== undefined;
+  return listsDeliveries(event) || find(lateDeliveryCollection.name, id) !== undefined;
 }
 
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
 export function deleteEvent(transaction: Transaction, id: string): void {
   transaction.delete(eventCollection.name, id);
   deleteFinishedMark(transaction, id);
-  deleteReceivers(transaction, id);
+  deleteLateDeliveries(transaction, id);
 }
 
 export function deleteFinishedMark(transaction: Transaction, eventId: string): void {
@@ -186,28 +201,22 @@ function encodeTexts(texts: readonly string[]): string {
 
 /** Whether the record of an event has the former form. */
 export function isFormerEvent(bytes: Buffer): boolean {
-  const start = findEventStart(bytes);
-  const at = bytes.indexOf(SOURCE_PREFIX);
-  return at === -1 || at > start;
+  return getHead(bytes).indexOf(SOURCE_PREFIX) === -1;
 }
 
 /** Whether the record was written when its event had long been there, in the former form. */
 export function isConvertedEvent(bytes: Buffer): boolean {
-  const start = findEventStart(bytes);
+  const start = findEmbeddedPart(bytes);
   return bytes.subarray(start - CONVERTED_BYTES.length, start).equals(CONVERTED_BYTES);
 }
 
-/**
- * Decodes the members of an event of any form, without its payload. `hooks` is absent where the
- * webhooks of its deliveries were not recorded.
- */
-export function decodeEventHead(bytes: Buffer): {
-  readonly createdAt: string; readonly name: string | null; readonly deliveries: readonly string[];
-  readonly to?: string; readonly hooks?: readonly string[];
-} {
+/** Decodes the members of an event of any form, without its payload. */
+export function decodeEventHead(bytes: Buffer): DecodedEventHead {
   const start = findListStart(bytes);
   const json = `${bytes.toString('utf8', 0, findListEnd(bytes, start))}]}`;
-  return decodeRecordAs(json, ({ createdAt }) => typeof createdAt === 'string');
+  const { createdAt, name, deliveries, to, hooks } = decodeRecordAs<EventHeadRecord>(json,
+    (record) => typeof record['createdAt'] === 'string');
+  return { createdAt, name, deliveries, to, webhookIds: hooks };
 }
 
 /** Reads the milliseconds since the epoch of an event's creation, without parsing. */
@@ -244,9 +253,9 @@ export function readDeliverAt(bytes: Buffer): string | null {
   return readHeadText(bytes, DELIVER_AT_PREFIX);
 }
 
-/** Reads a text that stands before the members of an event which every version has. */
+/** Reads a text that stands before the embedded part, which has the payload. */
 function readHeadText(bytes: Buffer, prefix: Buffer): string | null {
-  const head = bytes.subarray(0, Math.max(0, findEventStart(bytes)));
+  const head = getHead(bytes);
   const start = head.indexOf(prefix) + prefix.length;
   if (start < prefix.length) return null;
   const end = findQuote(head, start);
@@ -254,19 +263,31 @@ function readHeadText(bytes: Buffer, prefix: Buffer): string | null {
   return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
 }
 
+/** Returns the members of an event before the embedded part. */
+function getHead(bytes: Buffer): Buffer {
+  return bytes.subarray(0, Math.max(0, findEmbeddedPart(bytes)));
+}
+
 /** Whether deliveries were made with an event. */
 function listsDeliveries(bytes: Buffer): boolean {
   return bytes[findListStart(bytes)] === QUOTE;
 }
 
-/** Finds where the members of an event begin, with their comma; -1 in a record without one. */
-export function findEventStart(bytes: Buffer): number {
-  return bytes.indexOf(START_PREFIX);
+/**
+ * Finds where the embedded part of an event begins, with its comma: the members that version 1.0
+ * embedded in a delivery, and that every version has at the end of an event's own record. -1 in the
+ * record of a delivery that embeds no event.
+ */
+export function findEmbeddedPart(bytes: Buffer): number {
+  return bytes.indexOf(EMBEDDED_PART_PREFIX);
 }
 
-/** Reads how many hops led to an event, without parsing, because the event may be large. */
+/**
+ * Reads how many hops led to an event, without parsing, because the event may be large. Not those
+ * of a queued forward: see `findHops`.
+ */
 export function readHops(bytes: Buffer): number {
-  const start = findEventStart(bytes) + START_PREFIX.length;
+  const start = findEmbeddedPart(bytes) + EMBEDDED_PART_PREFIX.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 

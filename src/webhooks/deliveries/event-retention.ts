@@ -17,7 +17,7 @@ import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { fanOutCollection } from './delivery-changes.ts';
 import { deliveryCollection } from './delivery.ts';
-import { findReceivers } from './event-receivers.ts';
+import { findLateDeliveries } from './late-deliveries.ts';
 import {
   deleteEvent, eventCollection, isFinishedMarkId, readEventCreatedMs, someListedDelivery,
 } from './event-record.ts';
@@ -127,7 +127,7 @@ function removeUnusedEvent(transaction: Transaction, id: string): boolean {
   const isKept = (delivery: string): boolean =>
     find(deliveryCollection.name, delivery) !== undefined;
   if (someListedDelivery(event, isKept)) return false;
-  if (findReceivers(transaction, id).deliveries.some(isKept)) return false;
+  if (findLateDeliveries(transaction, id).deliveries.some(isKept)) return false;
   deleteEvent(transaction, id);
   return true;
 }

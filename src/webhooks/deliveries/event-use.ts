@@ -21,7 +21,7 @@ import { deliveryBodyCollection } from './delivery-body.ts';
 import { readEventId, readStatus } from './delivery-codec.ts';
 import { countsAsQueued, deliveryCollection } from './delivery.ts';
 import { delayedEventCollection } from './delayed-events.ts';
-import { eventCollection, findEventStart, isFinishedMarkId } from './event-record.ts';
+import { eventCollection, findEmbeddedPart, isFinishedMarkId } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
@@ -190,7 +190,7 @@ function useKindOf({ keptCount, queuedCount }: UseCounts): UseKind {
 
 /** How a delivery counts for its event. One of version 1.0 that embeds it counts for none. */
 function useCountsOf(delivery: Buffer | null): UseCounts {
-  if (delivery === null || findEventStart(delivery) !== -1) return NO_USE;
+  if (delivery === null || findEmbeddedPart(delivery) !== -1) return NO_USE;
   return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
 }
 

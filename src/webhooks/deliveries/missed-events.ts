@@ -13,9 +13,9 @@ import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { findWebhookIds } from './convert-deliveries.ts';
-import { findReceivers } from './event-receivers.ts';
+import { findLateDeliveries } from './late-deliveries.ts';
 import {
-  decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadJson,
+  decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadJson, type DecodedEventHead,
 } from './event-record.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { findFanOutWebhookIds } from './fan-out.ts';
@@ -63,10 +63,10 @@ function parsePayload(record: Buffer): JsonValue {
  * are not known any more.
  */
 function findReceivingWebhookIds(
-  id: string, { deliveries, hooks }: ReturnType<typeof decodeEventHead>, find: FindRecord,
+  id: string, head: DecodedEventHead, find: FindRecord,
 ): readonly string[] | null {
-  const webhookIds = hooks ?? findWebhookIds({ find }, deliveries);
+  const webhookIds = head.webhookIds ?? findWebhookIds({ find }, head.deliveries);
   if (webhookIds === null) return null;
-  const lateWebhookIds = findReceivers({ find }, id).hooks;
+  const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
   return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];
 }

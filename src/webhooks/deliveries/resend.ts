@@ -20,7 +20,7 @@ import {
   type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
-import { addReceivers } from './event-receivers.ts';
+import { addLateDeliveries } from './late-deliveries.ts';
 import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
 import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
 import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
@@ -179,6 +179,6 @@ function stageNewDelivery(
     if (stored.item.embeddedEvent !== null) unit.change(identifier, (before) => before, stored);
     acceptDeliveries(transaction, unit, [delivery], null);
   });
-  addReceivers(transaction, eventId, [delivery.identifier], [hook]);
+  addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);
   return delivery;
 }

@@ -4,7 +4,7 @@ import type { Store } from '../../store/store-port.ts';
 import {
   FlagColumn, RareTextColumn, RecordColumns, SharedTextColumn, TimeColumn,
 } from '../durable-queue/record-columns.ts';
-import { receiverCollection } from '../deliveries/event-receivers.ts';
+import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
 import {
   eventCollection, isEvent, isEventHeard, readEventCreatedMs, readEventKey, readEventName,
   readEventSource, type EventSource,
@@ -33,14 +33,14 @@ export class EventColumns {
 
   constructor(store: Pick<Store, 'collection'>) {
     const events = store.collection(eventCollection.name);
-    const receivers = store.collection(receiverCollection.name);
+    const lateDeliveries = store.collection(lateDeliveryCollection.name);
     const find = findCommitted(store);
     this.#keys = new RareTextColumn(events, readEventKey);
     this.#heard = new FlagColumn((event, id) => isEventHeard(find, id, event));
     this.#columns = new RecordColumns(
       events, [this.#names, this.#sources, this.#keys, this.#heard, this.#times],
       { isListed: isEvent });
-    this.#unlisten = receivers.onChange(({ id, after }) => {
+    this.#unlisten = lateDeliveries.onChange(({ id, after }) => {
       if (after !== null) this.#columns.refresh(events.findSlot(id));
     });
   }

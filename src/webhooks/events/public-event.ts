@@ -4,7 +4,7 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
-import { findReceivers } from '../deliveries/event-receivers.ts';
+import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
   decodeEventHead, isEventHeard, readDeliverAt, readEventCreatedMs, readEventKey, readEventName,
   readEventRecordId, readEventSource, readHops, readPayloadBytes, type EventSource,
@@ -58,13 +58,13 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
 /** Lists the first deliveries of an event, those that are not kept any more among them. */
 export function listEventDeliveries(store: Store, record: Buffer): readonly EventDelivery[] {
   const find = findCommitted(store);
-  const { deliveries, hooks = [] } = decodeEventHead(record);
-  const late = findReceivers({ find }, readEventRecordId(record));
-  const receivers = [
-    ...deliveries.map((identifier, index) => [identifier, hooks[index]] as const),
-    ...late.deliveries.map((identifier, index) => [identifier, late.hooks[index]] as const),
+  const { deliveries, webhookIds = [] } = decodeEventHead(record);
+  const late = findLateDeliveries({ find }, readEventRecordId(record));
+  const listed = [
+    ...deliveries.map((identifier, index) => [identifier, webhookIds[index]] as const),
+    ...late.deliveries.map((identifier, index) => [identifier, late.webhookIds[index]] as const),
   ];
-  return receivers.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
+  return listed.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
     const bytes = find(deliveryCollection.name, identifier);
     if (bytes === undefined) return { identifier, hook: webhookId, status: null };
     const { hook, status } = decodeDelivery(bytes);

@@ -79,7 +79,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'forget who had a delivery by a backfill': {
     edits: [['webhooks/bulk/backfill.ts',
-      'addReceivers(transaction, eventId, [identifier], [hook]);', '']],
+      'addLateDeliveries(transaction, eventId, [identifier], [hook]);', '']],
     scenario: 'a webhook is made late', rule: 'delivery',
   },
   'begin a cancelled event': {

@@ -16,7 +16,7 @@ const delayedEvent = (more = ''): Records[number] => ['events', EVENT,
   + '"payload":{}}'];
 const entry: Records[number] =
   ['delayed-events', EVENT, `{"identifier":"${EVENT}","deliverAt":"${LATER}"}`];
-const receivers: Records[number] = ['event-receivers', EVENT,
+const lateDeliveries: Records[number] = ['event-receivers', EVENT,
   `{"identifier":"${EVENT}","deliveries":["${DELIVERY}"],"hooks":["h1"]}`];
 const hold: Records[number] = ['backfills', 'h1', `{"identifier":"h1","job":"${JOB}"}`];
 const job = (status: string): Records[number] => ['jobs', JOB, JSON.stringify({
@@ -26,12 +26,13 @@ const job = (status: string): Records[number] => ['jobs', JOB, JSON.stringify({
 
 const CASES: readonly (readonly [what: string, records: Records, problems: readonly string[]])[] = [
   ['a delayed event', [delayedEvent(), entry], []],
-  ['one that has begun, by a clock that was ahead', [delayedEvent(), receivers], []],
+  ['one that has begun, by a clock that was ahead', [delayedEvent(), lateDeliveries], []],
   ['a send to one webhook, which has its delivery', [delayedEvent(',"to":"h1"')], []],
   ['a delayed event that nothing will begin', [delayedEvent()],
     [`event ${EVENT} is to begin at ${LATER}, and nothing will begin it`]],
   ['an entry without its event', [entry], [`delayed event ${EVENT} has lost its payload`]],
-  ['receivers without their event', [receivers], [`the receivers of event ${EVENT} have lost it`]],
+  ['late deliveries without their event', [lateDeliveries],
+    [`the late deliveries of event ${EVENT} have lost it`]],
   ['a backfill', [hold, job('running')], []],
   ['a hold without its job', [hold],
     [`the deliveries of webhook h1 wait for job ${JOB}, which does not run`]],

@@ -67,7 +67,7 @@ function readStatus(
     requests: { pending: requests.pending, failed: requests.failed },
     webhooks: sumCounts(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
-    heldBack: webhooks.listHeldBack(HELD_BACK_MAX)
+    heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
   };
 }

@@ -27,7 +27,7 @@ import { requestRetention } from './inbox/inbox-retention.ts';
 import { RequestStates } from './inbox/request-states.ts';
 import { createRequestService, type RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
-import type { HeldBackKey } from './scheduler/lanes.ts';
+import type { LongLane } from './scheduler/lanes.ts';
 import { RequestWorker } from './runs/request-worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED, type Ownership } from './durable-queue/ownership.ts';
@@ -37,8 +37,8 @@ type Incoming = {
   readonly receive: ReceiveDeps;
   readonly requests: RequestService;
   readonly removal: RemovalListener;
-  /** See `Webhooks.listHeldBack`. */
-  listHeldBack(max: number): readonly HeldBackKey[];
+  /** See `Webhooks.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[];
   readonly lookUpEvent: LookUpEvent;
   start(): void;
   close(graceMs: number): Promise<void>;
@@ -88,7 +88,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     health,
   });
   return {
-    requests, removal: worker, listHeldBack: (max) => worker.listHeldBack(max),
+    requests, removal: worker, listLongLanes: (max) => worker.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
       webhooks, clock, limits: incoming, onOutcome, health, payloadBudget,

@@ -63,7 +63,7 @@ import { requestQueue } from './inbox/request-changes.ts';
 import { Searches } from './search/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
 import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
-import type { HeldBackKey } from './scheduler/lanes.ts';
+import type { LongLane } from './scheduler/lanes.ts';
 import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
@@ -114,8 +114,8 @@ export interface Webhooks {
   /** Writes the health once no requests come in any more. Idempotent. */
   closeHealth(): Promise<void>;
   statistics(): DeliveryStatistics;
-  /** Lists up to `max` keys that hold back many deliveries or runs, the longest first. */
-  listHeldBack(max: number): readonly HeldBackKey[];
+  /** Lists up to `max` lanes of keys that hold back many deliveries or runs, the longest first. */
+  listLongLanes(max: number): readonly LongLane[];
   /** Rejected calls of incoming webhooks, by webhook and check. */
   rejections(): readonly RejectionCount[];
   /** Requests of incoming webhooks that no payload could be made of, by webhook. */
@@ -187,16 +187,16 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     health,
     closeHealth: () => closeMonitors(health),
     statistics: () => worker.statistics(),
-    listHeldBack: (max) => listHeldBack([worker, incoming], max),
+    listLongLanes: (max) => listLongLanes([worker, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };
 }
 
-function listHeldBack(
-  queues: readonly Pick<Webhooks, 'listHeldBack'>[], max: number,
-): readonly HeldBackKey[] {
-  return queues.flatMap((queue) => queue.listHeldBack(max))
+function listLongLanes(
+  queues: readonly Pick<Webhooks, 'listLongLanes'>[], max: number,
+): readonly LongLane[] {
+  return queues.flatMap((queue) => queue.listLongLanes(max))
     .sort((left, right) => right.waiting - left.waiting).slice(0, max);
 }
 

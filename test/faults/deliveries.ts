@@ -47,8 +47,8 @@ const DELIVERIES: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delivery-codec.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/delivery-list.ts',
-    text: 'return eventStart === -1 || markAt < eventStart;', replacement: 'return true;',
+    file: 'webhooks/deliveries/delivery-codec.ts',
+    text: 'return embeddedAt === -1 || at < embeddedAt ? at : -1;', replacement: 'return at;',
     tests: ['webhooks/deliveries/delivery-list.test.ts'],
   },
   {

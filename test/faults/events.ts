@@ -280,7 +280,7 @@ const KINDS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delivery-list.ts',
-    text: "hasMember(bytes, HOOK_MARK) ? 'webhook' : 'forward'", replacement: "'webhook'",
+    text: "isForward(bytes) ? 'forward' : 'webhook'", replacement: "'webhook'",
     tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
   },
   {

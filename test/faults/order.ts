@@ -35,8 +35,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/lanes.ts',
-    text: 'lane.begunCount - 1 > HELD_BACK_THRESHOLD',
-    replacement: 'lane.size > HELD_BACK_THRESHOLD',
+    text: 'lane.begunCount - 1 > LONG_LANE_THRESHOLD',
+    replacement: 'lane.size > LONG_LANE_THRESHOLD',
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {
@@ -139,7 +139,7 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/lanes.ts',
-    text: 'const HELD_BACK_THRESHOLD = 100;', replacement: 'const HELD_BACK_THRESHOLD = 99;',
+    text: 'const LONG_LANE_THRESHOLD = 100;', replacement: 'const LONG_LANE_THRESHOLD = 99;',
     tests: ['webhooks/scheduler/lanes.test.ts'],
   },
   {

@@ -2,10 +2,11 @@
 import type { Collection, Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
-import { readCreatedMs, decodeDelivery, readStatus } from './delivery-codec.ts';
+import {
+  decodeDelivery, hasDeliveryMember, isForward, readCreatedMs, readStatus,
+} from './delivery-codec.ts';
 import type { DeliveryColumns, DeliveryFilter } from './delivery-columns.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
-import { findEmbeddedPart } from './event-record.ts';
 import type { RouteDelivery } from './route-delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { decodeRoute, readRouteWebhookId } from './route-record.ts';
@@ -93,10 +94,10 @@ export function createDeliveryMatcher(
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
   const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
   const hasEvent: Matcher = (bytes, id) => isRouteDeliveryId(id)
-    ? findRequestEvent(parseRequestId(id)) === event : hasMember(bytes, eventMark);
+    ? findRequestEvent(parseRequestId(id)) === event : hasDeliveryMember(bytes, eventMark);
   // What an action has returned may have any members: the first mark is that of the record.
   const hasHook: Matcher = (bytes, id) => isRouteDeliveryId(id)
-    ? readRouteWebhookId(bytes) === hook : hasMember(bytes, hookMark);
+    ? readRouteWebhookId(bytes) === hook : hasDeliveryMember(bytes, hookMark);
   return (bytes, id) => isOfKind(kind, bytes, id)
     && (status === null || readStatus(bytes) === status)
     && (hook === null || hasHook(bytes, id))
@@ -104,21 +105,10 @@ export function createDeliveryMatcher(
     && isInTime(filter, () => readCreatedMs(bytes));
 }
 
-const HOOK_MARK = Buffer.from('"hook":"');
-
 function isOfKind(kind: DeliveryFilter['kind'], bytes: Buffer, id: string): boolean {
   if (kind === 'all') return true;
   if (isRouteDeliveryId(id)) return kind === 'route';
-  return kind === null || kind === (hasMember(bytes, HOOK_MARK) ? 'webhook' : 'forward');
-}
-
-// Only the member itself reads like the mark, because quotes inside strings are escaped. But an
-// event that version 1 has embedded may hold any members in its payload.
-function hasMember(bytes: Buffer, mark: Buffer): boolean {
-  const markAt = bytes.indexOf(mark);
-  if (markAt === -1) return false;
-  const eventStart = findEmbeddedPart(bytes);
-  return eventStart === -1 || markAt < eventStart;
+  return kind === null || kind === (isForward(bytes) ? 'forward' : 'webhook');
 }
 
 async function listMatches<T>(

@@ -39,6 +39,7 @@ import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-
 import type { Forward } from '../actions/http-forward-action.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
+import { QUOTE, readPlainText, readText } from '../durable-queue/record-text.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import type { Delivery, StoredDelivery } from './delivery.ts';
 import { deleteLateDeliveries, lateDeliveryCollection } from './late-deliveries.ts';
@@ -102,8 +103,6 @@ const DELIVERIES_PREFIX = Buffer.from(',"deliveries":[');
 const PAYLOAD_PREFIX = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_PREFIX = Buffer.from('],"payloadText":');
 const FORWARD_URL_PREFIX = Buffer.from('],"forward":{"url":"');
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
@@ -221,14 +220,12 @@ export function decodeEventHead(bytes: Buffer): DecodedEventHead {
 
 /** Reads the milliseconds since the epoch of an event's creation, without parsing. */
 export function readEventCreatedMs(bytes: Buffer): number {
-  const start = bytes.indexOf(CREATED_PREFIX) + CREATED_PREFIX.length;
-  return Date.parse(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
+  return Date.parse(readPlainText(bytes, bytes.indexOf(CREATED_PREFIX) + CREATED_PREFIX.length));
 }
 
 /** Reads the id of the event whose record it is, without parsing. */
 export function readEventRecordId(bytes: Buffer): string {
-  const start = bytes.indexOf(ID_PREFIX) + ID_PREFIX.length;
-  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+  return readPlainText(bytes, bytes.indexOf(ID_PREFIX) + ID_PREFIX.length);
 }
 
 /** Reads the name of an event, mostly without parsing; null for a queued forward. */
@@ -256,11 +253,8 @@ export function readDeliverAt(bytes: Buffer): string | null {
 /** Reads a text that stands before the embedded part, which has the payload. */
 function readHeadText(bytes: Buffer, prefix: Buffer): string | null {
   const head = getHead(bytes);
-  const start = head.indexOf(prefix) + prefix.length;
-  if (start < prefix.length) return null;
-  const end = findQuote(head, start);
-  const text = head.toString('utf8', start, end);
-  return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
+  const at = head.indexOf(prefix);
+  return at === -1 ? null : readText(head, at + prefix.length);
 }
 
 /** Returns the members of an event before the embedded part. */
@@ -317,16 +311,8 @@ export function decodeForward(bytes: Buffer): Forward {
 
 /** Reads the URL of a queued forward without parsing, as it may be large; null for an event. */
 export function readForwardUrl(bytes: Buffer): string | null {
-  const start = bytes.indexOf(FORWARD_URL_PREFIX) + FORWARD_URL_PREFIX.length;
-  if (start < FORWARD_URL_PREFIX.length) return null;
-  return String(JSON.parse(`"${bytes.toString('utf8', start, findQuote(bytes, start))}"`));
-}
-
-/** Finds the quote that ends the text which begins at `start`. */
-export function findQuote(bytes: Buffer, start: number): number {
-  let end = start;
-  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-  return end;
+  const at = bytes.indexOf(FORWARD_URL_PREFIX);
+  return at === -1 ? null : readText(bytes, at + FORWARD_URL_PREFIX.length);
 }
 
 /** Whether `isMatch` holds for a delivery that an event lists. The newest is asked for first. */

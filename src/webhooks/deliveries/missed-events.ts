@@ -55,7 +55,7 @@ export function createMissedEventMatcher(
 }
 
 function parsePayload(record: Buffer): JsonValue {
-  return JSON.parse(readPayloadJson(record)) as JsonValue;
+  return JSON.parse(readPayloadJson(record));
 }
 
 /**

@@ -14,6 +14,8 @@
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
+import { readPlainText } from '../durable-queue/record-text.ts';
+import { WEBHOOK_MARK } from './delivery-codec.ts';
 import { createRouteDeliveryId } from './route-delivery-id.ts';
 import type { RouteDelivery, RunAttempt } from './route-delivery.ts';
 
@@ -55,13 +57,9 @@ export function decodeAttempt(
   return { at, durationMs, success, message, data };
 }
 
-const WEBHOOK_MARK = Buffer.from('"hook":"');
-const QUOTE = 0x22;
-
 /** Reads the identifier of the incoming webhook, without parsing. */
 export function readRouteWebhookId(bytes: Buffer): string {
-  const start = bytes.indexOf(WEBHOOK_MARK) + WEBHOOK_MARK.length;
-  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+  return readPlainText(bytes, bytes.indexOf(WEBHOOK_MARK) + WEBHOOK_MARK.length);
 }
 
 /** Encodes the delivery with that number of a request. */

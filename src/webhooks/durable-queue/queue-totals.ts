@@ -69,7 +69,13 @@ export class TotalsAccess<Status extends string, Removal extends string = never>
 
   #build(count: (name: string) => number): QueueTotals<Status, Removal> {
     const names = ['accepted', ...this.#summands];
-    return Object.fromEntries(names.map((name) => [name, count(name)])) as
-      QueueTotals<Status, Removal>;
+    const totals: unknown = Object.fromEntries(names.map((name) => [name, count(name)]));
+    assert(this.#isTotals(totals), 'the totals of a queue lack a count');
+    return totals;
+  }
+
+  #isTotals(value: unknown): value is QueueTotals<Status, Removal> {
+    return isJsonObject(value)
+      && ['accepted', ...this.#summands].every((name) => typeof value[name] === 'number');
   }
 }

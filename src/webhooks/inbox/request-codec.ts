@@ -24,6 +24,7 @@ import { RepeatedStringEncoder, encodeString as text } from '../../base/json/enc
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
+import { QUOTE, readPlainText, readText } from '../durable-queue/record-text.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import {
@@ -310,12 +311,10 @@ const EVENT_MARK = Buffer.from(',"event":"');
 const EVENT_ID_MARK = Buffer.from(',"eventId":"');
 const VERDICT_MARK = Buffer.from(',"verdict":{');
 const HOOK_LENGTH = ',"hook":"'.length;
-const QUOTE = 0x22;
 
 /** Reads the identifier of the incoming webhook, without parsing. */
 export function readWebhookId(bytes: Buffer): string {
-  const start = findHookStart(bytes);
-  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+  return readPlainText(bytes, findHookStart(bytes));
 }
 
 function findHookStart(bytes: Buffer): number {
@@ -325,22 +324,19 @@ function findHookStart(bytes: Buffer): number {
 
 /** Reads the sender's name of the event, without parsing. */
 export function readEvent(bytes: Buffer): string | null {
-  return readTextAfter(bytes, EVENT_MARK);
+  return readMember(bytes, EVENT_MARK);
 }
 
 /** Reads the sender's id of the event, without parsing. */
 export function readEventId(bytes: Buffer): string | null {
-  return readTextAfter(bytes, EVENT_ID_MARK);
+  return readMember(bytes, EVENT_ID_MARK);
 }
 
-function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
+function readMember(bytes: Buffer, mark: Buffer): string | null {
   // Before the verdict no other member has that name, and inside strings its quotes are escaped.
   const at = bytes.indexOf(mark, STATUS_AT);
   if (at === -1 || at > bytes.indexOf(VERDICT_MARK, STATUS_AT)) return null;
-  const start = at + mark.length - 1;
-  let end = bytes.indexOf(QUOTE, start + 1);
-  while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
-  return String(JSON.parse(bytes.toString('utf8', start, end + 1)));
+  return readText(bytes, at + mark.length);
 }
 
 /** Reads the id of a request and when it came, without parsing. */
@@ -359,14 +355,6 @@ export function readReceivedMs(bytes: Buffer): number {
 export function hasBodyRecord(bytes: Buffer): boolean {
   // An inline body ends with a quote.
   return bytes[bytes.length - 2] !== QUOTE;
-}
-
-const BACKSLASH = 0x5c;
-
-function isEscaped(bytes: Buffer, quoteAt: number): boolean {
-  let start = quoteAt;
-  while (bytes[start - 1] === BACKSLASH) start -= 1;
-  return (quoteAt - start) % 2 === 1;
 }
 
 const BODY_BYTES_MARK = Buffer.from(',"bodyBytes":');

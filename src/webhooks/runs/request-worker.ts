@@ -23,7 +23,7 @@ import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-deliv
 import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
-import type { HeldBackKey } from '../scheduler/lanes.ts';
+import type { LongLane } from '../scheduler/lanes.ts';
 import type { LaneName, TargetHealth } from '../scheduler/task.ts';
 import {
   endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
@@ -134,9 +134,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
   }
 
-  /** Lists up to `max` keys that hold back many runs: see `Scheduler.listHeldBack`. */
-  listHeldBack(max: number): readonly HeldBackKey[] {
-    return this.#scheduler.listHeldBack(max);
+  /** See `Lanes.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[] {
+    return this.#scheduler.listLongLanes(max);
   }
 
   mayBegin(): boolean {

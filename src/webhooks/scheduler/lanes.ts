@@ -13,15 +13,15 @@ import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
 import type { Lane, LaneName, Task } from './task.ts';
 
-/** A key whose first task holds back `waiting` others, more than `HELD_BACK_THRESHOLD`. */
-export type HeldBackKey = {
+/** A lane of a key whose first task holds back `waiting` others: more than the threshold. */
+export type LongLane = {
   readonly queueKey: string; readonly key: OrderKey; readonly waiting: number;
 };
 
-const HELD_BACK_THRESHOLD = 100;
+const LONG_LANE_THRESHOLD = 100;
 
 export class Lanes {
-  /** The lanes of a key that hold back more than `HELD_BACK_THRESHOLD` tasks. */
+  /** The lanes of a key that hold back more than `LONG_LANE_THRESHOLD` tasks. */
   readonly #longLanes = new Set<Lane>();
 
   /** Puts a task that is in no lane into that of its queue with this name. */
@@ -95,17 +95,18 @@ export class Lanes {
     return false;
   }
 
-  listHeldBack(max: number): readonly HeldBackKey[] {
-    const heldBack: HeldBackKey[] = [];
+  /** Lists up to `max` lanes of keys that hold back many tasks, those first that hold back most. */
+  listLongLanes(max: number): readonly LongLane[] {
+    const longLanes: LongLane[] = [];
     for (const { queue, key, begunCount } of this.#longLanes) {
-      if (key !== null) heldBack.push({ queueKey: queue.key, key, waiting: begunCount - 1 });
+      if (key !== null) longLanes.push({ queueKey: queue.key, key, waiting: begunCount - 1 });
     }
-    return heldBack.sort((left, right) => right.waiting - left.waiting).slice(0, max);
+    return longLanes.sort((left, right) => right.waiting - left.waiting).slice(0, max);
   }
 
   #updateLongLanes(lane: Lane): void {
     if (lane.key === null) return;
-    if (lane.begunCount - 1 > HELD_BACK_THRESHOLD) this.#longLanes.add(lane);
+    if (lane.begunCount - 1 > LONG_LANE_THRESHOLD) this.#longLanes.add(lane);
     else this.#longLanes.delete(lane);
   }
 }

@@ -9,7 +9,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
-import type { HeldBackKey } from './lanes.ts';
+import type { LongLane } from './lanes.ts';
 import { TaskQueues, type RunLimits, type TaskOrder } from './task-queues.ts';
 import type {
   LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
@@ -153,9 +153,9 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Lists up to `max` keys of orders whose lanes hold back many tasks, the longest first. */
-  listHeldBack(max: number): readonly HeldBackKey[] {
-    return this.#queues.listHeldBack(max);
+  /** See `Lanes.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[] {
+    return this.#queues.listLongLanes(max);
   }
 
   /** Lets the queue of that key start nothing until `resume`, whatever its settings say. */

@@ -12,7 +12,7 @@
  * them may be there at all.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import { Lanes, isBefore, type HeldBackKey } from './lanes.ts';
+import { Lanes, isBefore, type LongLane } from './lanes.ts';
 import type {
   LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
 } from './task.ts';
@@ -192,9 +192,9 @@ export class TaskQueues {
     this.#runnableQueues.add(task.queue);
   }
 
-  /** Lists up to `max` keys that hold back many tasks, those first that hold back most. */
-  listHeldBack(max: number): readonly HeldBackKey[] {
-    return this.#lanes.listHeldBack(max);
+  /** See `Lanes.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[] {
+    return this.#lanes.listLongLanes(max);
   }
 
   /** Starts the next task. Returns null when none may start. */

@@ -93,11 +93,12 @@ const TEXTS_PER_STEP = 200;
 /** Characters of texts that are looked into in one step. */
 const LENGTH_PER_STEP = 1 << 16;
 
-/** Whether a record that may match does. Takes steps if it is large. */
+/** Whether a record that may match does: `words` are those of the query. Takes steps if large. */
 export function* matchesRecord<Item>(
-  { words, predicates, containsTests }: SearchQuery, record: SearchedRecord<Item>,
+  words: readonly Word[],
+  { predicates, containsTests }: Pick<SearchQuery, 'predicates' | 'containsTests'>,
+  record: SearchedRecord<Item>,
 ): Steps<boolean> {
-  if (words === null) return false;
   if (words.length > 0 && !(yield* hasWords(words, record))) return false;
   if (predicates.length === 0) return true;
   const facts = record.createFacts();

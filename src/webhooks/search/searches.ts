@@ -78,7 +78,8 @@ function* searchPage<Item>(
   walk: SearchWalk<Item>, query: SearchQuery, limit: number, isOver: () => boolean,
 ): Steps<SearchResult<Item>> {
   const items: Item[] = [];
-  if (query.words === null) return { items, stoppedAt: null };
+  const { words } = query;
+  if (words === null) return { items, stoppedAt: null };
   let records = 0;
   let weight = 0;
   for (let record = walk.next(); record !== null; record = walk.next()) {
@@ -88,7 +89,7 @@ function* searchPage<Item>(
       for (const { length } of parts) weight += length;
       if (record.encodedParts === null || query.mayMatch(parts)) {
         weight += DECODED_WEIGHT;
-        const isMatch = yield* matchesRecord(query, record);
+        const isMatch = yield* matchesRecord(words, query, record);
         if (isMatch && walk.isStillListed()) items.push(record.decode());
         if (items.length === limit) return endFullPage(walk, items);
       }

@@ -25,7 +25,7 @@ import { findKeyPath, type KeyReader } from '../filters/order.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
-import type { HeldBackKey } from '../scheduler/lanes.ts';
+import type { LongLane } from '../scheduler/lanes.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { LaneName, TargetHealth } from '../scheduler/task.ts';
@@ -117,7 +117,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   async close(graceMs: number): Promise<void> {
     this.#laneUpdates.close();
     await this.#loop.close(graceMs);
-    // Only now: the loop ends the deliveries of a removed webhook until none has a task.
+    // Only now: `cancelPending` goes on until no task is left, and these listeners remove tasks.
     for (const unfollow of this.#unfollow) unfollow();
   }
 
@@ -141,9 +141,9 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     };
   }
 
-  /** Lists up to `max` keys that hold back many deliveries: see `Scheduler.listHeldBack`. */
-  listHeldBack(max: number): readonly HeldBackKey[] {
-    return this.#deps.scheduler.listHeldBack(max);
+  /** See `Lanes.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[] {
+    return this.#deps.scheduler.listLongLanes(max);
   }
 
   // A later delivery must not overtake one that a fan-out or an overdue event has still to make.
@@ -178,6 +178,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   findDueMs(id: string, written: Delivery | undefined): number | null {
     const bytes = this.#records.findBytes(id);
     if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
+    // Each write of a delivery makes `updatedAt` rise, so equal times mean the same version.
     const isCurrent = written !== undefined
       && Date.parse(written.updatedAt) === readUpdatedMs(bytes);
     const delivery = isCurrent ? written : decodeDelivery(bytes);
@@ -276,12 +277,12 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   /**
-   * Cancels the deliveries of a queue whose webhook is gone. A delivery may be staged for a webhook
-   * while the removal of the webhook is staged, too. Callers pass the key of a queue of forwards
-   * only if this process does not own it, and then nothing is cancelled.
+   * Cancels the deliveries of a queue whose webhook is gone; forwards have none. A delivery may be
+   * staged for a webhook while the removal of the webhook is staged, too.
    */
   #cancelIfOrphaned(key: string): void {
     const { webhooks, scheduler } = this.#deps;
+    if (key.startsWith(FORWARD_PREFIX)) return;
     if (webhooks.find(key) !== undefined || !this.#ownsQueue(key)) return;
     if (scheduler.listTaskIds(key, 1).length === 0) return;
     this.#loop.writeLater('deliveries of a removed webhook wait to be cancelled', { hook: key },

@@ -99,12 +99,12 @@ test('a webhook without routes has its order itself', async () => {
 test('a key that holds back more than a hundred runs is told, by webhook', async () => {
   const { inbox, hook } = await withWaiting(BY_KEY);
   for (let count = 0; count < 100; count += 1) await accept(inbox, hook, 1);
-  assert.deepEqual(inbox.webhooks.listHeldBack(10), []);
+  assert.deepEqual(inbox.webhooks.listLongLanes(10), []);
   await accept(inbox, hook, 1);
   const heldBack = [{ queueKey: hook, key: 1, waiting: 101 }];
-  assert.deepEqual(inbox.webhooks.listHeldBack(10), heldBack);
+  assert.deepEqual(inbox.webhooks.listLongLanes(10), heldBack);
   await inbox.crash();
-  assert.deepEqual(inbox.webhooks.listHeldBack(10), heldBack);
+  assert.deepEqual(inbox.webhooks.listLongLanes(10), heldBack);
 });
 
 test('routes with the same key do not wait for each other', async () => {

@@ -173,10 +173,10 @@ test('keys that hold back more than a hundred tasks are listed, the longest firs
   const heldBack = [
     { queueKey: 'queue', key: 'long', waiting: 149 }, { queueKey: 'queue', key: 7, waiting: 101 },
   ];
-  assert.deepEqual(scheduler.listHeldBack(10), heldBack);
-  assert.deepEqual(scheduler.listHeldBack(1), heldBack.slice(0, 1));
+  assert.deepEqual(scheduler.listLongLanes(10), heldBack);
+  assert.deepEqual(scheduler.listLongLanes(1), heldBack.slice(0, 1));
   scheduler.remove('7-050');
-  assert.deepEqual(scheduler.listHeldBack(10), heldBack.slice(0, 1));
+  assert.deepEqual(scheduler.listLongLanes(10), heldBack.slice(0, 1));
 });
 
 /** Few enough that the last of them are reached. */
@@ -311,7 +311,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     for (const task of running.values()) {
       if (model.running.some((run) => run.task.id === task.task.id)) scheduler.release(task, null);
     }
-    assert.deepEqual([scheduler.size, scheduler.listQueueKeys(), scheduler.listHeldBack(10)],
+    assert.deepEqual([scheduler.size, scheduler.listQueueKeys(), scheduler.listLongLanes(10)],
       [0, [], []]);
   });
 }

@@ -239,12 +239,12 @@ test('keys of any length keep order, and texts that differ at the end are differ
 test('a key that holds back more than a hundred deliveries is told, by webhook', async () => {
   const { simulation, hook } = await withWaiting({ ...BY_KEY, retrySchedule: [600] });
   for (let count = 0; count < 100; count += 1) await emit(simulation, 1);
-  assert.deepEqual(simulation.webhooks.listHeldBack(10), []);
+  assert.deepEqual(simulation.webhooks.listLongLanes(10), []);
   await emit(simulation, 1);
   const heldBack = [{ queueKey: hook, key: 1, waiting: 101 }];
-  assert.deepEqual(simulation.webhooks.listHeldBack(10), heldBack);
+  assert.deepEqual(simulation.webhooks.listLongLanes(10), heldBack);
   await simulation.crash();
-  assert.deepEqual(simulation.webhooks.listHeldBack(10), heldBack);
+  assert.deepEqual(simulation.webhooks.listLongLanes(10), heldBack);
 });
 
 test('no delivery of a key starts beside another while a webhook gets its order', async () => {

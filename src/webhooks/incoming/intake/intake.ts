@@ -12,7 +12,9 @@
  *   result    new                any                      the same, under a claim (#runClaimed)
  *   result    failed before      any                      run where it failed (ResultRuns.runAgain)
  *   result    done before, or    any                      not run, but answered as a duplicate once
- *             running now                                 the first one is done (#answerDuplicate)
+ *             running now                                 the first one is done (#answerDuplicate);
+ *                                                         with its response if that failed, and
+ *                                                         503 if that was refused
  *
  * The response of a run is its result. An event tells whether requests are duplicates: see
  * duplicates.ts; `hasRoutes` is a webhook with routes instead of one action. The inbox `all` stores
@@ -25,6 +27,7 @@ import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import { buildDuplicateResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
 import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
@@ -70,8 +73,11 @@ export class Intake {
   }
 
   /** Describes a webhook's event for a diagnosis: see `Duplicates.lookUp`. */
-  lookUp(...event: Parameters<Duplicates['lookUp']>): EventLookup {
-    return this.#duplicates.lookUp(...event);
+  lookUp(
+    webhook: ReadyIncomingWebhook,
+    event: { readonly eventId: string; readonly bodySha256: string },
+  ): EventLookup {
+    return this.#duplicates.lookUp(webhook, event);
   }
 
   close(): void {
